@@ -8,8 +8,8 @@ class InferenceConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register with the accounts app what models there are and which aliases can be called, and with billing how an
-        upstream's own record of a call is found."""
+        """Register this app's models and aliases with the accounts app, and its look-up of upstreams' records with
+        billing."""
         from accounts.operations import model_names
         from billing.operations import reviews
         from inference.metering.served import callable_aliases

@@ -9,11 +9,11 @@ from inference.operations import stored_responses
 
 @job("calls")
 def recover_calls() -> int:
-    """Close what server processes had under way when they died."""
+    """Close the calls that server processes had open when they died."""
     return recovery.recover(now=timezone.now())
 
 
 @job("responses")
 def purge_responses() -> int:
-    """Delete stored responses whose time is over."""
+    """Delete expired stored responses."""
     return stored_responses.purge(now=timezone.now())

@@ -1,4 +1,4 @@
-"""Routes of the model API. The metered ones, and those of sessions, are served on the event loop (`gateway.asgi`)."""
+"""Routes of the model API. The metered ones and realtime sessions are served on the event loop (`gateway.asgi`)."""
 
 from django.urls import URLPattern, path
 

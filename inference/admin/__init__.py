@@ -1,4 +1,4 @@
-"""The console's pages of upstreams, aliases with their deployments, raw models and prices."""
+"""Console pages of upstreams, aliases with their deployments, raw models and prices."""
 
 from inference.admin import aliases, prices, raw_models, upstreams
 

@@ -1,4 +1,4 @@
-"""The names under which clients ask for models, and who serves them."""
+"""Console pages of aliases and their deployments."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from inference.models import Alias, Deployment, RawModel
 
 
 class DeploymentInline(TabularInline):
-    """The ways to serve an alias."""
+    """The deployments of an alias."""
 
     model = Deployment
     extra = 0
@@ -22,7 +22,7 @@ class DeploymentInline(TabularInline):
 
 
 class AliasForm(ServedForm):
-    """Keeps aliases and raw models apart: both are what `model` names in a request."""
+    """Keeps aliases and raw models distinct: a request's `model` can name either."""
 
     class Meta:
         model = Alias
@@ -38,7 +38,7 @@ class AliasForm(ServedForm):
 
 @admin.register(Alias)
 class AliasAdmin(ServedAdmin):
-    """The names under which clients ask for models."""
+    """The names under which clients call models."""
 
     form = AliasForm
     inlines = (DeploymentInline,)
@@ -49,15 +49,15 @@ class AliasAdmin(ServedAdmin):
     ordering = ("name",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Alias]:
-        """Count deployments in the same statement, and read them with their upstreams at once."""
+        """Count deployments in the same statement, and prefetch them with their upstreams."""
         counted = super().get_queryset(request).annotate(deployment_count=Count("deployments", distinct=True))
         return counted.prefetch_related(Prefetch("deployments", Deployment.objects.select_related("upstream")))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Alias | None = None) -> tuple[str, ...]:
-        """Keep the name, under which prices and usage are kept."""
+        """Make an existing alias's name read-only: prices and usage refer to it."""
         return (*self.readonly_fields, *(("name",) if obj else ()))
 
     @display(description="Deployments", ordering="deployment_count")
     def deployments(self, alias: Any) -> int:
-        """Count the ways to serve it."""
+        """Return the number of deployments."""
         return int(alias.deployment_count)

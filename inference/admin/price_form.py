@@ -21,21 +21,21 @@ from inference.queries import aliases
 
 
 def price_field() -> forms.CharField:
-    """Make the field of one component."""
+    """Build the field of one component."""
     widget = UnfoldAdminTextInputWidget(attrs={"placeholder": "micro-USD", "inputmode": "decimal"})
     return forms.CharField(required=False, max_length=20, widget=widget)
 
 
 class ConfirmationsField(forms.MultipleChoiceField):
-    """What was confirmed. What has to be follows from the rest of the form, so any text is taken here."""
+    """The confirmed routes. The form determines which ones are required, so any text is accepted here."""
 
     def valid_value(self, value: str) -> bool:
-        """Take any text."""
+        """Accept any text."""
         return True
 
 
 class PriceForm(forms.ModelForm):
-    """One field a component; what is left blank is not sold."""
+    """One field per component; a blank component is not sold."""
 
     alias = forms.ChoiceField(
         label="Alias or raw model",
@@ -74,7 +74,7 @@ class PriceForm(forms.ModelForm):
         self.fields["alias"].choices = [("", "Choose one"), *names]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        """Read the components together, and refuse what would change nothing."""
+        """Read the components together, and refuse a price that would change nothing."""
         cleaned = super().clean() or {}
         cleaned["components"] = components = self._components(cleaned)
         try:

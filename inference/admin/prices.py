@@ -18,7 +18,7 @@ from inference.admin.price_form import PRICE_FIELDS, PriceForm
 
 @admin.register(PriceVersion)
 class PriceVersionAdmin(ReadOnlyAdmin):
-    """Every price there was. A new one holds from the moment it is added."""
+    """All prices, past and current. A new price applies from the moment it is added."""
 
     form = PriceForm
     list_display = ("alias", "summary", "effective_at", "is_in_force")
@@ -38,11 +38,11 @@ class PriceVersionAdmin(ReadOnlyAdmin):
     )
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Allow operators with that right date a new price."""
+        """Allow operators with that permission to add a new price."""
         return request.user.has_perm("billing.add_priceversion")
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """Start from the price in force of the model that the link names."""
+        """Prefill the price in force of the model that the link names."""
         initial = super().get_changeform_initial_data(request)
         version = in_force(str(initial.get("alias", "")), timezone.now())
         components = dict(version.components) if version else {}
@@ -51,7 +51,7 @@ class PriceVersionAdmin(ReadOnlyAdmin):
         return {"alias": initial.get("alias"), **components}
 
     def save_model(self, request: HttpRequest, obj: PriceVersion, form: Any, change: bool) -> None:
-        """Publish by the operation."""
+        """Publish the price with the operation."""
         now = timezone.now()
         published = prices.publish(obj.alias, form.cleaned_data["components"], now=now)
         version = published or in_force(obj.alias, now)
@@ -60,7 +60,7 @@ class PriceVersionAdmin(ReadOnlyAdmin):
         obj.refresh_from_db()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PriceVersion]:
-        """Find each alias's version in force in the same statement."""
+        """Annotate each alias's version in force in the same statement."""
         dated = PriceVersion.objects.filter(alias=OuterRef("alias"), effective_at__lte=timezone.now())
         current = dated.order_by("-effective_at").values("pk")[:1]
         return super().get_queryset(request).annotate(current_id=Subquery(current))
@@ -72,5 +72,5 @@ class PriceVersionAdmin(ReadOnlyAdmin):
 
     @display(description="Current", boolean=True)
     def is_in_force(self, version: PriceVersion) -> bool:
-        """Return whether it prices calls now."""
+        """Return whether the price is in force."""
         return getattr(version, "current_id", None) == version.pk

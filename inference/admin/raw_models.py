@@ -1,4 +1,4 @@
-"""Upstream models under their own names."""
+"""Console pages of raw models."""
 
 from django.contrib import admin
 from django.core.exceptions import ValidationError
@@ -9,7 +9,7 @@ from inference.models import Alias, RawModel
 
 
 class RawModelForm(ServedForm):
-    """Keeps aliases and raw models apart: both are what `model` names in a request."""
+    """Keeps aliases and raw models distinct: a request's `model` can name either."""
 
     class Meta:
         model = RawModel
@@ -38,5 +38,5 @@ class RawModelAdmin(ServedAdmin):
     autocomplete_fields = ("integrations",)
 
     def get_readonly_fields(self, request: HttpRequest, obj: RawModel | None = None) -> tuple[str, ...]:
-        """Keep the name, under which prices and usage are kept."""
+        """Make an existing model's name read-only: prices and usage refer to it."""
         return (*self.readonly_fields, *(("model",) if obj else ()))

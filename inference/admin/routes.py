@@ -1,4 +1,4 @@
-"""The option `routes`, which aliases, raw models and upstreams have."""
+"""Validates the option `routes` of aliases, raw models and upstreams."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from gateway.core.contract.aliases import Route
 
 
 def check_routes(options: Mapping[str, Any]) -> None:
-    """Refuse routes that do not exist: every process reads them."""
+    """Refuse unknown routes, because every process reads them."""
     routes = options.get("routes", [])
     if not isinstance(routes, list) or not set(map(str, routes)) <= set(Route):
         raise ValidationError(f"routes must be a list of any of these: {', '.join(Route)}.")

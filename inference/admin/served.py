@@ -1,4 +1,4 @@
-"""What the pages of aliases and raw models share: options, price, and whether each route can be called."""
+"""Shared parts of the pages of aliases and raw models: options, price, and the state of each route."""
 
 from typing import Any
 
@@ -24,12 +24,12 @@ CALLABLE = "can be called"
 
 
 class ServedForm(forms.ModelForm):
-    """Checks the options that aliases and raw models share."""
+    """Validates the options of aliases and raw models."""
 
     options = ReadableJSONField(required=False)
 
     def clean_options(self) -> dict[str, Any]:
-        """Refuse routes that do not exist, and an overhead that is no count: every process reads them."""
+        """Refuse unknown routes, and an overhead that is not a count, because every process reads them."""
         options = json_object(self.cleaned_data["options"])
         check_routes(options)
         overhead = options.get("input_overhead_tokens", 0)
@@ -39,28 +39,28 @@ class ServedForm(forms.ModelForm):
 
 
 class ServedAdmin(ConsoleAdmin):
-    """A table of models that are sold. Its list reads prices and upstreams once, however long it is."""
+    """A table of models for sale. Its list reads prices and upstreams once, however long it is."""
 
     readonly_fields = ("price", "routes")
 
     name_field = "name"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Find each model's price in force in the same statement."""
-        name = Collate(OuterRef(self.name_field), "C")  # as prices keep it, or their index could not be used
+        """Annotate each model's price in force in the same statement."""
+        name = Collate(OuterRef(self.name_field), "C")  # the collation of prices, so that their index can be used
         dated = PriceVersion.objects.filter(alias=name, effective_at__lte=timezone.now()).order_by("-effective_at")
         return super().get_queryset(request).annotate(price_components=Subquery(dated.values("components")[:1]))
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Warn of routes that cannot be called as the model now stands."""
+        """Warn of routes that cannot be called with the saved settings."""
         super().save_related(request, form, formsets, change)
         saved = self.get_queryset(request).get(pk=form.instance.pk)
         for state in _states(saved):
             if state.is_here and state.obstacles:
-                self.message_user(request, "{} {}.".format(*_told(state)), messages.WARNING)
+                self.message_user(request, "{} {}.".format(*_shown(state)), messages.WARNING)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Show price and routes where there is a model."""
+        """Show price and routes of an existing model."""
         own = [name for name in self.get_fields(request, obj) if name not in ("price", "routes")]
         sold = ("Price and routes", {"fields": ("price", "routes")})
         return [(None, {"fields": own}), *([sold] if obj else [])]
@@ -76,11 +76,11 @@ class ServedAdmin(ConsoleAdmin):
     @display(description="Routes")
     def routes(self, model: Model) -> str:
         """Show for each route whether it can be called, and if not, why."""
-        return format_html_join("", '<div class="py-1"><code>{}</code>: {}</div>', map(_told, _states(model)))
+        return format_html_join("", '<div class="py-1"><code>{}</code>: {}</div>', map(_shown, _states(model)))
 
     @display(description="Can be called", label={"yes": "success", "partly": "warning", "no": "danger"})
     def can_be_called(self, model: Model) -> str:
-        """Sum up whether the routes that this gateway has can be called."""
+        """Summarize whether the model's routes can be called."""
         found = [state.obstacles for state in _states(model) if state.is_here]
         if not all(found) and any(found):
             return "partly"
@@ -97,5 +97,5 @@ def _states(model: Model) -> list[RouteState]:
     return states_of(model, None if components is None else PriceBook.parse(components))
 
 
-def _told(state: RouteState) -> tuple[str, str]:
+def _shown(state: RouteState) -> tuple[str, str]:
     return state.path, f"cannot be called: {'; '.join(state.obstacles)}" if state.obstacles else CALLABLE

@@ -1,4 +1,4 @@
-"""Providers of models. A credential can be set and never read."""
+"""Console pages of model providers. A credential can be set and never read."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from inference.rules.upstream import GENERATIONS
 
 
 class UpstreamForm(forms.ModelForm):
-    """Takes a credential without ever showing it."""
+    """Accepts a credential without ever showing it."""
 
     api_key = SecretField(
         label="New API key", help_text="Stored encrypted and never shown. Leave blank to keep the stored key."
@@ -54,14 +54,14 @@ class UpstreamForm(forms.ModelForm):
         return base_url
 
     def clean_api_key(self) -> str:
-        """Keep the stored credential where none was typed."""
+        """Keep the stored credential if none was entered."""
         typed: str = self.cleaned_data["api_key"].strip()
         if typed and not (typed.isascii() and typed.isprintable() and " " not in typed):
             raise ValidationError("A credential must be printable ASCII without spaces.")
         return typed or self.instance.api_key
 
     def clean_options(self) -> dict[str, Any]:
-        """Keep options an object, and refuse routes and records that do not exist."""
+        """Refuse options that are not an object, and unknown routes and record kinds."""
         options = json_object(self.cleaned_data["options"])
         check_routes(options)
         if options.get("looks_up") not in (None, GENERATIONS):
@@ -83,7 +83,7 @@ class UpstreamForm(forms.ModelForm):
         return cleaned
 
     def _would_move_key(self, cleaned: dict[str, Any]) -> bool:
-        """Return whether a stored key would be sent elsewhere, where it could be read."""
+        """Return whether a stored key would be sent to a different address."""
         stored, address = self.instance, cleaned.get("base_url")
         if not (stored.api_key and address) or self.data.get("api_key") or cleaned.get("remove_api_key"):
             return False
@@ -107,23 +107,23 @@ class UpstreamAdmin(ConsoleAdmin):
     )
 
     def get_fieldsets(self, request: HttpRequest, obj: Upstream | None = None) -> Any:
-        """Put alarms first, where there were any."""
+        """Show alarms first, if there were any."""
         alarms = ("Alarms", {"fields": ("last_alarm", "last_alarm_at", "alarm_count")})
         return [*([alarms] if obj and obj.alarms else []), *super().get_fieldsets(request, obj)]
 
     @display(description="Number of alarms")
     def alarm_count(self, upstream: Upstream) -> int:
-        """Return how many there were."""
+        """Return the number of alarms."""
         return upstream.alarms
 
     @display(description="Adapter", ordering="adapter")
     def protocol(self, upstream: Upstream) -> str:
-        """Name the adapter as the configuration file does."""
+        """Return the adapter's name in the configuration file."""
         return upstream.adapter
 
     @display(description="Base URL", empty_value="-")
     def address(self, upstream: Upstream) -> str | None:
-        """Return where it is."""
+        """Return its address."""
         return upstream.base_url or None
 
     @display(description="API key", label={"set": "success", "not set": "warning", "not needed": "info"})

@@ -4,10 +4,10 @@ from inference.models import Alias, RawModel
 
 
 def enabled_names() -> list[str]:
-    """Name the aliases that are enabled now."""
+    """Return the names of the enabled aliases."""
     return list(Alias.objects.filter(enabled=True).values_list("name", flat=True))
 
 
 def named(name: str) -> Alias | RawModel | None:
-    """Return the alias or raw model of a name."""
+    """Return the alias or raw model with a name."""
     return Alias.objects.filter(name=name).first() or RawModel.objects.filter(model=name).first()

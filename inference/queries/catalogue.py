@@ -1,8 +1,7 @@
-"""The catalogue as this process sees it: an immutable snapshot of models, upstreams and prices, renewed off the hot
-path.
+"""The catalogue of this process: an immutable snapshot of models, upstreams and prices, renewed off the hot path.
 
-A snapshot older than `CATALOGUE_TTL_SECONDS` is still used while a thread takes the next one; one older than
-`AGE_MAX_SECONDS` is not, so a change is seen by every process within 15 s even where the database is slow.
+A snapshot older than `CATALOGUE_TTL_SECONDS` is still used while a thread takes the next one, but not one older than
+`AGE_MAX_SECONDS`. So every process sees a change within 15 s even if the database is slow.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,10 +21,10 @@ AGE_MAX_SECONDS = 12.0
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What an app above decides about models, by their names.
+    """Choices between models, by name, that an app above makes.
 
-    `selected` maps an alias that has no model of its own to the one that it stands for, None where the operator has chosen
-    none. `fallbacks` maps a model to the one that may take its calls over where their route allows that.
+    `selected` maps an alias without a model of its own to the alias that it selects, None if the operator has selected
+    none. `fallbacks` maps a model to the one that may take its calls over if their route allows that.
     """
 
     selected: Mapping[str, str | None] = field(default_factory=dict)
@@ -34,28 +33,28 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Every configured model by name, and what was chosen among them."""
+    """Every configured model by name, and the choices between them."""
 
     models: Mapping[str, ServedModel]
     choices: Choices = field(default_factory=Choices)
 
     def find(self, name: str, issuer: str) -> ServedModel | None:
-        """Find the alias or raw model of this name as a caller of this integration may know it. An alias that stands for
-        another gives that one, under its own name."""
+        """Find the alias or raw model with this name that is visible to callers of this integration. An alias that
+        selects another returns that one, under its own name."""
         model = self.models.get(self._chosen(name) or "")
         if model is None:
             return unconfigured(name)
         return model if model.is_visible_to(issuer) else None
 
     def shown(self, name: str, issuer: str) -> ServedModel | None:
-        """Find what is enabled, as this caller may know it, under the name that was asked for."""
+        """Find an enabled model that is visible to this caller, under the requested name."""
         model = self.models.get(self._chosen(name) or "")
         if model is None or not model.enabled or not model.is_visible_to(issuer):
             return None
         return replace(model, name=name)
 
     def listed(self, issuer: str) -> list[ServedModel]:
-        """List what is enabled, as this caller may know it, by name."""
+        """List the enabled models that are visible to this caller, by name."""
         names = sorted({*self.models, *self.choices.selected})
         return [model for name in names if (model := self.shown(name, issuer))]
 
@@ -64,7 +63,7 @@ class Catalogue:
 
 
 def known_names() -> frozenset[str]:
-    """Name every model that somebody could call, now or once it is configured."""
+    """Return the name of every model that can be called, now or once it is configured."""
     return frozenset(current_sync().models) | frozenset(ALIAS_ROUTES)
 
 
@@ -72,7 +71,7 @@ _choosers: list[Callable[[], Choices]] = []
 
 
 def register_choices(read: Callable[[], Choices]) -> None:
-    """Register a function that reads what an app above decides about models. Such apps call it at start-up."""
+    """Register a function that reads the choices of an app above. Such apps call it at start-up."""
     _choosers.append(read)
 
 
@@ -83,14 +82,14 @@ def _choices() -> Choices:
 
 
 def read() -> Catalogue:
-    """Read every row that a call can need."""
+    """Read every row that calls can need."""
     horizon = datetime.now(UTC) + timedelta(seconds=AGE_MAX_SECONDS * 2)
     versions = prices.versions_until(horizon)
     aliases = Alias.objects.prefetch_related("deployments__upstream")
     raw_models = RawModel.objects.select_related("upstream").prefetch_related("integrations")
     models = [rows.of_alias(alias, versions) for alias in aliases]
     models += [rows.of_raw_model(raw, versions) for raw in raw_models]
-    # An alias wins over a raw model of the same name: it is reversed so that aliases are written last.
+    # An alias takes precedence over a raw model with the same name: aliases are written last.
     return Catalogue({model.name: model for model in reversed(models)}, _choices())
 
 

@@ -1,4 +1,4 @@
-"""The price versions that calls may meet, by the name of their model."""
+"""Reads the price versions that calls can use, by model name."""
 
 from collections import defaultdict
 from datetime import datetime

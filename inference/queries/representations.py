@@ -1,4 +1,4 @@
-"""Reads what upstreams told of their representations. They are configurations, and nobody's own."""
+"""Reads upstreams' latest answers about their representations. They are configuration and have no owner."""
 
 from gateway.core.database import BatchFunction, ledger_connection
 from inference.rules.representation import ContradictedError, Representation
@@ -9,7 +9,7 @@ _TOLD = "SELECT revision, dimensions, normalized FROM inference_representation W
 
 
 async def as_last_answered(known: Representation) -> Representation | None:
-    """Return a representation with what its upstream's latest answer told; None where none has answered yet."""
+    """Complete a representation with its upstream's latest response; None if there was none yet."""
     if known.is_complete:
         return known
     async with ledger_connection() as connection:

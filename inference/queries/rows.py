@@ -11,7 +11,7 @@ from inference.rules.plan import DeploymentTarget
 from inference.rules.upstream import UpstreamTarget
 
 RAW_PREFIX = "raw:"
-"""What a raw model's id begins with where others have that of a deployment."""
+"""The prefix of a raw model's deployment id, which distinguishes it from deployments' ids."""
 
 Versions = Mapping[str, tuple[PriceVersion, ...]]
 
@@ -31,7 +31,7 @@ def of_alias(alias: Alias, versions: Versions) -> ServedModel:
 
 
 def of_raw_model(raw: RawModel, versions: Versions) -> ServedModel:
-    """Build a raw model, which its one upstream knows under the same name."""
+    """Build a raw model, which its upstream has under the same name."""
     target = DeploymentTarget(id=f"{RAW_PREFIX}{raw.pk}", upstream=target_of(raw.upstream), model=raw.model)
     return ServedModel(
         name=raw.model,
@@ -61,8 +61,8 @@ def _deployments(rows: Iterable[Deployment]) -> tuple[DeploymentTarget, ...]:
 
 
 def fault_of(upstream: Upstream) -> str | None:
-    """Return what an upstream lacks for a call: it is enabled, with an address and a credential, or the demo where that may
-    serve. None where it lacks nothing.
+    """Return why calls cannot use an upstream, or None: it must be enabled, with an address and a credential, or the
+    demo if that is allowed.
     """
     if not upstream.enabled:
         return f"upstream {upstream.name} is disabled"
@@ -76,13 +76,13 @@ def fault_of(upstream: Upstream) -> str | None:
 
 
 def known_routes(upstream: Upstream) -> frozenset[Route] | None:
-    """Return the routes that an upstream says it knows, None where it knows all that its adapter has."""
+    """Return the routes that an upstream is configured to support, or None for all of its adapter's."""
     configured = upstream.options.get("routes")
     return frozenset(map(Route, configured)) if configured else None
 
 
 def target_of(row: Upstream) -> UpstreamTarget:
-    """Build an upstream as calls use it."""
+    """Build the immutable form of an upstream for calls."""
     return UpstreamTarget(
         name=row.name,
         adapter=row.adapter,

@@ -1,4 +1,4 @@
-"""Reads of stored responses, always an owner's own and never an expired one."""
+"""Reads stored responses, only the owner's own and never expired ones."""
 
 import logging
 from collections.abc import Iterator
@@ -16,8 +16,9 @@ from gateway.core.api.json import loads
 from gateway.core.api.logs import RecurringLog
 from gateway.core.contract.errors import NotFound, NotReady
 from gateway.core.database import ledger_connection
-from gateway.core.fields import decrypt_bytes
+from gateway.core.stored_bytes import decrypt_text
 from inference.models import StoredResponse
+from inference.models.stored_response import BOUND_TO, place
 
 _CONVERSATION = """
 SELECT input_items, response FROM inference_stored_response
@@ -25,72 +26,77 @@ SELECT input_items, response FROM inference_stored_response
 """
 _unreadable = RecurringLog("inference.stored_responses", logging.ERROR)
 _UNUSABLE_PARTS = frozenset({"function_call", "custom_tool_call", "reasoning"})
-"""Items that mean nothing to a model unless they are whole."""
+"""Items that are usable for a model only if they are complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A stored response and its input, still encrypted; `size_bytes` is what both take that way."""
+    """An owner's stored response and its input, still encrypted; `size_bytes` is the size of both encrypted."""
 
+    owner: Owner
+    response_id: str
     input_items: str
     response: str
 
     @property
     def size_bytes(self) -> int:
-        """Return a little more than the size of the JSON."""
+        """Return the encrypted size, a little more than that of the JSON."""
         return len(self.input_items) + len(self.response)
 
     def items(self) -> list[dict[str, Any]]:
-        """Return what was said so far: the input, and the output as far as it can be continued from. Raises NotReady where
-        no key fits."""
+        """Return the conversation so far: the input, and the part of the output that can be continued. Raises NotReady
+        if no key fits."""
         with _readable("previous_response_id"):
-            said = loads(decrypt_bytes(self.input_items.encode()))
-            output = loads(decrypt_bytes(self.response.encode()))["output"]
+            said = loads(self._decrypted("input_items", self.input_items))
+            output = loads(self._decrypted("response", self.response))["output"]
         return [*said, *(item for item in output if _is_usable(item))]
+
+    def _decrypted(self, column: str, stored: str) -> bytes:
+        return decrypt_text(stored, place(column, self.response_id, self.owner))
 
 
 async def conversation(owner: Owner, response_id: str) -> Conversation:
-    """Find a response of this owner to continue from. Raises NotFound."""
+    """Find a response of this owner to continue. Raises NotFound."""
     async with ledger_connection() as connection:
         rows = await connection.run(_CONVERSATION, [response_id, *owner]) if _is_plausible(response_id) else []
     if not rows:
         raise NotFound("You have no such response.", param="previous_response_id")
-    return Conversation(*rows[0])
+    return Conversation(owner, response_id, *rows[0])
 
 
 def stored_response(owner: Owner, response_id: str, now: datetime) -> dict[str, Any]:
-    """Return a response as its caller got it. Raises NotFound, or NotReady where no key fits."""
+    """Return a response as its caller received it. Raises NotFound, or NotReady if no key fits."""
     return _column(owner, response_id, now, "response")
 
 
 def input_items(owner: Owner, response_id: str, now: datetime) -> list[dict[str, Any]]:
-    """Return the input of a response, oldest first. Raises NotFound, or NotReady where no key fits."""
+    """Return the input of a response, oldest first. Raises NotFound, or NotReady if no key fits."""
     return _column(owner, response_id, now, "input_items")
 
 
 def of_owner(owner: Owner, response_id: str, now: datetime) -> QuerySet[StoredResponse]:
-    """Find a response of this owner that has not expired."""
+    """Find an unexpired response of this owner."""
     owner_kind, owner_key = owner
     return StoredResponse.objects.filter(id=response_id, owner_kind=owner_kind, owner_key=owner_key, expires_at__gt=now)
 
 
 def _column(owner: Owner, response_id: str, now: datetime, name: str) -> Any:
-    with _readable():
-        value = of_owner(owner, response_id, now).values_list(name, flat=True).first()
-    if value is None:
+    stored = of_owner(owner, response_id, now).only(*BOUND_TO, name).first()
+    if stored is None:
         raise NotFound("You have no such response.")
-    return loads(value.encode())
+    with _readable():
+        return loads(getattr(stored, name).encode())
 
 
 @contextmanager
 def _readable(param: str | None = None) -> Iterator[None]:
-    """Log a response that no key decrypts any more, and refuse the caller's read."""
+    """Turn a failed decryption of a response into NotReady, and log it."""
     try:
         yield
     except (ImproperlyConfigured, InvalidToken) as error:
-        told = "a stored response cannot be read: no key of FIELD_ENCRYPTION_KEYS decrypts it"
-        _unreadable.write("no key", told)
-        raise NotReady("The stored response cannot be read at present.", param=param, private=told) from error
+        message = "a stored response cannot be read: no key of FIELD_ENCRYPTION_KEYS decrypts it in its row"
+        _unreadable.write("no key", message)
+        raise NotReady("The stored response cannot be read at present.", param=param, private=message) from error
 
 
 def _is_plausible(response_id: str) -> bool:

@@ -1,5 +1,5 @@
-"""One folder a metered route, with all that is particular to it.
+"""One folder per metered route, with everything specific to it.
 
-`route.py` names the parts; `request.py` checks what came, `bound.py` holds and counts, `stream.py` lays a stream out,
-`openai` and `demo` are its endpoints, `reference.py` describes it, `view.py` is what the URLconf names.
+`route.py` names the parts; `request.py` validates the request, `bound.py` computes its hold and usage, `stream.py` is
+its stream format, `openai` and `demo` are its endpoints, `reference.py` describes it, `view.py` is its view.
 """

@@ -1,4 +1,4 @@
-"""What came back from an upstream, and what the client gets of it."""
+"""Upstream responses, and their content for the client."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,23 +11,23 @@ EVENT_STREAM_TYPE = "text/event-stream"
 
 @value_class(frozen=True, slots=True)
 class Answer:
-    """A complete 2xx. `body` is of the route's own kind: a JSON object, or bytes.
+    """A complete 2xx response. `body` depends on the route: a JSON object, or bytes.
 
-    `usage` is the vendor's usage object as it came (unchecked), or None where it sent none.
+    `usage` is the vendor's usage object, unchecked, or None if it sent none.
     """
 
     body: Any
     usage: Mapping[str, Any] | None
 
 
-@dataclass(slots=True)  # frozen, it would take three times as long to make, for every event of every stream
+@dataclass(slots=True)  # frozen, it would take three times as long to create, for every event of every stream
 class Chunk:
-    """Bytes to forward as they are (whole events, ids and model already ours), and what they tell.
+    """Bytes to forward unchanged (whole events, ids and model already replaced), and what they contain.
 
-    `data` may be empty (a usage event that the client did not ask for). `output_deltas` counts the events that carried
-    output, `output_bytes` their UTF-8 bytes, `audio_tokens` estimates the sound beside them. `usage` is the vendor's usage
-    object where this chunk carried one. `events` are the events themselves, already ours, where the route looks at them;
-    one that is not in `data` is held back.
+    `data` may be empty (a usage event that the client did not request). `output_deltas` counts the events with output,
+    `output_bytes` their UTF-8 bytes, `audio_tokens` estimates their audio. `usage` is the vendor's usage object if this
+    chunk has one. `events` are the events themselves, already rewritten, if the route inspects them; an event that is
+    not in `data` is withheld.
     """
 
     data: bytes
@@ -40,7 +40,7 @@ class Chunk:
 
 @value_class(frozen=True, slots=True)
 class Content:
-    """A whole answer as the client gets it. Under an event stream's media type, its terminator is in it."""
+    """A complete response for the client. As an event stream it includes its terminator."""
 
     media_type: str
     body: bytes

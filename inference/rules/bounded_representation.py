@@ -1,4 +1,4 @@
-"""A request for representations with its hold, as every route of them has it."""
+"""The common base of bounded requests for representations."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,13 +13,13 @@ from inference.rules.representation import Representation
 from inference.rules.usage import read_total
 
 INPUT_OVERHEAD_TOKENS = 32
-"""What a model may put around one input: marks of beginning and end, a sentence that tells queries from documents, the
-padding of a short query. Vendors use 2 to 32."""
+"""The tokens that a model may add to one input: start and end marks, a sentence that distinguishes queries from
+documents, the padding of a short query. Vendors use 2 to 32."""
 
 
 @value_class(frozen=True)
 class BoundedRepresentation(BoundedJson):
-    """A request whose answer carries a manifest. `bound` is the most that its input can count."""
+    """A request whose response has a manifest. `bound` is the maximum of its input."""
 
     representation: Representation
     input_type: str | None
@@ -27,14 +27,14 @@ class BoundedRepresentation(BoundedJson):
     prices: PriceBook
 
     def usage(self, answer: Answer) -> Quantities:
-        """Read `input_tokens`, as the endpoints name it; bytes and items are our own count."""
+        """Read `input_tokens`, as the endpoints name it; the gateway itself counts bytes and items."""
         usage = answer.usage or {}
         needed = self.prices.needs_token_usage
         tokens = read_total(usage, "input_tokens") if needed else usage.get("input_tokens")
         return replace(self.bound, input_tokens=tokens)
 
     def kept(self, answer: Answer) -> Mapping[str, Any]:
-        """Return what the answer tells of the representation, where it was not known before; the members of
+        """Return the response's facts about the representation if they are new, as members for
         `inference_close_representations`."""
         if self.representation.is_complete:
             return {}
@@ -44,5 +44,5 @@ class BoundedRepresentation(BoundedJson):
 
 
 def input_bound(size_bytes: int, inputs: int) -> int:
-    """Bound the tokens of so many inputs, whose JSON has so many bytes: no tokenizer makes more tokens than bytes."""
+    """Bound the tokens of inputs by the size of their JSON: no tokenizer makes more tokens than bytes."""
     return size_bytes + inputs * INPUT_OVERHEAD_TOKENS

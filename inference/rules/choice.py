@@ -1,4 +1,4 @@
-"""Which deployment of an alias a call goes to."""
+"""Chooses the deployment for a call."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,7 +8,7 @@ from inference.rules.plan import DeploymentTarget
 def choose(
     deployments: Sequence[DeploymentTarget], is_open: Callable[[DeploymentTarget], bool], share: float
 ) -> DeploymentTarget | None:
-    """Pick among those that are not set aside the first priority's, by weight; None where all are set aside.
+    """Choose by weight among the available deployments with the first priority; None if the breakers of all are open.
 
     `share` is a random number in [0, 1).
     """

@@ -1,4 +1,4 @@
-"""Another model that takes a call over."""
+"""Fallback: another model that takes a call over."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,8 @@ from inference.rules.request import BoundedRequest
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """Who takes a call over, at which prices, and what is sent there. The call's one hold covers the dearer of both."""
+    """The model that takes a call over, its prices, and the request sent there. The call's one hold covers the higher
+    cost."""
 
     model: ServedModel
     price: PriceVersion

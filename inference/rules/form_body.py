@@ -8,7 +8,7 @@ from gateway.core.contract.errors import InvalidRequest
 
 
 class KeptFile(Protocol):
-    """A file on disk that stays for as long as somebody keeps it. Reads may come from any thread."""
+    """A file on disk that stays while it is kept. Reads may come from any thread."""
 
     size_bytes: int
 
@@ -23,8 +23,7 @@ class KeptFile(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FormBody:
-    """A form: its fields in order, by the names that were sent, and its one file. Its file is read to check it, which
-    takes a thread."""
+    """A form: its fields in order, by their sent names, and its one file. Checking it reads the file, which blocks."""
 
     fields: Sequence[tuple[str, str]]
     file: KeptFile
@@ -33,7 +32,7 @@ class FormBody:
 
     @property
     def is_large(self) -> bool:
-        """Return True: it is checked beside the event loop."""
+        """Return True: it is checked off the event loop."""
         return True
 
     @property
@@ -44,7 +43,7 @@ class FormBody:
         return name
 
     def one(self, name: str) -> str | None:
-        """Return the value of a field that may be sent once, None where it is not. Raises InvalidRequest."""
+        """Return the value of a field that may be sent once, None if it is not. Raises InvalidRequest."""
         found = [(field, value) for field, value in self.fields if base_name(field) == name]
         if len(found) > 1 or (found and found[0][0] != name):
             raise InvalidRequest(f"{name} may be sent once, and as one value.", param=name)
@@ -59,5 +58,5 @@ class FormBody:
 
 
 def base_name(field: str) -> str:
-    """Return the member that a field is, or is a part of: `include[]` is of `include`."""
+    """Return the member that a field belongs to: `include` for `include[]`."""
     return field.partition("[")[0]

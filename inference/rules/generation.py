@@ -1,4 +1,4 @@
-"""What an aggregator's own record of a call says that it used."""
+"""Reads an aggregator's own record of a call."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,8 +8,8 @@ from inference.rules.usage import MissingUsage, read_total
 
 
 def read_generation(record: Mapping[str, Any], generation_id: str) -> Quantities:
-    """Read the tokens as the model's provider counted them. Raises MissingUsage where the record says too little, or is of
-    another call, and MalformedUsage."""
+    """Read the tokens as counted by the model's provider. Raises MissingUsage if the record is incomplete or of another
+    call, and MalformedUsage."""
     data = record.get("data")
     if not isinstance(data, Mapping) or data.get("id") != generation_id:
         raise MissingUsage("not this generation")

@@ -1,4 +1,4 @@
-"""Images as callers send them: a data URL, or a public https URL. What an image is, its bytes say."""
+"""Validates images from callers: a data URL, or a public https URL. The bytes determine an image's type."""
 
 import base64
 import binascii
@@ -21,7 +21,7 @@ _TOLD = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WebP", "image/
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image whose type was read from its bytes."""
+    """An image whose type was detected from its bytes."""
 
     media_type: str
     data: bytes
@@ -33,12 +33,12 @@ class Image:
 
 
 def is_inline(url: str) -> bool:
-    """Return whether a URL brings its data along."""
+    """Return whether a URL contains its data."""
     return url[:5].lower() == "data:"
 
 
 def read_data_url(url: str, types: frozenset[str], param: str, max_bytes: int = IMAGE_MAX_BYTES) -> Image:
-    """Read an image out of a data URL, or raise ImageRejected naming the member."""
+    """Decode an image from a data URL, or raise ImageRejected naming the member."""
     head = _HEAD.match(url[:_HEAD_MAX_CHARACTERS])
     if head is None:
         raise _rejected(types, param)
@@ -60,13 +60,13 @@ def read_image(data: bytes, types: frozenset[str], param: str, max_bytes: int = 
 
 
 def check_remote(url: str, types: frozenset[str], param: str) -> None:
-    """Check that a URL may be one of a public place, or raise ImageRejected naming the member."""
+    """Check that a URL may be public, or raise ImageRejected naming the member."""
     if not is_public_https(url):
         raise _rejected(types, param)
 
 
 def _decoded(text: str) -> bytes:
-    """Decode strict base64 in pieces: a large image takes 40 ms, in which no other thread would have its turn.
+    """Decode strict base64 in pieces: decoding a large image at once would block other threads for 40 ms.
 
     Raises binascii.Error, or ValueError for a character beyond ASCII.
     """
@@ -82,7 +82,7 @@ def _decoded(text: str) -> bytes:
 
 
 def _media_type(data: bytes) -> str:
-    """Name the type by the format's signature; empty where it is no image that is known here."""
+    """Return the media type by the format's signature; empty for an unknown format."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if data.startswith(b"\xff\xd8\xff"):

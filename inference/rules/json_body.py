@@ -1,4 +1,4 @@
-"""Requests and answers that are JSON objects, as most routes have them."""
+"""Requests and responses that are JSON objects."""
 
 from collections.abc import Container, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ JSON_TYPE = "application/json"
 
 @value_class(frozen=True, slots=True)
 class JsonBody:
-    """A strictly parsed body. `size_bytes` and the SHA-256 `digest` are those of its compact form, its names sorted."""
+    """A strictly parsed body. `size_bytes` and the SHA-256 `digest` are those of its compact form with sorted names."""
 
     members: dict[str, Any]
     size_bytes: int
@@ -32,8 +32,7 @@ class JsonBody:
 
 @value_class(frozen=True)
 class BoundedJson(BoundedRequest):
-    """A request that is sent as JSON and answered with it. `is_large` where writing it would keep the event loop
-    long."""
+    """A request with JSON body and response. `is_large`: writing it would block the event loop for long."""
 
     hold_microusd: int
     body: Mapping[str, Any]
@@ -41,9 +40,9 @@ class BoundedJson(BoundedRequest):
 
     @property
     def members(self) -> Container[str]:
-        """Return the body's names."""
+        """Return the names of the body's members."""
         return self.body
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
-        """Render the answer as JSON."""
+        """Render the response as JSON."""
         return Content(JSON_TYPE, dumps(answer.body if usage_is_known else {**answer.body, "usage": None}))

@@ -1,7 +1,7 @@
 """How a metered route treats the members of a body: passed upstream, bounded by the hold, or refused.
 
-A route has a table of its own, a dict of `Member` by name. Whatever no table names passes upstream as it came: a vendor's
-harmless novelties work without a new release.
+Each route has its own table, a dict of `Member` by name. Members that no table names pass upstream unchanged, so that a
+vendor's new harmless members work without a new release.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from gateway.core.contract.errors import InvalidRequest
 
 
 class Treatment(StrEnum):
-    """What becomes of a member."""
+    """The treatment of a member."""
 
     PASSED = "passed"  # sent upstream unchanged
     BOUNDED = "bounded"  # sent upstream, and the hold covers the most that it can cost
@@ -20,8 +20,8 @@ class Treatment(StrEnum):
 
 
 class Member(NamedTuple):
-    """One row of a table. `reason` is a sentence or two for people. A refused member may still have one of the `allowed`
-    values, which change nothing, and null always passes: it asks for nothing."""
+    """One row of a table. `reason` is a sentence or two for documentation. A refused member may still have one of the
+    `allowed` values, which change nothing; null is always accepted, because it requests nothing."""
 
     treatment: Treatment
     reason: str
@@ -29,12 +29,12 @@ class Member(NamedTuple):
 
     @property
     def told(self) -> str:
-        """Return the reason, with the values that are accepted, in Markdown."""
+        """Return the reason, with the accepted values, in Markdown."""
         return f"{self.reason} Only `{'` or `'.join(self._words)}` is accepted." if self.allowed else self.reason
 
     @property
     def allowed_words(self) -> str:
-        """Return the values that are accepted, as JSON has them."""
+        """Return the accepted values as JSON."""
         return " or ".join(self._words)
 
     @property
@@ -46,7 +46,7 @@ def _refused(reason: str, *names: str) -> dict[str, Member]:
     return {name: Member(Treatment.REFUSED, reason) for name in names}
 
 
-# Where the call goes and under whose name: the gateway's own business.
+# The destination of the call and the caller's identity, which the gateway decides.
 ROUTING = _refused(
     "The gateway decides where a call goes.",
     "api_base",
@@ -83,7 +83,7 @@ ROUTING = _refused(
     "transforms",
 )
 
-# Work or tiers that the price of a token does not cover, or input that the body does not show.
+# Work or tiers that the price per token does not cover, or input that is not in the body.
 COSTLY = _refused(
     "No price covers what it may cost.",
     "background",
@@ -104,7 +104,7 @@ COSTLY = _refused(
     "web_search_options",
 )
 
-# What the vendor's routes have in common.
+# Members common to the vendor's routes.
 _SHARED = {
     **_refused("No price covers what it may cost.", "audio", "prediction"),
     "service_tier": Member(Treatment.REFUSED, "Other tiers have other prices.", allowed=("auto", "default")),
@@ -112,11 +112,11 @@ _SHARED = {
 }
 
 REFUSED_EVERYWHERE: Mapping[str, Member] = {**ROUTING, **COSTLY, **_SHARED}
-"""What every metered route refuses, unless its own table says otherwise."""
+"""The members that every metered route refuses, unless its own table says otherwise."""
 
 
 def other_limits(*names: str) -> dict[str, Member]:
-    """Refuse limits that a route's vendor does not know, but an upstream that serves other routes as well may."""
+    """Refuse limits that a route's vendor does not know, but an upstream that also serves other routes may."""
     return _refused("This route has another limit, and an upstream may know both.", *names)
 
 
@@ -130,7 +130,7 @@ def refuse_members(body: Mapping[str, Any], table: Mapping[str, Member] = REFUSE
 
 def _check_allowed(name: str, value: Any, member: Member) -> None:
     if value is None or any(type(value) is type(allowed) and value == allowed for allowed in member.allowed):
-        return  # 0 is no false, though Python takes it for one
+        return  # 0 is not false, although Python compares them as equal
     if member.allowed:
         raise InvalidRequest(f"{name} must be {member.allowed_words} here. {member.reason}", param=name)
     raise InvalidRequest(f"{name} is not supported here. {member.reason}", param=name)
@@ -152,12 +152,13 @@ MEDIA = frozenset(
         "video_url",
     }
 )
-"""Members of a content part that bring media along, or name what an upstream has in a cache. Some upstreams read them
-whatever the part's type says, and would fetch from an address, or find another customer's image, behind a text's back."""
+"""Members of a content part that contain media, or name cached content of an upstream. Some upstreams read them
+whatever the part's type, and would fetch from an address, or find another customer's image, in a part declared as
+text."""
 
 
 def refuse_media(part: Mapping[str, Any], own: str, path: str) -> None:
-    """Raise InvalidRequest naming the first member for media of a content part, other than its `own`."""
+    """Raise InvalidRequest naming the first media member of a content part other than its `own`."""
     for name, value in part.items():
         if name in MEDIA and name != own and value is not None:
             raise InvalidRequest(f"{name} is not supported in a part of this type.", param=f"{path}.{name}")

@@ -1,4 +1,4 @@
-"""A model as callers ask for it: an alias or a raw model, with everything a call needs to know of it."""
+"""A callable model: an alias or a raw model, with everything that a call needs to know about it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ from inference.rules.plan import DeploymentTarget
 
 @dataclass(frozen=True, slots=True)
 class PriceVersion:
-    """Prices from an instant on. `worst_case` are the same prices, to bound a call of text with.
+    """Prices in force from an instant on. `worst_case` are the prices for the hold of a text call.
 
-    `components` is what the operator wrote, for people to read.
+    `components` is the operator's notation, for display.
     """
 
     id: int
@@ -25,7 +25,7 @@ class PriceVersion:
     components: Mapping[str, Any]
 
     def bounding(self, *, audio_input: bool, audio_output: bool) -> PriceBook:
-        """Return the prices to bound a call with whose input or output may be sound."""
+        """Return the prices for the hold of a call whose input or output may be audio."""
         if audio_input or audio_output:
             return self.prices.worst_case(audio_input=audio_input, audio_output=audio_output)
         return self.worst_case
@@ -33,9 +33,9 @@ class PriceVersion:
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """One name of the catalogue. `issuers` is None for an alias; a raw model is for these integrations alone.
+    """One name of the catalogue. `issuers` is None for an alias; a raw model is visible only to these integrations.
 
-    `versions` are newest first. `deployments` has only those that are enabled and whose upstream has what it needs.
+    `versions` are newest first. `deployments` includes only enabled ones whose upstream is completely configured.
     """
 
     name: str
@@ -50,12 +50,12 @@ class ServedModel:
 
     @property
     def is_served(self) -> bool:
-        """Return whether a call can go anywhere at all."""
+        """Return whether a call can be sent anywhere."""
         return self.enabled and bool(self.deployments) and self.name not in NEVER_SERVED
 
     @property
     def fetches_images(self) -> bool:
-        """Return whether every upstream that may be asked fetches images for itself."""
+        """Return whether every possible upstream fetches images itself."""
         return bool(self.deployments) and all(deployment.upstream.fetches_images for deployment in self.deployments)
 
     def price_at(self, now: datetime) -> PriceVersion | None:
@@ -63,11 +63,11 @@ class ServedModel:
         return next((version for version in self.versions if version.effective_at <= now), None)
 
     def is_visible_to(self, issuer: str) -> bool:
-        """Return whether a caller of this integration may know of it."""
+        """Return whether callers of this integration may see it."""
         return self.issuers is None or issuer in self.issuers
 
 
 def unconfigured(name: str) -> ServedModel | None:
-    """Describe an alias that the service names and nobody configured; None for any other name."""
+    """Describe one of the service's aliases that is not configured; None for any other name."""
     routes = ALIAS_ROUTES.get(name)
     return ServedModel(name=name, routes=routes) if routes else None

@@ -1,4 +1,4 @@
-"""How much output a caller's maximum buys, on routes whose answers are text."""
+"""Computes the output limit that a caller's maximum covers, on routes with text responses."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +13,7 @@ from inference.rules.terms import within
 
 @value_class(frozen=True, slots=True)
 class OutputLimit:
-    """The most that each of a call's `choices` may produce, in tokens, and what the call is held for with it."""
+    """The maximum tokens of each of a call's `choices`, and the hold with this limit."""
 
     tokens: int
     choices: int
@@ -21,14 +21,15 @@ class OutputLimit:
 
     @property
     def total_tokens(self) -> int:
-        """Return the most that all choices together may produce."""
+        """Return the maximum tokens of all choices together."""
         return self.tokens * self.choices
 
 
 def fixed_limit(tokens: int, choices: int, prompt: Quantities, book: PriceBook, max_cost_microusd: int) -> OutputLimit:
-    """Return the client's own limit. `prompt` is what is used whatever the limit, output beyond it included.
+    """Return the client's own limit. `prompt` is the usage that does not depend on the limit, including output beyond
+    it.
 
-    Raises MaxCostExceeded with what the request would need, or InvalidRequest.
+    Raises MaxCostExceeded with the required amount, or InvalidRequest.
     """
     return OutputLimit(tokens, choices, within(_cost_with(tokens, choices, prompt, book), max_cost_microusd))
 
@@ -36,13 +37,13 @@ def fixed_limit(tokens: int, choices: int, prompt: Quantities, book: PriceBook, 
 def largest_limit(
     model: ServedModel, choices: int, prompt: Quantities, book: PriceBook, max_cost_microusd: int
 ) -> OutputLimit:
-    """Find the largest limit that the maximum buys. Raises MaxCostExceeded where it buys not one token."""
+    """Find the largest limit that the maximum covers. Raises MaxCostExceeded if it covers not even one token."""
     most = min(limit for limit in (model.max_output_tokens, model.context_tokens, _MOST // choices) if limit)
     cost = _cost_with(most, choices, prompt, book)
     if cost <= max_cost_microusd:
         return OutputLimit(most, choices, cost)
     dearer = max(book.price("output_token") * choices, 1)
-    # The input's cost is rounded up here, so this is at most one micro-USD's worth of tokens below the answer.
+    # The input's cost is rounded up here, so this is at most one micro-USD's worth of tokens below the exact limit.
     room = max_cost_microusd - cost_microusd(prompt, book)
     low = max(room * PICO_PER_MICRO // dearer, 0)
     high = min(low + PICO_PER_MICRO // dearer + 2, most)
@@ -51,11 +52,11 @@ def largest_limit(
 
 
 _MOST = 500_000
-"""The largest output limit that is ever chosen here, over all choices, where the operator configured none."""
+"""The largest output limit that the gateway chooses, over all choices, if the operator configured none."""
 
 
 def _last_that_fits(low: int, high: int, fits: Callable[[int], bool]) -> int:
-    """Find the greatest number below `high` that fits, by halving; `low` is taken to fit and `high` not to."""
+    """Find the greatest number below `high` that fits, by bisection; `low` must fit and `high` must not."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)

@@ -1,4 +1,4 @@
-"""What a metered call may try: the deployments of its alias, and everything that an attempt at one of them needs."""
+"""The plan of a metered call: its alias's deployments, and everything needed for attempts at them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
@@ -10,23 +10,24 @@ from gateway.core.contract.values import value_class
 from inference.rules.upstream import Attempt, Endpoint, Sent, UpstreamTarget
 
 Endpoints = Mapping[str | tuple[str, Route], Endpoint[Any]]
-"""A route's endpoints by the adapter that an upstream has; by adapter and another route where they translate to that."""
+"""A route's endpoints by the upstream's adapter; by adapter and other route if they translate to that route."""
 
 STREAM_MIN_SECONDS = 600.0
-"""A stream that keeps talking may last this long, also where its upstream answers plain calls sooner."""
+"""The maximum duration of an active stream, even if its upstream's timeout for plain calls is shorter."""
 
 RETRY_WINDOW_SECONDS = 10.0
-"""No further attempt begins later than this after the first."""
+"""The time after the first attempt within which others may start."""
 
 
 def stream_seconds(timeout_seconds: float) -> float:
-    """Return how long a whole stream may last at an upstream that answers plain calls within `timeout_seconds`."""
+    """Return how long a stream may last at an upstream with this timeout for plain calls."""
     return max(timeout_seconds, STREAM_MIN_SECONDS)
 
 
 @value_class(frozen=True, slots=True)
 class DeploymentTarget:
-    """One model at one upstream that serves an alias. The lowest priority goes first; equals share by weight."""
+    """One model at one upstream that serves an alias. The lowest priority is used first; equal priorities share by
+    weight."""
 
     id: str
     upstream: UpstreamTarget
@@ -37,7 +38,7 @@ class DeploymentTarget:
 
 @value_class(frozen=True, slots=True)
 class CallPlan(Generic[Sent]):
-    """One call and where it may go: its route's `endpoints`, and deployments. See `Attempt` for the rest."""
+    """One call and where it may go: its route's `endpoints`, and its deployments. See `Attempt` for the rest."""
 
     route: Route
     endpoints: Endpoints
@@ -51,7 +52,7 @@ class CallPlan(Generic[Sent]):
 
     @property
     def longest_seconds(self) -> float:
-        """Bound how long it can take until this call is answered or its stream has begun, retries included."""
+        """Return the maximum time until this call is answered or its stream has begun, retries included."""
         return longest_seconds(self.deployments)
 
     def attempt_at(self, deployment: DeploymentTarget) -> Attempt[Sent]:
@@ -69,22 +70,24 @@ class CallPlan(Generic[Sent]):
 
 
 def longest_seconds(deployments: Iterable[DeploymentTarget]) -> float:
-    """Bound how long a call to these deployments can take until it is answered, retries included."""
+    """Return the maximum time until a call to these deployments is answered, retries included."""
     longest = max((at.upstream.timeout_seconds for at in deployments), default=0.0)
     return RETRY_WINDOW_SECONDS + UPSTREAM_CONNECT_MAX_SECONDS + longest
 
 
 def endpoint_for(route: Route, endpoints: Endpoints, deployment: DeploymentTarget) -> Endpoint[Any] | None:
-    """Return the endpoint of what a deployment's upstream speaks; None where the route has none, or may not use it."""
+    """Return the endpoint for a deployment's protocol; None if the route has none, or may not use it."""
     return endpoint_of(route, endpoints, deployment.upstream.adapter, deployment.upstream.routes)
 
 
 def endpoint_of(
     route: Route, endpoints: Endpoints, adapter: str, known: frozenset[Route] | None
 ) -> Endpoint[Any] | None:
-    """Return the endpoint of an adapter whose upstream knows these routes; None where the route has none, or may not use it.
+    """Return the endpoint of an adapter whose upstream supports these routes; None if the route has none, or may not
+    use it.
 
-    An upstream that does not know the route is spoken to on one that it knows, where the route can be translated to it.
+    If the upstream does not support the route, it is called on one that it supports and to which the route can be
+    translated.
     """
     if known is None or route in known:
         endpoint = endpoints.get(adapter)

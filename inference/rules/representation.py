@@ -1,4 +1,4 @@
-"""What a representation is: everything that two vectors must have in common to be compared. SPEC: Embedding representation."""
+"""Representations: the properties that two vectors must share to be comparable. SPEC: Embedding representation."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,19 +11,19 @@ from inference.rules.model import ServedModel
 
 INPUT_TYPES = ("query", "document")
 DENSE_ADAPTERS = frozenset({"cohere", "representation", "voyage"})
-"""Adapters of upstreams whose embeddings are all representations."""
+"""Adapters of upstreams all of whose embeddings are representations."""
 TYPED_ADAPTERS = frozenset({"cohere"})
-"""Adapters of upstreams that embed nothing without an input type."""
+"""Adapters of upstreams that require an input type."""
 ADAPTERS = DENSE_ADAPTERS | {"demo"}
 
 
 class ContradictedError(Exception):
-    """An upstream answered with another representation than it was asked for."""
+    """An upstream responded with a different representation than requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """One configuration of vectors. A member is None until an answer tells it, where the operator's rows do not."""
+    """One configuration of vectors. A member that the operator did not configure is None until a response states it."""
 
     alias: str
     provider: str
@@ -35,12 +35,12 @@ class Representation:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether everything is known."""
+        """Return whether all members are known."""
         return None not in (self.revision, self.dimensions, self.normalized)
 
     @property
     def configuration(self) -> str:
-        """Return what is known before an answer, as the key of what the answers told."""
+        """Return what is known before a response, as the key under which responses' facts are stored."""
         return canonical(self.manifest(None)).decode()
 
     @property
@@ -64,8 +64,8 @@ class Representation:
         }
 
     def completed(self, revision: str, dimensions: int, normalized: bool | None) -> "Representation":
-        """Return it with what an answer tells; vectors of which nobody says that they are normalized are not. Raises
-        ContradictedError where something else was known."""
+        """Return it completed with a response's facts; vectors that are not stated to be normalized are not. Raises
+        ContradictedError if a fact differs from a known one."""
         if normalized is None:
             normalized = bool(self.normalized)
         told = {"revision": revision, "dimensions": dimensions, "normalized": normalized}
@@ -76,9 +76,9 @@ class Representation:
 
 
 def representation_of(model: ServedModel, *, dimensions: int | None, quantization: str) -> Representation:
-    """Return what is known of an alias's representation before a call, with the dimensions that were asked for.
+    """Return the known part of an alias's representation before a call, with the requested dimensions.
 
-    Raises ModelUnavailable where no upstream serves representations, or where several would serve different ones: vectors
+    Raises ModelUnavailable if no upstream serves representations, or if several would serve different ones: vectors
     under one alias must be comparable.
     """
     served = {(at.upstream.adapter, at.model) for at in model.deployments}

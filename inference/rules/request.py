@@ -1,6 +1,6 @@
-"""What the metering core asks of a request that may be sent: its hold, its usage, and how its answer is laid out.
+"""The interface of a bounded request for the metering core: its hold, its usage, and its response format.
 
-Each route has a class of its own for it, which also holds what its endpoints send.
+Each route has its own class, which also contains what its endpoints send.
 """
 
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class BoundedRequest(ABC):
-    """A valid request with its hold, answered in one piece. `members` are the names that the client sent."""
+    """A valid request with its hold and a complete response. `members` are the names that the client sent."""
 
     hold_microusd: int
 
@@ -26,32 +26,37 @@ class BoundedRequest(ABC):
 
     @property
     def needs_preparing(self) -> bool:
-        """Return whether the route's `prepare`, where it has one, has anything to get for this request."""
+        """Return whether the route's `prepare`, if it has one, has anything to fetch for this request."""
         return True
+
+    @property
+    def public_id(self) -> str | None:
+        """Return the id that its answer has to have, where something is bound to it already."""
+        return None
 
     @abstractmethod
     def usage(self, answer: Answer) -> Quantities:
-        """Read or count what an answer used. Raises MissingUsage where the price needs more, or MalformedUsage."""
+        """Read or count the usage of a response. Raises MissingUsage if the price needs more, or MalformedUsage."""
 
     @abstractmethod
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
-        """Render an answer for the client. `usage_is_known` is False where its charge is left to review."""
+        """Render a response for the client. `usage_is_known` is False if its charge is left to review."""
 
     @property
     def fallback(self) -> "Fallback | None":
-        """Return who takes the call over where its own model says that it is overloaded; nobody unless a route says so."""
+        """Return the model that takes the call over if its own is overloaded; None unless a route provides one."""
         return None
 
     def kept(self, answer: Answer) -> Mapping[str, Any]:
-        """Return what the closing statement keeps of an answer that the client gets, for the SQL function that the route
-        closes with, whether its charge is known or left to review."""
+        """Return the part of a response that the closing statement stores, for the SQL function that the route closes
+        with, whether its charge is known or left to review."""
         return {}
 
     def begin(self) -> None:  # noqa: B027 - most requests need nothing
-        """Keep what the request needs beyond the client's stay: its call begins."""
+        """Acquire the resources that the call needs even after the client has left."""
 
     def end(self) -> None:  # noqa: B027
-        """Release it: the call is closed, and nothing of it is sent any more. Called once for each `begin`."""
+        """Release them: the call is closed, and nothing more of it is sent. Called once for each `begin`."""
 
 
 class StreamMeter(ABC):
@@ -68,31 +73,32 @@ class StreamMeter(ABC):
 
     @abstractmethod
     def reported(self) -> Quantities:
-        """Return what the upstream says was used. Raises MissingUsage or MalformedUsage."""
+        """Return the usage reported by the upstream. Raises MissingUsage or MalformedUsage."""
 
     @abstractmethod
     def delivered(self) -> Quantities:
-        """Estimate what was used so far, within what the hold covers."""
+        """Estimate the usage so far, within the hold."""
 
     def kept(self) -> Mapping[str, Any]:
-        """Return what the closing statement keeps of the stream, as `BoundedRequest.kept`, once its end was rendered."""
+        """Return what the closing statement stores of the stream, as `BoundedRequest.kept`, once its end was
+        rendered."""
         return {}
 
 
 class StreamFormat(ABC):
-    """How a route's stream is laid out for the client, whoever serves it."""
+    """A route's stream format for the client, independent of the upstream."""
 
     media_type = EVENT_STREAM_TYPE
 
     @property
     def tells_errors(self) -> bool:
-        """Return whether a client learns from the stream itself that it ended early."""
+        """Return whether the stream itself can tell a client that it ended early."""
         return self.media_type == EVENT_STREAM_TYPE
 
     @property
     @abstractmethod
     def terminator(self) -> bytes:
-        """Render what a stream ends with; the client gets it once the call is settled."""
+        """Render the end of a stream, which the client receives once the call is settled."""
 
     @abstractmethod
     def error(self, error: ApiError, request_id: str) -> bytes:
@@ -100,16 +106,17 @@ class StreamFormat(ABC):
 
     @abstractmethod
     def cut(self) -> bytes:
-        """Render the end of a stream that went beyond its limit, without the terminator."""
+        """Render the end of a stream that exceeded its limit, without the terminator."""
 
 
 class StreamedRequest(BoundedRequest):
-    """A valid request with its hold whose answer comes as a stream."""
+    """A valid request with its hold and a streamed response."""
 
     @abstractmethod
     def meter(self) -> StreamMeter:
-        """Begin to count a stream."""
+        """Return a new meter for a stream."""
 
     @abstractmethod
     def stream_format(self, public_model: str, public_id: str, meter: Any) -> StreamFormat:
-        """Return the layout of a stream under this alias and id. `meter` is the stream's own, which has seen its events."""
+        """Return the format of a stream with this alias and id. `meter` is the stream's own, which has seen its
+        events."""

@@ -1,4 +1,6 @@
-"""Whether and when a call is tried again upstream: only where nothing can have been taken."""
+"""Decides whether and when an upstream call is retried: only if it cannot have cost anything."""
+
+from typing import TypeGuard
 
 from gateway.core.contract.limits import UPSTREAM_RETRIES_MAX
 from inference.rules.plan import RETRY_WINDOW_SECONDS
@@ -8,15 +10,20 @@ RETRY_AFTER_MAX_SECONDS = 2.0
 _BACKOFF_SECONDS = 0.1
 
 
+def may_retry(outcome: object) -> TypeGuard[Overloaded | Unreachable]:
+    """Return whether nothing can have been taken, so that the call may be sent again."""
+    return isinstance(outcome, Overloaded | Unreachable)
+
+
 def pause_before_retry(
     outcome: object, *, retries: int, elapsed_seconds: float, elsewhere: bool, jitter: float
 ) -> float | None:
-    """Return how many seconds to wait before the next attempt, or None where this outcome stands.
+    """Return how many seconds to wait before the next attempt, or None if this outcome is final.
 
-    `elsewhere` tells that a deployment is left that this call has not tried; it is asked at once. `jitter` is a random
-    number in [0, 1). An upstream that asks for a longer wait than a client should bear is not waited for.
+    `elsewhere`: an untried deployment is left, which is tried at once. `jitter` is a random number in [0, 1). If an
+    upstream requests a longer wait than clients should bear, the call is not retried there.
     """
-    if not isinstance(outcome, Overloaded | Unreachable) or retries >= UPSTREAM_RETRIES_MAX:
+    if not may_retry(outcome) or retries >= UPSTREAM_RETRIES_MAX:
         return None
     pause = 0.0 if elsewhere else _backoff(outcome, retries, jitter)
     if pause is None or elapsed_seconds + pause > RETRY_WINDOW_SECONDS:

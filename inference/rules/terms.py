@@ -1,4 +1,4 @@
-"""What a caller states about a metered call, in two headers (SPEC: General rules), and what it allows."""
+"""Reads a metered call's idempotency key and maximum cost from two headers (SPEC: General rules)."""
 
 from collections.abc import Iterable
 
@@ -12,9 +12,9 @@ _KEY, _COST = IDEMPOTENCY_KEY.lower().encode(), MAX_COST.lower().encode()
 
 @value_class(frozen=True, slots=True)
 class Terms:
-    """What the caller states about a call: the key that makes it repeatable, and the most it may cost.
+    """The caller's terms for a call: the key that makes it repeatable, and its maximum cost.
 
-    The key is None where a route lets callers do without, and none was sent.
+    The key is None if it is optional on the route and was not sent.
     """
 
     idempotency_key: str | None
@@ -22,7 +22,7 @@ class Terms:
 
 
 def read_terms(headers: Iterable[tuple[bytes, bytes]], *, is_key_needed: bool = True) -> Terms:
-    """Read both headers, lower-case names as ASGI gives them, or raise the error that names the first at fault."""
+    """Read both headers, with lower-case names as in ASGI, or raise the error that names the first one at fault."""
     keys, costs = [], []
     for name, value in headers:
         if name == _KEY:
@@ -42,10 +42,12 @@ def read_terms_with_optional_key(headers: Iterable[tuple[bytes, bytes]]) -> Term
 
 
 def within(cost_microusd: int, max_cost_microusd: int) -> int:
-    """Return a bound that the caller's maximum covers, or raise MaxCostExceeded with what is needed at least."""
+    """Return a hold that the caller's maximum covers, or raise MaxCostExceeded with the required minimum."""
     if cost_microusd > max_cost_microusd:
-        told = f"The request needs at least {cost_microusd} micro-USD, but {MAX_COST} allows only {max_cost_microusd}."
-        raise MaxCostExceeded(told, details={"requiredMicrousd": cost_microusd})
+        message = (
+            f"The request needs at least {cost_microusd} micro-USD, but {MAX_COST} allows only {max_cost_microusd}."
+        )
+        raise MaxCostExceeded(message, details={"requiredMicrousd": cost_microusd})
     return cost_microusd
 
 

@@ -1,4 +1,4 @@
-"""Counts a stream of text by its events and bytes, and remembers the usage that it reported."""
+"""Counts a text stream by its events and bytes, and records its reported usage."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -10,8 +10,8 @@ from inference.rules.request import StreamMeter
 
 
 class TokenBound(Protocol):
-    """What a count asks of its request: what its input probably counts, the most that its output may, and how its
-    vendor's usage is read."""
+    """The interface of a request for its meter: its expected input, its maximum output, and how its vendor's usage is
+    read."""
 
     @property
     def input_estimate(self) -> int: ...
@@ -23,7 +23,7 @@ class TokenBound(Protocol):
 
 
 class TokenMeter(StreamMeter):
-    """The running count of one stream of text."""
+    """The running count of one text stream."""
 
     def __init__(self, request: TokenBound) -> None:
         self._request = request
@@ -38,14 +38,14 @@ class TokenMeter(StreamMeter):
 
     @property
     def is_beyond_limit(self) -> bool:
-        """Return whether more tokens came for certain than the limit allows."""
+        """Return whether the delivered tokens certainly exceed the limit."""
         return self._delivered.tokens_at_least > self._request.output_tokens
 
     def reported(self) -> Quantities:
-        """Read what the upstream reported."""
+        """Read the upstream's report."""
         return self._request.read_usage(self._usage)
 
     def delivered(self) -> Quantities:
-        """Estimate what the stream has cost: its input, and the output that was seen, within the limit."""
+        """Estimate the usage of the stream: its input, and the delivered output within the limit."""
         output_tokens = min(self._delivered.tokens_estimated, self._request.output_tokens)
         return Quantities(input_tokens=self._request.input_estimate, output_tokens=output_tokens)

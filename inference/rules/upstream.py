@@ -1,7 +1,7 @@
 """One attempt at one upstream, and its outcome as a type.
 
-The outcome alone decides about money (see `inference.rules.verdicts`), so an endpoint must never guess: what it cannot
-be sure of is `Ambiguous`.
+The outcome alone decides the charge (see `inference.rules.verdicts`), so an endpoint must never guess: an uncertain
+outcome is `Ambiguous`.
 """
 
 from abc import ABC, abstractmethod
@@ -19,13 +19,13 @@ Sent = TypeVar("Sent", bound=BoundedRequest)
 OnEnd = Callable[[bool], None]
 
 GENERATIONS = "generations"
-"""The one kind of record that is looked up: what aggregators keep of a call, at `<base_url>/generation?id=`."""
+"""The only kind of record that can be looked up: aggregators' records of calls, at `<base_url>/generation?id=`."""
 
 
 @value_class(frozen=True, slots=True)
 class UpstreamTarget:
-    """Where an attempt goes: an upstream's row as a process caches it. Times are seconds. `fetches_images`: it may be sent
-    the URL of an image. `routes` are those that it knows; None: all that its adapter has."""
+    """The destination of an attempt: a process's cached row of an upstream. Times are seconds. `fetches_images`: image
+    URLs may be sent to it. `routes` are those that it supports; None: all of its adapter's."""
 
     name: str
     adapter: str
@@ -39,18 +39,19 @@ class UpstreamTarget:
 
     @property
     def looks_up(self) -> bool:
-        """Return whether the upstream has a record of each call that is asked for where an outcome is unknown."""
+        """Return whether the upstream has records of calls that can be looked up if an outcome is unknown."""
         return self.adapter == "openai" and self.options.get("looks_up") == GENERATIONS
 
 
 @value_class(frozen=True, slots=True)
 class Attempt(Generic[Sent]):
-    """One attempt. `request` is the route's own, and only its endpoints look into it; `model` is the upstream's name.
+    """One attempt. `request` is the route's own, used only by its endpoints; `model` is the upstream's name.
 
-    `usage_id` names the call, and goes upstream as the idempotency key and client request id. `public_model` is the
-    alias, and `public_id` the gateway's own id of the answer: they replace the upstream's in everything given back. The
-    endpoint calls `on_send` before the first byte goes out: until then, nothing can have been taken, even if the process
-    dies. It calls `on_generation` with the id of the upstream's own record of the call, where it looks such records up.
+    `usage_id` identifies the call, and goes upstream as the idempotency key and client request id. `public_model` is
+    the alias, and `public_id` the gateway's own id of the response: they replace the upstream's in everything returned.
+    The endpoint calls `on_send` before it sends the first byte: until then the call cannot have cost anything, even if
+    the process dies. It calls `on_generation` with the id of the upstream's own record of the call, if these are looked
+    up.
     """
 
     target: UpstreamTarget
@@ -65,8 +66,8 @@ class Attempt(Generic[Sent]):
 
 @value_class(frozen=True, slots=True)
 class Alarm:
-    """What only the operator can mend. `cause` is a short name that is the same at every call, such as "401"; `text` is one
-    line for the log and the console, without secrets."""
+    """A problem that only the operator can fix. `cause` is a short name, the same at every call, such as "401"; `text`
+    is one line for the log and the console, without secrets."""
 
     cause: str
     text: str
@@ -74,7 +75,8 @@ class Alarm:
 
 @value_class(frozen=True, slots=True)
 class Rejected:
-    """A complete refusal that cost nothing: released, and the client gets `error`. `alarm` asks for the operator."""
+    """A complete refusal without cost: the hold is released, and the client gets `error`. `alarm` is for the
+    operator."""
 
     error: ApiError
     alarm: Alarm | None = None
@@ -82,9 +84,9 @@ class Rejected:
 
 @value_class(frozen=True, slots=True)
 class Overloaded:
-    """An overload (429, or 503 that says so): may be retried, elsewhere too. `retry_after` in seconds; `cause` is for the
-    log. `is_explicit`: the answer names an overload in its body, so that another model may take the call over where its
-    route allows that."""
+    """An overload (429, or a 503 that says so): may be retried, also elsewhere. `retry_after` in seconds; `cause` is
+    for the log. `is_explicit`: the response's body names an overload, so that another model may take the call over if
+    its route allows that."""
 
     retry_after: float | None = None
     alarm: Alarm | None = None
@@ -94,15 +96,15 @@ class Overloaded:
 
 @value_class(frozen=True, slots=True)
 class Unreachable:
-    """Nothing was sent (refused, DNS, TLS): may be retried, elsewhere too."""
+    """Nothing was sent (refused, DNS, TLS): may be retried, also elsewhere."""
 
     cause: str
 
 
 @value_class(frozen=True, slots=True)
 class Failed:
-    """A complete error status that may not be retried; the upstream may have worked for it where it bills errors.
-    `cause` is for the log."""
+    """A complete error status that must not be retried; it may have cost money if the upstream bills errors. `cause` is
+    for the log."""
 
     status: int
     alarm: Alarm | None = None
@@ -111,7 +113,8 @@ class Failed:
 
 @value_class(frozen=True, slots=True)
 class Ambiguous:
-    """Nobody knows whether work was done (timeout after sending, cut, malformed): review, and the client gets `error`."""
+    """It is unknown whether work was done (timeout after sending, cut, malformed): review, and the client gets
+    `error`."""
 
     error: ApiError
     reason: str
@@ -121,16 +124,17 @@ Outcome = Answer | Rejected | Overloaded | Unreachable | Failed | Ambiguous
 
 
 class Stream(ABC):
-    """An open upstream stream. Iterating ends normally only when the upstream said that it is done; a cut, a timeout
-    or garbage raises `StreamBroken`. `on_end` hears once how the upstream ended it: whole, or broken off. A client that
-    left is not told of. `media_type` is the upstream's own, where the client gets that; None for a stream of ours."""
+    """An open upstream stream. Iteration ends normally only if the upstream completed the stream; a cut, a timeout or
+    invalid data raises `StreamBroken`. `on_end` is called once with how the upstream ended it: complete or broken off,
+    but not if the client left. `media_type` is the upstream's own, if the client receives it; None for the gateway's
+    own."""
 
     on_end: OnEnd | None = None
     media_type: str | None = None
 
     @property
     def has_next(self) -> bool:
-        """Return whether the next chunk is here already, so that whoever sends them can send it together with the last."""
+        """Return whether the next chunk has already arrived, so that it can be sent together with the last one."""
         return False
 
     @abstractmethod
@@ -138,17 +142,17 @@ class Stream(ABC):
 
     @abstractmethod
     async def close(self) -> None:
-        """Cancel the upstream call where it is still open. Safe to call twice."""
+        """Cancel the upstream call if it is still open. Safe to call twice."""
 
     def ended(self, *, whole: bool) -> None:
-        """Report how the stream ended, once, to whoever asked for it."""
+        """Report how the stream ended, once, to the registered callback."""
         if self.on_end is not None:
             self.on_end(whole)
             self.on_end = None
 
 
 class StreamBroken(Exception):
-    """The upstream's stream ended before it was done; `error` is what the client may know."""
+    """The upstream's stream ended before it was complete; `error` is for the client."""
 
     def __init__(self, error: ApiError, reason: str) -> None:
         self.error = error
@@ -157,22 +161,22 @@ class StreamBroken(Exception):
 
 
 class Endpoint(ABC, Generic[Sent]):
-    """One route at upstreams of one protocol."""
+    """One route at upstreams with one protocol."""
 
     @property
     def is_allowed(self) -> bool:
-        """Return whether this gateway may serve from it."""
+        """Return whether this gateway may use it."""
         return True
 
     def refusal(self, valid: Any) -> ApiError | None:
-        """Return why the route's valid request cannot be said to upstreams of this protocol, None where it can."""
+        """Return why the route's valid request cannot be expressed in this protocol, None if it can."""
         return None
 
     @abstractmethod
     async def send(self, attempt: Attempt[Sent]) -> Outcome:
-        """Send and read the whole answer. Never raises but for cancellation."""
+        """Send and read the complete response. Raises only on cancellation."""
 
     @abstractmethod
     async def open_stream(self, attempt: Attempt[Sent]) -> Stream | Outcome:
-        """Send and return once the upstream began a stream, or what it answered instead. Never raises but for
-        cancellation. An upstream that answers a stream request in one piece gives an `Answer`."""
+        """Send and return once the upstream has begun a stream, or its other outcome. Raises only on cancellation. An
+        upstream that responds completely to a stream request gives an `Answer`."""

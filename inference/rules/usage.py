@@ -1,4 +1,5 @@
-"""Reads the counts of an upstream's usage object. What is absent is missing, what is no count is malformed."""
+"""Reads the counts of an upstream's usage object. Absent counts are missing; values that are not counts are
+malformed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,11 +8,11 @@ from billing.rules.quantities import MalformedUsage
 
 
 class MissingUsage(Exception):
-    """The upstream did not say what the price needs; the work may have been done."""
+    """The upstream did not report a count that the price needs; the call may have cost money."""
 
 
 def read_total(usage: Mapping[str, Any], name: str) -> Any:
-    """Read a count that must be there, or raise MissingUsage. Whether it is a count, `Quantities` checks."""
+    """Read a required count, or raise MissingUsage. `Quantities` validates it."""
     value = usage.get(name)
     if value is None:
         raise MissingUsage(name)
@@ -19,7 +20,7 @@ def read_total(usage: Mapping[str, Any], name: str) -> Any:
 
 
 def read_part(usage: Mapping[str, Any], group: str, name: str) -> Any:
-    """Read an optional part of a count (`prompt_tokens_details.cached_tokens`), None where it is absent."""
+    """Read an optional part of a count (`prompt_tokens_details.cached_tokens`), None if it is absent."""
     details = usage.get(group)
     if details is None or isinstance(details, dict):
         return details.get(name) if details else None

@@ -1,6 +1,6 @@
-"""What an upstream's answer means for the money and for the client.
+"""Decides from an upstream's outcome about the hold and the client's response.
 
-Three things can happen to a hold: it is settled, all of it is released, or it stands for review until somebody knows.
+A hold is settled, released, or stays for review until the outcome is known.
 """
 
 from billing.rules.prices import PriceBook, PriceError, cost_microusd
@@ -15,7 +15,7 @@ from inference.rules.usage import MissingUsage
 
 @value_class(frozen=True, slots=True)
 class Settle:
-    """The upstream answered, and what it used is known and has a price."""
+    """The upstream responded, and its usage is known and has a price."""
 
     answer: Answer
     used: Quantities
@@ -24,7 +24,7 @@ class Settle:
 
 @value_class(frozen=True, slots=True)
 class Release:
-    """The upstream took nothing."""
+    """The call cost nothing."""
 
     error: ApiError
     reason: str
@@ -32,7 +32,8 @@ class Release:
 
 @value_class(frozen=True, slots=True)
 class Review:
-    """Work may have been done: the hold stands. The client gets the answer where there is one, else the error."""
+    """The call may have cost money, so the hold stays. The client gets the response if there is one, otherwise the
+    error."""
 
     reason: str
     reply: ApiError | Content
@@ -43,7 +44,8 @@ Verdict = Settle | Release | Review
 
 
 def judge(outcome: Outcome, request: BoundedRequest, prices: PriceBook, *, bills_errors: bool) -> Verdict:
-    """Decide about a call by its outcome alone. `bills_errors`: an error answer of the upstream may have cost money."""
+    """Decide about a call by its outcome alone. `bills_errors`: an error response of the upstream may have cost
+    money."""
     match outcome:
         case Answer():
             return _judge_answer(outcome, request, prices)

@@ -1,1 +1,1 @@
-"""The wire shapes of the model API."""
+"""The wire formats of the model API."""

@@ -1,4 +1,4 @@
-"""How a model is shown."""
+"""The wire format of models."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,8 +13,8 @@ DEMO = "demo"
 def render_model(
     model: ServedModel, routes: Iterable[Route], components: Mapping[str, Any], *, authorized: bool
 ) -> dict[str, Any]:
-    """Render a model in the vendor's shape, with what is ours beside it. `routes` are those that the gateway has,
-    prices are micro-USD, as the operator wrote them."""
+    """Render a model in the vendor's format, with the gateway's members. `routes` are those that the gateway serves;
+    prices are micro-USD in the operator's notation."""
     adapters = {deployment.upstream.adapter for deployment in model.deployments}
     return {
         "id": model.name,

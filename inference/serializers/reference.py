@@ -1,7 +1,7 @@
-"""What the model routes' pages of the API reference are made of: the vendor's shapes, as far as the gateway reads or
-promises them. Each route has its own in its folder.
+"""Shared parts of the model routes' API reference: the vendor's formats, as far as the gateway reads or promises them.
+Each route has its own in its folder.
 
-Members that are not shown pass to the upstream, and answers may carry more than shown.
+Members that are not shown pass upstream, and responses may contain more than shown.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ JSON = "application/json"
 
 
 def object_of(required: str, **properties: Schema) -> Schema:
-    """Build an open object's schema; `required` names members, apart by spaces."""
+    """Build an open object's schema; `required` lists members, separated by spaces."""
     shape = {"type": "object", "properties": properties, "additionalProperties": {}}
     return {**shape, "required": required.split()} if required else shape
 
@@ -91,14 +91,14 @@ MODEL_ANSWER["example"] = {
 def describe_metered(
     operation_id: str, summary: str, request: Schema, answers: dict[Any, Any], *, media_type: str = JSON
 ) -> Any:
-    """Describe a metered route: its request, and its answers by status and media type."""
+    """Describe a metered route: its request, and its responses by status and media type."""
     return extend_schema(
         operation_id=operation_id, tags=["Models"], summary=summary, request={media_type: request}, responses=answers
     )
 
 
 def answer(schema: Schema, description: str = "") -> OpenApiResponse:
-    """Describe one answer."""
+    """Describe one response."""
     return OpenApiResponse(response=schema, description=description)
 
 

@@ -1,4 +1,4 @@
-"""The response object in the API reference: of the route that makes one, and of the one that reads it again."""
+"""The response object in the API reference, for the routes that create and read one."""
 
 from inference.serializers import reference as shapes
 

@@ -1,4 +1,4 @@
-"""Stored responses on the wire, and in the API reference."""
+"""The wire format of stored responses, and their API reference."""
 
 from typing import Any
 
@@ -66,7 +66,7 @@ describe_input_items = extend_schema(
 
 
 def page_of(items: Items, limit: int) -> dict[str, Any]:
-    """Render the first `limit` items as the vendor lists them."""
+    """Render the first `limit` items as a vendor list."""
     page = items[:limit]
     return {
         "object": "list",
@@ -78,5 +78,5 @@ def page_of(items: Items, limit: int) -> dict[str, Any]:
 
 
 def render_deleted(response_id: str) -> dict[str, Any]:
-    """Render that a response is deleted."""
+    """Render the confirmation of a deletion."""
     return {"id": response_id, "object": "response", "deleted": True}

@@ -1,15 +1,15 @@
 -- inference_check_in_calls(p_check_ins json, p_bodies bytea[], p_wait boolean) RETURNS TABLE (answer json, body bytea)
 --
--- Notes for several open streams what each has delivered so far and that its process lives, and tells whether it may go
--- on; one row out for each check-in in, in the same order (p_bodies and p_wait are not used, `body` is null). A check-in is
--- an object:
+-- Records for several open streams what each has delivered so far and that its process is alive, and returns whether it
+-- may continue; one row for each check-in, in the same order (p_bodies and p_wait are not used, `body` is null). A
+-- check-in is an object:
 --
---   usage_id, evidence: what was delivered, as billing_note_delivery takes it
---   alive_seconds: without another check-in for so long, the call counts as lost
---   did, session_id, org_id, product: whose live access is asked for
---   client_id, consent: the consent that the call needs, null where it needs none
+--   usage_id, evidence: what was delivered, as for billing_note_delivery
+--   alive_seconds: after this time without another check-in, the call counts as lost
+--   did, session_id, org_id, product: the caller whose live access is checked
+--   client_id, consent: the consent that the call needs, null if it needs none
 --
--- `answer` has `outcome`: 'ok'; 'closed' (somebody else has decided on the call); 'suspended' or 'session_revoked'
+-- `answer` has `outcome`: 'ok'; 'closed' (the call was decided elsewhere); 'suspended' or 'session_revoked'
 -- (accounts_liveness); for an organization's token, the reason of organizations_access why its access has ended; or
 -- 'consent_withdrawn'.
 CREATE OR REPLACE FUNCTION inference_check_in_calls(p_check_ins json, p_bodies bytea[], p_wait boolean)

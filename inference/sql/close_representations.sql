@@ -1,10 +1,10 @@
 -- inference_close_representations(p_closings json, p_bodies bytea[], p_wait boolean) RETURNS TABLE (answer json, body bytea)
 --
--- Closes calls as billing_close_calls does, and notes in the same transaction what `kept` of a closing holds: what the
--- answer told of a representation.
+-- Closes calls as billing_close_calls does, and records in the same transaction the `kept` member of a closing: what
+-- the upstream's response stated about a representation.
 --
---   configuration: the representation, as far as it is known before an answer
---   revision, dimensions, normalized: as the upstream told them
+--   configuration: the representation, as far as it is known before a response
+--   revision, dimensions, normalized: as stated by the upstream
 CREATE OR REPLACE FUNCTION inference_close_representations(p_closings json, p_bodies bytea[], p_wait boolean)
 RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
 DECLARE
@@ -26,8 +26,8 @@ BEGIN
 END $$;
 
 
--- Notes representations in the order of their keys, so that two batches never wait for each other; those that are known
--- as they are cost no write.
+-- Records representations in the order of their keys, so that two batches never wait for each other. Unchanged ones
+-- cost no write.
 CREATE OR REPLACE FUNCTION inference_note_representations(p_kept json[]) RETURNS void
 LANGUAGE sql AS $$
   INSERT INTO inference_representation AS r (configuration, revision, dimensions, normalized, answered_at)

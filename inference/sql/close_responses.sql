@@ -1,13 +1,13 @@
 -- inference_close_responses(p_closings json, p_bodies bytea[], p_wait boolean) RETURNS TABLE (answer json, body bytea)
 --
--- Closes calls as billing_close_calls does, and stores in the same transaction what `kept` of a closing holds:
+-- Closes calls as billing_close_calls does, and stores in the same transaction the `kept` member of a closing:
 --
 --   id, status: of the response
 --   response, input_items: both encrypted
 --   days: how long it is stored
 --
--- The owner is whose wallet the call is paid from; no closing can name another. A call that was released, or that nobody
--- knows, stores nothing. Repeated, it changes nothing: what its owner has deleted since does not come back.
+-- The owner is the owner of the wallet that pays for the call; no closing can name another. A call that was released or
+-- is unknown stores nothing. Repeating it changes nothing: what its owner has deleted since is not restored.
 CREATE OR REPLACE FUNCTION inference_close_responses(p_closings json, p_bodies bytea[], p_wait boolean)
 RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
 DECLARE
@@ -27,7 +27,7 @@ BEGIN
 END $$;
 
 
--- Stores one response of a call, once; nothing where there is none.
+-- Stores one response of a call, once; nothing if there is none.
 CREATE OR REPLACE FUNCTION inference_store_response(p_usage_id text, p_kept json) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,29 +1,31 @@
 -- inference_open_calls(p_calls json, p_bodies bytea[], p_wait boolean) RETURNS TABLE (answer json, body bytea)
 --
--- The first round trip of metered calls, several in one transaction, one row out for each call in, in the same order:
--- takes each caller's proof, answers a repeated request, asks for the live access of an organization's token, places the
--- hold. A call is an object with these members, absent ones being null (p_bodies is not used).
--- They are the attributes of the type inference_call: a new one is added to it by a migration.
+-- The first round trip of metered calls, several in one transaction, with one row for each call, in the same order:
+-- records each caller's proof, answers a repeated request, checks the live access of an organization's token, places
+-- the hold. A call is an object with these members, absent ones being null (p_bodies is not used). They are the
+-- attributes of the type inference_call: a migration adds new ones.
 --
---   proof (hex), proof_issued_at, proof_expires_at (Unix seconds), did, session_id: as accounts_admit takes them
---   is_admitted: a trial of the same request has taken the proof; account and session must still be live
---   owner_kind, owner_key, route, key, digest (hex): whose call it is, and its idempotency key
---   the rest of the hold's, as billing_hold takes them
+--   proof (hex), proof_issued_at, proof_expires_at (Unix seconds), did, session_id: as for accounts_admit
+--   is_admitted: a trial of the same request has recorded the proof; account and session must still be live
+--   owner_kind, owner_key, route, key, digest (hex): the call's owner and idempotency key
+--   the hold's other members, as for billing_hold
 --   stop_before: the step before which the process already knows that the request fails
---     'idempotency'  take the proof, no more (outcome is null)
---     'access'       take the proof and look the idempotency key up (outcomes of billing_find_replay)
---     'hold'         the same, and then ask for access
+--     'idempotency'  only record the proof (outcome is null)
+--     'access'       record the proof and look up the idempotency key (outcomes of billing_find_replay)
+--     'hold'         the same, then check access
 --     null           do everything (outcomes of billing_hold)
---   so that a proof serves once, and a repeated request gets its first answer, whatever else is wrong with the request.
+-- so that a proof serves once, and a repeated request gets its first response, whatever else is wrong with the request.
 --
--- `answer` has `admission`, what accounts_admit or accounts_liveness says; unless it is 'ok', nothing else was done. With it `outcome`, and
--- `usage_id`, `available_microusd`, `budget_id`, `replay_status`, `replay_headers` as billing_hold has them; `body` is
--- the replay's. Without live access, and with a key that is free, the outcome is 'denied' and `reason` that of
--- organizations_access. A call is its caller's live membership's, whichever one the token was made for.
+-- `answer` has `admission`, the result of accounts_admit or accounts_liveness; unless it is 'ok', nothing else was
+-- done. With it `outcome`, and `usage_id`, `available_microusd`, `budget_id`, `replay_status`, `replay_headers` as
+-- returned by billing_hold; `body` is the replay's. Without live access, and with a free key, the outcome is 'denied'
+-- and `reason` that of organizations_access. A call belongs to its caller's live membership, whichever one the token
+-- was issued for.
 --
--- Without p_wait, a call whose wallet somebody else has locked is answered with the outcome 'busy' and nothing was done
--- for it, its proof not taken; with p_wait all calls must be of one owner. Nothing here waits for a second wallet, and
--- proofs are taken in the order of their digests, after the wallets: no two of these statements can wait for each other.
+-- Without p_wait, a call whose wallet is locked by another transaction returns the outcome 'busy', and nothing is done
+-- for it, its proof not recorded; with p_wait all calls must be of one owner. No statement waits for a second wallet,
+-- and proofs are recorded in the order of their digests, after the wallets: two of these statements never wait for each
+-- other.
 CREATE OR REPLACE FUNCTION inference_open_calls(p_calls json, p_bodies bytea[], p_wait boolean)
 RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
 DECLARE
@@ -73,7 +75,7 @@ BEGIN
 END $$;
 
 
--- The same for one call: in the same steps, without the order that several of them need.
+-- The same for one call: the same steps, without the ordering that several calls need.
 CREATE OR REPLACE FUNCTION inference_open_alone(p_call inference_call, p_wait boolean, OUT answer json, OUT body bytea)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -104,8 +106,8 @@ END $$;
 
 -- inference_lock_owners(p_calls inference_call[], p_wait boolean) RETURNS text[]
 --
--- Locks the wallets of calls that ask for a hold, opening those that are missing, and names the owners whose wallets
--- somebody else has locked. Wallets are opened in the order of their owners.
+-- Locks the wallets of calls that ask for a hold, opening missing ones, and returns the owners whose wallets are locked
+-- by other transactions. Wallets are opened in the order of their owners.
 CREATE OR REPLACE FUNCTION inference_lock_owners(p_calls inference_call[], p_wait boolean) RETURNS text[]
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -126,7 +128,7 @@ BEGIN
 END $$;
 
 
--- Locks an owner's wallet, opening it where there is none. False where somebody else has locked it and p_wait is not set.
+-- Locks an owner's wallet, opening it if necessary. False if another transaction has locked it and p_wait is not set.
 CREATE OR REPLACE FUNCTION inference_lock_owner(p_owner_kind text, p_owner_key text, p_wait boolean) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -145,7 +147,7 @@ BEGIN
 END $$;
 
 
--- Opens one call whose proof was taken and, where it asks for a hold, whose owner's wallet is locked.
+-- Opens one call whose proof was recorded and, if it asks for a hold, whose owner's wallet is locked.
 CREATE OR REPLACE FUNCTION inference_open_admitted(p_call inference_call, OUT answer json, OUT body bytea)
 LANGUAGE plpgsql AS $$
 DECLARE

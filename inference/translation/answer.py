@@ -1,4 +1,4 @@
-"""A whole answer in no form's words."""
+"""A complete answer, independent of the wire format."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -8,7 +8,7 @@ from inference.translation.usage import Usage
 
 
 class End(Enum):
-    """Why an answer ended."""
+    """The reason why an answer ended."""
 
     DONE = "done"
     LIMIT = "limit"
@@ -17,7 +17,7 @@ class End(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model answered. `usage` is None where the upstream gave none."""
+    """The model's answer. `usage` is None if the upstream sent none."""
 
     items: tuple[Item, ...]
     end: End
@@ -26,7 +26,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Under which id, model and time of creation (Unix seconds) an answer is given."""
+    """The id, model and creation time (Unix seconds) of an answer."""
 
     id: str
     model: str
@@ -34,9 +34,9 @@ class Head:
 
     @property
     def unique(self) -> str:
-        """Return the part of the id that no other answer has."""
+        """Return the part of the id that is unique to the answer."""
         return self.id[-26:]
 
     def call_id(self, index: int) -> str:
-        """Return the id of the answer's call of this index, from 0: upstreams take at most 40 characters for one."""
+        """Return the id of the answer's call with this index, from 0; upstreams accept at most 40 characters."""
         return f"call_{self.unique}_0_{index}"

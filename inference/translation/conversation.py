@@ -1,4 +1,4 @@
-"""A request for text in no form's words."""
+"""A text request, independent of the wire format."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,11 +21,11 @@ SHARED = (
     "top_p",
     "user",
 )
-"""Members that mean the same in both forms, under the same name."""
+"""Members with the same name and meaning in both formats."""
 
 
 class Form(Enum):
-    """A wire form."""
+    """A wire format."""
 
     CHAT = "chat completions"
     RESPONSES = "responses"
@@ -33,7 +33,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function that the model may call. `strict` is None where the request leaves it to its form's default."""
+    """A function that the model may call. `strict` is None if the request leaves it to its format's default."""
 
     name: str
     description: str | None = None
@@ -43,7 +43,8 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """Whether functions may (`auto`), must (`required`) or must not (`none`) be called; `forced` or `allowed` name which."""
+    """Whether functions may (`auto`), must (`required`) or must not (`none`) be called; `forced` or `allowed` name
+    them."""
 
     mode: str
     forced: str | None = None
@@ -52,7 +53,7 @@ class ToolChoice:
 
 @dataclass(frozen=True, slots=True)
 class TextFormat:
-    """The form of the answer's text: `text`, `json_object`, or `json_schema` with its schema."""
+    """The format of the answer's text: `text`, `json_object`, or `json_schema` with its schema."""
 
     kind: str
     name: str | None = None
@@ -63,12 +64,12 @@ class TextFormat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """What is asked for: the items so far, and how the answer should be.
+    """The request: the items so far, and the parameters of the answer.
 
-    - `form` is the one that it was read from.
-    - `top_logprobs` is how many alternatives a token's log-probabilities should have, None where none are asked for.
+    - `form` is the format that it was read from.
+    - `top_logprobs` is the number of alternatives for each token's log-probabilities, None if none are requested.
     - `shared` has the members named by SHARED, under those names.
-    - `particular` has what only `form` can say, by its path there; the other form's writer refuses it.
+    - `particular` has what only `form` can express, by its path there; the other format's writer refuses it.
     """
 
     form: Form
@@ -86,7 +87,8 @@ class Conversation:
     particular: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
 
     def refuse_particular(self, written: Form) -> None:
-        """Raise InvalidRequest naming the first thing that only the form it was read in can say, unless it is `written`."""
+        """Raise InvalidRequest naming the first member that only the source format can express, unless that is
+        `written`."""
         if written is not self.form:
             for path in self.particular:
                 raise unsupported(path)

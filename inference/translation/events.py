@@ -1,4 +1,4 @@
-"""What happens in a stream, in no form's words: a reader gives these, a writer takes them.
+"""Stream events, independent of the wire format: readers return them, writers take them.
 
 `index` counts an answer's function calls from 0.
 """
@@ -13,7 +13,7 @@ from inference.translation.usage import Usage
 
 @dataclass(slots=True)
 class TextDelta:
-    """Some more of the answer's text. Events are not frozen: a frozen one takes two to three times as long to make."""
+    """A piece of the answer's text. Events are not frozen: frozen ones take two to three times as long to create."""
 
     text: str
     logprobs: Logprobs | None = None
@@ -21,14 +21,14 @@ class TextDelta:
 
 @dataclass(slots=True)
 class RefusalDelta:
-    """Some more of the words with which the model refuses."""
+    """A piece of the model's refusal."""
 
     text: str
 
 
 @dataclass(slots=True)
 class ReasoningDelta:
-    """Some more of what the model thinks, or of a summary of it."""
+    """A piece of the model's reasoning, or of a summary of it."""
 
     text: str
     is_summary: bool = False
@@ -36,7 +36,7 @@ class ReasoningDelta:
 
 @dataclass(slots=True)
 class CallBegun:
-    """A call of the function `name` begins; its arguments follow."""
+    """A call of the function `name` starts; its arguments follow."""
 
     index: int
     name: str
@@ -44,7 +44,7 @@ class CallBegun:
 
 @dataclass(slots=True)
 class ArgumentsDelta:
-    """Some more of a call's arguments."""
+    """A piece of a call's arguments."""
 
     index: int
     text: str
@@ -59,14 +59,14 @@ class Ended:
 
 @dataclass(slots=True)
 class Reported:
-    """What the upstream counted; of several reports the last one holds."""
+    """The upstream's usage; the last of several reports is valid."""
 
     usage: Usage
 
 
 @dataclass(slots=True)
 class Failed:
-    """The upstream gives up. `cause` is its own words, which are for the log alone."""
+    """The upstream failed. `cause` is its own text, only for the log."""
 
     cause: str
 

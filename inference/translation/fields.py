@@ -1,4 +1,4 @@
-"""Reads the members of a request, and names the one at fault where it is not what it should be."""
+"""Reads and validates the members of a request, and names the one at fault."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -7,12 +7,12 @@ from gateway.core.contract.errors import InvalidRequest
 
 
 def unsupported(path: str) -> InvalidRequest:
-    """Build the error for what the model's provider has no words for."""
+    """Build the error for a member that the model's provider cannot express."""
     return InvalidRequest(f"This model does not support {path}.", param=path)
 
 
 def expected(path: str, what: str) -> InvalidRequest:
-    """Build the error for a member that is something else than it should be."""
+    """Build the error for a member with an invalid value."""
     return InvalidRequest(f"{path} must be {what}.", param=path)
 
 
@@ -30,12 +30,12 @@ def read_text(members: Mapping[str, Any], name: str, path: str = "") -> str:
 
 
 def read_optional_text(members: Mapping[str, Any], name: str, path: str = "") -> str | None:
-    """Read a text that may be left out or null, or raise InvalidRequest."""
+    """Read an optional text, which may be null, or raise InvalidRequest."""
     return None if members.get(name) is None else read_text(members, name, path)
 
 
 def read_optional_flag(members: Mapping[str, Any], name: str, path: str = "") -> bool | None:
-    """Read true, false or nothing, or raise InvalidRequest."""
+    """Read an optional boolean, or raise InvalidRequest."""
     value = members.get(name)
     if not (value is None or isinstance(value, bool)):
         raise expected(joined(path, name), "true or false")
@@ -43,7 +43,7 @@ def read_optional_flag(members: Mapping[str, Any], name: str, path: str = "") ->
 
 
 def read_optional_count(members: Mapping[str, Any], name: str, path: str = "") -> int | None:
-    """Read a whole number that is not negative, or nothing, or raise InvalidRequest."""
+    """Read an optional non-negative integer, or raise InvalidRequest."""
     value = members.get(name)
     if not (value is None or (type(value) is int and value >= 0)):
         raise expected(joined(path, name), "a whole number")
@@ -59,12 +59,12 @@ def read_object(members: Mapping[str, Any], name: str, path: str = "") -> Mappin
 
 
 def read_optional_object(members: Mapping[str, Any], name: str, path: str = "") -> Mapping[str, Any] | None:
-    """Read an object that may be left out or null, or raise InvalidRequest."""
+    """Read an optional object, which may be null, or raise InvalidRequest."""
     return None if members.get(name) is None else read_object(members, name, path)
 
 
 def objects_in(members: Mapping[str, Any], name: str, path: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the objects of a list with their paths; none where it is left out. Raises InvalidRequest."""
+    """Yield the objects of an optional list with their paths. Raises InvalidRequest."""
     values, path = members.get(name), joined(path, name)
     if values is None:
         return
@@ -77,7 +77,7 @@ def objects_in(members: Mapping[str, Any], name: str, path: str = "") -> Iterato
 
 
 def refuse_others(members: Mapping[str, Any], known: Collection[str], path: str = "") -> None:
-    """Raise InvalidRequest naming the first member beyond the known ones; one that is null says nothing."""
+    """Raise InvalidRequest naming the first unknown member that is not null."""
     for name, value in members.items():
         if name not in known and value is not None:
             raise unsupported(joined(path, name))

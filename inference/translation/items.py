@@ -1,6 +1,6 @@
-"""What a conversation and an answer are made of: messages with their parts, function calls and outputs, reasoning.
+"""The items of a conversation or an answer: messages with their parts, function calls and outputs, reasoning.
 
-`at` is a part's path in the request that it was read from, so that a writer can refuse it by its name there.
+`at` is a part's path in the original request, so that a writer can refuse it by that path.
 """
 
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Logprobs = Sequence[Any]
-"""Tokens with their log-probabilities, which both forms write alike."""
+"""Tokens with their log-probabilities, which are the same in both formats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text that was said or put in. `logprobs` is None where nobody asked for them."""
+    """Input or output text. `logprobs` is None if not requested."""
 
     text: str
     logprobs: Logprobs | None = None
@@ -21,7 +21,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The model's words for why it does not answer."""
+    """The model's text when it refuses to answer."""
 
     text: str
 
@@ -37,7 +37,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Audio:
-    """Sound in base64, and its format."""
+    """Audio in base64, and its format."""
 
     data: str
     format: str
@@ -59,7 +59,7 @@ Part = Text | Refusal | Image | Audio | File
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What one role said. `phase` is what an assistant's message was for, where the form tells."""
+    """A message of one role. `phase` is the purpose of an assistant's message, if the format states it."""
 
     role: str
     parts: tuple[Part, ...]
@@ -78,7 +78,7 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class FunctionOutput:
-    """What a function gave back."""
+    """The output of a function call."""
 
     call_id: str
     parts: tuple[Part, ...]
@@ -86,7 +86,7 @@ class FunctionOutput:
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """What the model thought: its text, summaries of it, or the provider's sealed form of it. `id` is the provider's."""
+    """The model's reasoning: its text, summaries of it, or the provider's encrypted form. `id` is the provider's."""
 
     text: str = ""
     summaries: tuple[str, ...] = ()

@@ -1,5 +1,5 @@
-"""The error for what an upstream said in no form's shape."""
+"""The error for upstream output that does not match its wire format."""
 
 
 class MalformedAnswer(Exception):
-    """An answer, or an event of a stream, that has not the shape of its form."""
+    """An answer, or a stream event, that does not match its format."""

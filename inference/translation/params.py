@@ -1,4 +1,4 @@
-"""What an upstream's refusal calls a member of the request, in the words of the client's form."""
+"""Translates the member named in an upstream's refusal to the client's format."""
 
 import re
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ _SAME = frozenset({*SHARED, "metadata", "model", "stream", "tool_choice", "tools
 
 
 def renamed(param: str | None, read: Mapping[str, str], written: Mapping[str, str]) -> str | None:
-    """Return the member of `written` that says the same as one of `read`, None where there is none.
+    """Return the member of `written` that corresponds to one of `read`, None if there is none.
 
-    Both map a form's members to the fields of a `Conversation`. Of a path only its first member has a counterpart.
+    Both map a format's members to the fields of a `Conversation`. Only the first member of a path has a counterpart.
     """
     named = _FIRST.match(param or "")
     if named is None or named[0] in _SAME:

@@ -1,4 +1,4 @@
-"""What an answer counted, in no form's words, and unchecked: whoever charges by it checks it."""
+"""An answer's usage, independent of the wire format, and unchecked: the code that charges by it checks it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from inference.translation.malformed import MalformedAnswer
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What an answer counted, as its upstream said it: unchecked, None where it said nothing."""
+    """An answer's usage as the upstream reported it: unchecked, None if not reported."""
 
     input_tokens: Any = None
     output_tokens: Any = None
@@ -22,15 +22,15 @@ class Usage:
 
 
 def object_of(usage: Any) -> Mapping[str, Any] | None:
-    """Return a usage object, None where there is none. Raises MalformedAnswer where it is something else."""
+    """Return a usage object, None if there is none. Raises MalformedAnswer for another type."""
     if not (usage is None or isinstance(usage, Mapping)):
         raise MalformedAnswer("usage is no object")
     return usage
 
 
 def part_of(usage: Mapping[str, Any], group: str, name: str) -> Any:
-    """Return a count from a group of a usage object, unchecked, None where it is absent. Raises MalformedAnswer where the
-    group is no object."""
+    """Return a count from a group of a usage object, unchecked, None if it is absent. Raises MalformedAnswer if the
+    group is not an object."""
     details = usage.get(group)
     if not (details is None or isinstance(details, Mapping)):
         raise MalformedAnswer(f"{group} is no object")
@@ -38,7 +38,7 @@ def part_of(usage: Mapping[str, Any], group: str, name: str) -> Any:
 
 
 def sum_of(usage: Usage) -> Any:
-    """Return the total that the upstream gave, else the sum where both parts are counts."""
+    """Return the upstream's total, otherwise the sum if both parts are counts."""
     parts = (usage.input_tokens, usage.output_tokens)
     if usage.total_tokens is None and all(type(part) is int for part in parts):
         return sum(parts)
@@ -46,10 +46,10 @@ def sum_of(usage: Usage) -> Any:
 
 
 def or_zero(count: Any) -> Any:
-    """Return a count, 0 where the upstream said nothing of it."""
+    """Return a count, 0 if the upstream did not report it."""
     return 0 if count is None else count
 
 
 def stated(**counts: Any) -> dict[str, Any]:
-    """Leave out the counts that the upstream said nothing of."""
+    """Omit the counts that the upstream did not report."""
     return {name: count for name, count in counts.items() if count is not None}

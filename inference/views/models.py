@@ -1,4 +1,4 @@
-"""GET /v1/models: what can be asked for. SPEC: not an upstream health check."""
+"""GET /v1/models: the callable models. SPEC: not an upstream health check."""
 
 from django.utils import timezone
 from rest_framework.request import Request
@@ -37,7 +37,7 @@ class ModelViewSet(ApiViewSet):
 
 
 def _may_call(model: ServedModel, request: Request) -> bool:
-    """Return whether the token has the scopes of one of the model's routes."""
+    """Return whether the token has the scopes for one of the model's routes."""
     served, allows = routes(), caller(request).allows
     needed = [served[name][0].scopes(model.name) for name in routes_of(model)] or [(infer(model.name),)]
     return any(all(allows(scope) for scope in scopes) for scopes in needed)

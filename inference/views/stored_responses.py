@@ -29,7 +29,7 @@ class StoredResponseViewSet(ApiViewSet):
     @describe_response
     @requires(Capability.RESPONSES_READ)
     def retrieve(self, request: Request, response_id: str) -> Response:
-        """Return a response as its caller got it, until it expires."""
+        """Return a response as its caller received it, until it expires."""
         if request.query_params.get("stream", "false") != "false":
             raise InvalidRequest("A stored response can be read only as JSON.", param="stream")
         return Response(stored_responses.stored_response(caller(request).owner, response_id, timezone.now()))
@@ -37,13 +37,13 @@ class StoredResponseViewSet(ApiViewSet):
     @describe_delete
     @requires(Capability.RESPONSES_DELETE)
     def destroy(self, request: Request, response_id: str) -> Response:
-        """Delete the gateway's record of a response. Responses that continue from it have what they need."""
+        """Delete the gateway's record of a response. Responses that continue it contain what they need."""
         operations.delete(caller(request).owner, response_id, now=timezone.now())
         return Response(render_deleted(response_id))
 
 
 class InputItemViewSet(ApiViewSet):
-    """The whole input of a stored response, that of the responses before it included."""
+    """The whole input of a stored response, including that of earlier responses."""
 
     @describe_input_items
     @requires(Capability.RESPONSES_READ)
@@ -64,7 +64,7 @@ def _order_of(request: Request) -> str:
 
 
 def _after(items: "list[dict[str, object]]", request: Request) -> "list[dict[str, object]]":
-    """Return the items behind the one that `after` names. Raises InvalidRequest where there is none of that id."""
+    """Return the items after the one that `after` names. Raises InvalidRequest if there is no such item."""
     after = after_of(request)
     if after is None:
         return items

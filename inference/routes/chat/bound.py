@@ -1,4 +1,4 @@
-"""A chat request with its hold: its output limit, and how its usage is read."""
+"""A chat request with its hold: its output limit, and its usage."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -18,12 +18,12 @@ from inference.rules.token_meter import TokenMeter
 from inference.rules.usage import read_part, read_total
 
 SPOKEN_MARGIN = 4
-"""Sound may have so many times fewer tokens than it is estimated to have; then its stream is not cut too early."""
+"""The factor by which audio may have fewer tokens than estimated, so that its stream is not cut too early."""
 
 
 @value_class(frozen=True)
 class BoundedChat(BoundedJson):
-    """A chat request whose body has its output limit. `output_tokens` is the most that all choices may produce."""
+    """A chat request with an output limit in its body. `output_tokens` is the maximum of all choices together."""
 
     asked: ChatRequest
     prices: PriceBook
@@ -31,22 +31,22 @@ class BoundedChat(BoundedJson):
 
     @property
     def input_estimate(self) -> int:
-        """Return what the input probably counts."""
+        """Return the expected number of input tokens."""
         return self.asked.input_estimate
 
     @property
     def needs_preparing(self) -> bool:
-        """Return whether it names images that are to be fetched."""
+        """Return whether it names images to fetch."""
         return bool(self.asked.remote_images)
 
     def usage(self, answer: Answer) -> Quantities:
-        """Read the answer's usage."""
+        """Read the response's usage."""
         return self.read_usage(answer.usage or {})
 
     def read_usage(self, usage: Mapping[str, Any]) -> Quantities:
-        """Read `prompt_tokens`, `completion_tokens` and what of them was cached or audio.
+        """Read `prompt_tokens`, `completion_tokens` and the cached and audio tokens among them.
 
-        Reasoning, and accepted and rejected tokens of a prediction, are in `completion_tokens`, at its price.
+        Reasoning, and accepted and rejected tokens of a prediction, are part of `completion_tokens`, at its price.
         """
         if not self.prices.needs_token_usage and not usage:
             return Quantities()
@@ -60,25 +60,25 @@ class BoundedChat(BoundedJson):
 
 
 class StreamedChat(BoundedChat, StreamedRequest):
-    """A chat request that is answered with a stream."""
+    """A chat request with a streamed response."""
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
-        """Render the whole answer of an upstream that did not stream as events."""
+        """Render the complete response of an upstream that did not stream as events."""
         usage = answer.body.get("usage") if usage_is_known else None
         events = whole_as_events(answer.body, usage, show_usage=self.asked.show_usage)
         return Content(EVENT_STREAM_TYPE, events)
 
     def meter(self) -> "ChatMeter":
-        """Begin to count."""
+        """Return a new meter."""
         return ChatMeter(self)
 
     def stream_format(self, public_model: str, public_id: str, meter: "ChatMeter") -> ChatFormat:
-        """Return the layout of the stream that the meter sees."""
+        """Return the format of the stream that the meter counts."""
         return ChatFormat(public_model, public_id, meter.unfinished)
 
 
 class ChatMeter(TokenMeter):
-    """Counts a stream's words and its sound, and knows which of its choices have ended."""
+    """Counts a stream's text and audio, and tracks which of its choices have ended."""
 
     def __init__(self, request: BoundedChat) -> None:
         super().__init__(request)
@@ -96,18 +96,18 @@ class ChatMeter(TokenMeter):
         self._ends = chunk.events
 
     def unfinished(self) -> list[int]:
-        """List the choices of which the client has seen no end. The last chunk may be withheld, so that its ends do not
+        """List the choices whose end the client has not received. The last chunk may be withheld, so its ends do not
         count."""
         return [index for index in range(self._choices) if index not in self._finished]
 
     @property
     def is_beyond_limit(self) -> bool:
-        """Return whether more tokens came for certain than the limit allows."""
+        """Return whether the delivered tokens certainly exceed the limit."""
         certain = self._delivered.tokens_at_least + self._spoken_tokens // SPOKEN_MARGIN
         return certain > self._request.output_tokens
 
     def delivered(self) -> Quantities:
-        """Estimate what the stream has cost: its input, and the output that was seen, within the limit."""
+        """Estimate the usage of the stream: its input, and the delivered output within the limit."""
         most = self._request.output_tokens
         spoken = min(self._spoken_tokens, most)
         return Quantities(
@@ -118,9 +118,9 @@ class ChatMeter(TokenMeter):
 
 
 def bound_chat(asked: ChatRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int) -> BoundedChat:
-    """Choose the output limit where the client set none, and compute the hold.
+    """Choose the output limit if the client set none, and compute the hold.
 
-    Raises MaxCostExceeded with what the request would need at least, or InvalidRequest where a spoken answer has no price.
+    Raises MaxCostExceeded with the minimum that the request needs, or InvalidRequest if a spoken answer has no price.
     """
     if asked.speaks and not _prices_speech(price.prices):
         raise InvalidRequest("This model has no price for spoken answers.", param="modalities")
@@ -142,5 +142,5 @@ def _finished_in(events: Iterable[Mapping[str, Any]]) -> Iterator[int]:
 
 
 def _prices_speech(book: PriceBook) -> bool:
-    """Return whether spoken tokens have a price, be it that no token has."""
+    """Return whether spoken tokens have a price, or no tokens have one."""
     return "output_audio_token" in book.components or not book.needs_token_usage

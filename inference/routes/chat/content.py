@@ -1,4 +1,4 @@
-"""What a chat request puts in: how much text, and which parts are not text."""
+"""Measures a chat request's input: its text, and the parts that are not text."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -15,8 +15,8 @@ OTHER_PARTS = ("image_url", "input_audio", "file")
 
 @value_class(frozen=True, slots=True)
 class ChatContent:
-    """`text_bytes` of messages and tools; `other_part` is the path of the first part that is not text, `other_parts`
-    their number; `has_audio` says whether one of them is sound."""
+    """`text_bytes` of messages and tools; `other_part` is the path of the first part that is not text, `other_parts` is
+    the number of such parts; `has_audio` says whether one of them is audio."""
 
     text_bytes: int
     other_part: str | None
@@ -25,7 +25,8 @@ class ChatContent:
 
 
 def read_content(body: Mapping[str, Any], size_bytes: int) -> ChatContent:
-    """Measure the messages and tools of a chat body of so many bytes, or raise InvalidRequest naming the member at fault."""
+    """Measure the messages and tools of a chat body of `size_bytes`, or raise InvalidRequest naming the member at
+    fault."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise InvalidRequest("messages must be a list with at least one message.", param="messages")
@@ -46,7 +47,7 @@ def read_content(body: Mapping[str, Any], size_bytes: int) -> ChatContent:
 
 
 def _parts(messages: list[Any], size_bytes: int) -> Iterator[tuple[str, Any]]:
-    """Yield every piece of the messages' content, a text or a part object, with its path."""
+    """Yield every text and part object of the messages' content, with its path."""
     for index, message in enumerate(messages):
         path = f"messages.{index}"
         if not isinstance(message, dict):
@@ -65,7 +66,7 @@ def _parts(messages: list[Any], size_bytes: int) -> Iterator[tuple[str, Any]]:
 
 
 def _check_role(message: Mapping[str, Any], path: str) -> None:
-    """Refuse a message without a role. Which roles there are is the vendor's matter, so every text passes."""
+    """Refuse a message without a role. The vendor defines the roles, so any text is accepted."""
     role = message.get("role")
     if not isinstance(role, str) or not role:
         raise InvalidRequest("A message needs a role, such as user or assistant.", param=f"{path}.role")
@@ -84,12 +85,12 @@ def _refuse_costly(member: Mapping[str, Any], path: str) -> None:
     for name in ("cache_control", "prompt_cache_breakpoint"):
         if member.get(name) is not None:
             raise InvalidRequest(f"{name} is not supported here.", param=f"{path}.{name}")
-    if member.get("audio") is not None:  # an earlier spoken answer, kept by the provider under its own id
+    if member.get("audio") is not None:  # an earlier spoken answer, stored by the provider under its own id
         raise InvalidRequest("audio is not supported here.", param=f"{path}.audio")
 
 
 def _check_part(kind: Any, part: Mapping[str, Any], path: str) -> None:
-    """Refuse a part of a kind that is not known: it may name a place that the upstream would fetch from."""
+    """Refuse a part of an unknown kind, because it may contain an address that the upstream would fetch."""
     if kind not in OTHER_PARTS:
         known = ", ".join(TEXT_PARTS + OTHER_PARTS)
         raise InvalidRequest(f"A content part needs a type, one of {known}.", param=f"{path}.type")
@@ -98,7 +99,7 @@ def _check_part(kind: Any, part: Mapping[str, Any], path: str) -> None:
 
 
 def _check_file(file: Any, path: str) -> None:
-    """Refuse a file's id at the provider, which names any file of the operator's account, and a place to fetch from."""
+    """Refuse a provider's file id, which could name any file of the operator's account, and an address to fetch."""
     if not isinstance(file, dict):
         raise InvalidRequest("file must be an object.", param=path)
     if file.get("file_id") is not None:

@@ -1,4 +1,4 @@
-"""The images of a chat: where they are in its messages, and what goes upstream in their place."""
+"""Finds the images in a chat's messages, and replaces their URLs for the upstream."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ class ImageAt(NamedTuple):
 
     @property
     def param(self) -> str:
-        """Return the path of the member that names it."""
+        """Return the path of the member with the image."""
         return f"messages.{self.message}.content.{self.part}.image_url.url"
 
 
@@ -25,9 +25,9 @@ Urls = Mapping[ImageAt, str]
 
 
 def read_images(messages: list[Any], *, fetched_upstream: bool) -> tuple[Urls, tuple[ImageAt, ...]]:
-    """Check every image, and return the URLs that replace wrongly labelled ones, and the images that are to be fetched.
+    """Check every image; return replacement URLs for images with a wrong media type, and the images to fetch.
 
-    `fetched_upstream`: the upstream fetches for itself. Raises ImageRejected or InvalidRequest naming the member.
+    `fetched_upstream`: the upstream fetches images itself. Raises ImageRejected or InvalidRequest naming the member.
     """
     relabelled: dict[ImageAt, str] = {}
     remote = []
@@ -47,7 +47,7 @@ def read_images(messages: list[Any], *, fetched_upstream: bool) -> tuple[Urls, t
 
 
 def with_urls(body: Mapping[str, Any], urls: Urls) -> Mapping[str, Any]:
-    """Return a body with other URLs of some images; what came is left as it is."""
+    """Return a copy of a body with other URLs for some images."""
     if not urls:
         return body
     messages = list(body["messages"])

@@ -1,4 +1,4 @@
-"""What becomes of every member that the vendor documents for a chat; docs/chat-fields.md has the same tables."""
+"""The treatment of every member of the vendor's chat request; docs/chat-fields.md has the same tables."""
 
 from collections.abc import Mapping
 
@@ -93,6 +93,6 @@ INSIDE: Mapping[str, Member] = {
     "prediction.content": Member(BOUNDED, "A text, or a list of text parts."),
     "tools.type": Member(BOUNDED, "`function` and `custom`. A tool that the provider runs has no price here."),
 }
-"""Members within members that matter to cost or routing; `messages.content.type` is of every part of every message."""
+"""Nested members that affect cost or routing; `messages.content.type` applies to every part of every message."""
 
 CHAT_MEMBERS: Mapping[str, Member] = {**REFUSED_EVERYWHERE, **other_limits("max_output_tokens"), **VENDOR}

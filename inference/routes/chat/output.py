@@ -1,4 +1,4 @@
-"""What a chat request asks for beyond a written answer: a spoken one, or one that is partly known beforehand."""
+"""Reads what a chat request asks for besides a written answer: speech, or a predicted output."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ def _are_modalities(value: Any) -> bool:
 def _check_audio(audio: Any) -> None:
     if not isinstance(audio, dict):
         raise InvalidRequest("audio must be an object.", param="audio")
-    # A voice's id at the provider names any voice of the operator's account, also another customer's.
+    # A provider's voice id could name any voice of the operator's account, including another customer's.
     if not isinstance(audio.get("voice"), str):
         raise InvalidRequest("voice must be the name of a voice.", param="audio.voice")
 

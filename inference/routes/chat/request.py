@@ -1,4 +1,4 @@
-"""What a chat request asks for, and how much its input can count."""
+"""Validates a chat request, and bounds its input."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,11 +21,11 @@ LIMITS = ("max_completion_tokens", "max_tokens")
 
 @value_class(frozen=True, slots=True)
 class ChatRequest:
-    """A valid chat request. `input_bound` is the most that its input can count, `input_estimate` what it probably counts.
+    """A valid chat request. `input_bound` is the maximum of its input tokens, `input_estimate` the expected number.
 
-    `output_limit` is the client's own, for each of `choices`, None where it set none; `limit_field` names the member for
-    one that is set here. `predicted_tokens` is the most that a prediction can add to each choice. `speaks` says that the
-    answer may be spoken, `show_usage` that the client asked for a stream's usage. `remote_images` are to be fetched.
+    `output_limit` is the client's own, for each of `choices`, None if it set none; `limit_field` names the member for a
+    limit that the gateway sets. `predicted_tokens` is the most that a prediction can add to each choice. `speaks`: the
+    answer may be spoken. `show_usage`: the client asked for a stream's usage. `remote_images` are to be fetched.
     """
 
     body: Mapping[str, Any]
@@ -81,7 +81,7 @@ def _shows_usage(body: Mapping[str, Any], stream: bool) -> bool:
 
 
 def _output_limit(body: Mapping[str, Any], model: ServedModel) -> int | None:
-    """Read the client's limit; a greater one than the alias allows is refused rather than cut in silence."""
+    """Read the client's limit; one above the alias's limit is refused instead of silently reduced."""
     most = model.max_output_tokens or QUANTITY_MAX
     sent = {limit for name in LIMITS if (limit := read_count(body, name, most=most)) is not None}
     if len(sent) > 1:
@@ -90,6 +90,6 @@ def _output_limit(body: Mapping[str, Any], model: ServedModel) -> int | None:
 
 
 def _limit_field(model: ServedModel) -> str:
-    """Name the member that the upstream reads a limit from: the vendor's present one, or the older `max_tokens`."""
+    """Return the member from which the upstream reads a limit: the vendor's current one, or the older `max_tokens`."""
     fields = {deployment.upstream.options.get("output_limit_field") for deployment in model.deployments}
     return "max_tokens" if "max_tokens" in fields else "max_completion_tokens"

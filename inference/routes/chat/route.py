@@ -1,4 +1,4 @@
-"""What chat completions tell the metering core of themselves."""
+"""Declares the chat route to the metering core."""
 
 from gateway.core.contract.aliases import Route
 from inference.metering.json_route import read_json_with_images

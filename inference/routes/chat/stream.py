@@ -1,4 +1,4 @@
-"""How a chat's stream is laid out: the events with which the gateway itself ends one, or renders a whole answer."""
+"""The stream format of a chat: ends a stream early, or renders a complete response as events."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -28,11 +28,11 @@ class ChatFormat(StreamFormat):
         self._unfinished = unfinished
 
     def error(self, error: ApiError, request_id: str) -> bytes:
-        """Render an error as the vendor's SDKs look for it in a stream."""
+        """Render an error in the form that the vendor's SDKs expect in a stream."""
         return event_bytes(orjson.dumps(error.body(request_id)))
 
     def cut(self) -> bytes:
-        """Render the chunk with which a stream ends at its output limit, for every choice that has not ended by itself."""
+        """Render the chunk that ends a stream at its output limit, for every choice that has not ended."""
         choices = [{"index": index, "delta": {}, "finish_reason": "length"} for index in self._unfinished()]
         return self.event(choices) if choices else b""
 
@@ -42,7 +42,7 @@ class ChatFormat(StreamFormat):
 
 
 def whole_as_events(body: Mapping[str, Any], usage: Any, *, show_usage: bool) -> bytes:
-    """Render a whole completion: a chunk a choice, one that finishes it, the usage where asked for, the terminator."""
+    """Render a complete response: a chunk per choice, one that ends it, the usage if requested, the terminator."""
     envelope = {
         "id": body.get("id"),
         "object": "chat.completion.chunk",
@@ -69,6 +69,6 @@ def _choice(choice: Mapping[str, Any], delta: Mapping[str, Any], finish_reason: 
 def _delta(choice: Mapping[str, Any]) -> dict[str, Any]:
     delta = dict(choice["message"])
     calls = delta.get("tool_calls")
-    if isinstance(calls, list):  # in a stream, a call is known by its index
+    if isinstance(calls, list):  # in a stream, a call is identified by its index
         delta["tool_calls"] = [{"index": index, **call} for index, call in enumerate(calls) if isinstance(call, dict)]
     return delta

@@ -20,5 +20,5 @@ class ChatCompletionViewSet(MeteredViewSet):
     @refuses(ImageRejected, RateLimited)
     @requires_model
     async def create(self, request: LeanRequest) -> HttpResponseBase:
-        """Answer a chat."""
+        """Create a chat completion."""
         return await self.serve(request)

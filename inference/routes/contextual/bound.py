@@ -10,7 +10,7 @@ from inference.rules.terms import within
 
 @value_class(frozen=True)
 class BoundedContextual(BoundedRepresentation):
-    """A request for contextual embeddings as it is sent."""
+    """A bounded request for contextual embeddings."""
 
     asked: ContextualRequest
 

@@ -1,4 +1,4 @@
-"""Contextual embeddings of the demo: a chunk's vector leans towards its document's."""
+"""Contextual embeddings of the demo: a chunk's vector is shifted towards its document's mean."""
 
 from collections.abc import Sequence
 
@@ -18,12 +18,12 @@ from inference.rules.answer import Answer
 from inference.rules.upstream import Attempt
 
 CONTEXT_SHARE = np.float32(0.25)
-"""How much of a chunk's vector is the mean of its document's."""
+"""The weight of the document's mean in a chunk's vector."""
 INT8_SCALE = 127
 
 
 class DemoContextual(DemoEndpoint[BoundedContextual]):
-    """Embeds chunks and queries. The local model has fewer dimensions: zeros follow its values."""
+    """Embeds chunks and queries. The local model has fewer dimensions, so its vectors are padded with zeros."""
 
     async def answer(self, attempt: Attempt[BoundedContextual]) -> Answer:
         """Embed every group. Raises as `embed`."""
@@ -45,7 +45,7 @@ def _grouped(vectors: Sequence[Floats], counts: Sequence[int]) -> list[Floats]:
 
 
 def _in_context(group: Floats) -> Floats:
-    """Return the vectors of chunks with a share of their mean, at length 1 again; one alone stays as it is."""
+    """Add a share of their mean to the vectors of chunks, and normalize them; a single one is unchanged."""
     mixed = group * (1 - CONTEXT_SHARE) + group.mean(axis=0) * CONTEXT_SHARE
     lengths = np.linalg.norm(mixed, axis=1, keepdims=True)
     result: Floats = np.where(lengths > 0, mixed / np.maximum(lengths, np.float32(1e-12)), group)

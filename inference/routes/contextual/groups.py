@@ -1,4 +1,4 @@
-"""Puts the vectors of chunks back into their documents, as every endpoint answers with them."""
+"""Groups the vectors of chunks by document, as in the response."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,20 +14,20 @@ Group = tuple[str, ...]
 
 
 def groups_in_calls(groups: Sequence[Group]) -> Iterator[list[Group]]:
-    """Cut documents into what one call takes, each in one piece: its chunks are read together."""
+    """Split documents into upstream calls, each document whole, because its chunks are embedded together."""
     sizes = [(sum(len(chunk.encode()) for chunk in group), len(group)) for group in groups]
     return in_calls(groups, sizes)
 
 
 def read_vectors(asked: ContextualRequest, rows: Any, count: int) -> "npt.NDArray[Any]":
-    """Read the vectors of `count` chunks: 8-bit numbers, or floats that are brought to length 1. Raises NotJSONError."""
+    """Read the vectors of `count` chunks: 8-bit numbers, or floats, which are normalized. Raises NotJSONError."""
     if asked.quantization == "int8":
         return vectors.read_int8s(rows, count, asked.dimensions)
     return vectors.normalised(vectors.read_matrix(rows, count, asked.dimensions))
 
 
 def write_groups(groups: "Sequence[npt.NDArray[Any]]", first: int = 0) -> list[dict[str, Any]]:
-    """Write the vectors of documents, a matrix each, as nested lists whose indices begin with `first`."""
+    """Render documents' vectors, one matrix each, as nested lists with indices that start at `first`."""
     return [
         {"object": "list", "index": index, "data": vectors.write_items(list(np.atleast_2d(group)))}
         for index, group in enumerate(groups, first)

@@ -1,4 +1,4 @@
-"""How contextual embeddings treat the members of a body."""
+"""The treatment of members in requests for contextual embeddings."""
 
 from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment
 

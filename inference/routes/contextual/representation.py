@@ -1,4 +1,4 @@
-"""Contextual embeddings at upstreams that speak our own protocol."""
+"""Contextual embeddings at upstreams with the gateway's own protocol."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class RepresentationContextual(RepresentationEndpoint[BoundedContextual]):
     """`POST /embed/contextual`."""
 
     async def converse(self, attempt: Attempt[BoundedContextual], conversation: Conversation) -> Answer:
-        """Embed documents or queries in as many calls as they need, at one revision."""
+        """Embed documents or queries in as many calls as needed, at one revision."""
         asked, calls = attempt.request.asked, self.pinned(attempt, conversation)
         items: list[dict[str, Any]] = []
         for groups in groups_in_calls(asked.groups):

@@ -1,4 +1,4 @@
-"""What a request for contextual embeddings asks for: the chunks of documents, or queries."""
+"""Validates a request for contextual embeddings: the chunks of documents, or queries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,12 +16,12 @@ from inference.rules.representation import Representation, read_input_type, repr
 DIMENSIONS = (1024, 2048)
 QUANTIZATIONS = ("float", "int8")
 CHUNKS_MAX = 1000
-"""Chunks of all documents together, or queries."""
+"""The maximum number of chunks in all documents, or of queries."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextualRequest:
-    """A valid request. `groups` are the documents, each a list of chunks in its order; each query is a group of one."""
+    """A valid request. `groups` are the documents, each a list of chunks in order; each query is a group of one."""
 
     body: Mapping[str, Any]
     is_large: bool
@@ -39,7 +39,7 @@ class ContextualRequest:
 
 
 def read_request(sent: JsonBody, model: ServedModel) -> ContextualRequest:
-    """Validate a request. Raises InvalidRequest naming the member at fault, or ModelUnavailable where no upstream of the
+    """Validate a request. Raises InvalidRequest naming the member at fault, or ModelUnavailable if no upstream of the
     model serves representations."""
     body = sent.members
     refuse_members(body, CONTEXTUAL_MEMBERS)

@@ -16,10 +16,10 @@ from inference.rules.upstream import Attempt
 
 
 class VoyageContextual(ConversingEndpoint[BoundedContextual]):
-    """`POST /contextualizedembeddings`. The vendor's names of models are its revisions."""
+    """`POST /contextualizedembeddings`. The vendor's model names serve as revisions."""
 
     async def converse(self, attempt: Attempt[BoundedContextual], conversation: Conversation) -> Answer:
-        """Embed documents or queries in as many calls as they need."""
+        """Embed documents or queries in as many calls as needed."""
         request = attempt.request
         asked, items = request.asked, list[dict[str, Any]]()
         for groups in groups_in_calls(asked.groups):

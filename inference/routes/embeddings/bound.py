@@ -1,4 +1,4 @@
-"""An embedding request with its hold, and how its usage is read."""
+"""An embedding request with its hold, and its usage."""
 
 from dataclasses import replace
 
@@ -17,18 +17,18 @@ from inference.rules.usage import read_total
 
 @value_class(frozen=True)
 class BoundedEmbeddings(BoundedJson):
-    """An embedding request as it is sent."""
+    """A bounded embedding request."""
 
     asked: EmbeddingRequest
     prices: PriceBook
 
     @property
     def needs_preparing(self) -> bool:
-        """Return that there is nothing to fetch for it."""
+        """Return False: there is nothing to fetch."""
         return False
 
     def usage(self, answer: Answer) -> Quantities:
-        """Read `prompt_tokens`; bytes and items are our own count."""
+        """Read `prompt_tokens`; the gateway itself counts bytes and items."""
         usage = answer.usage or {}
         tokens = read_total(usage, "prompt_tokens") if self.prices.needs_token_usage else usage.get("prompt_tokens")
         return replace(self.asked.bound, input_tokens=tokens)
@@ -37,7 +37,7 @@ class BoundedEmbeddings(BoundedJson):
 def bound_embeddings(
     asked: EmbeddingRequest | RepresentedRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedEmbeddings | BoundedRepresented:
-    """Compute the hold. Raises MaxCostExceeded with what the request needs, or PriceError where an image has no price."""
+    """Compute the hold. Raises MaxCostExceeded with what the request needs, or PriceError if an image has no price."""
     if isinstance(asked, RepresentedRequest):
         return bound_represented(asked, price, max_cost_microusd)
     hold = within(cost_microusd(asked.bound, price.worst_case), max_cost_microusd)

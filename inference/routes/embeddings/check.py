@@ -1,4 +1,4 @@
-"""Checks an embedding request; one that pins a manifest has what its upstream answered last read first."""
+"""Checks an embedding request; if it pins a manifest, the upstream's latest answer is read first."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,12 +21,12 @@ Valid = EmbeddingRequest | RepresentedRequest
 
 @dataclass(frozen=True, slots=True)
 class Pinning(PendingRequest[Valid]):
-    """A valid request that is bound to one representation."""
+    """A valid request that pins one representation."""
 
     request: RepresentedRequest
 
     async def load(self, principal: Principal, take_memory: Callable[[int], None]) -> RepresentedRequest:
-        """Compare the manifest with the one that a call would have now. Raises ManifestMismatch."""
+        """Compare the pinned manifest with the current one. Raises ManifestMismatch."""
         known = await as_last_answered(self.request.representation)
         if known is None or known.manifest_id != self.request.manifest_id:
             raise ManifestMismatch(param="manifest_id")

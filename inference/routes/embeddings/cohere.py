@@ -22,10 +22,11 @@ INPUT_TYPES: Mapping[str | None, str] = {"query": "search_query", "document": "s
 
 
 class CohereEmbeddings(ConversingEndpoint[BoundedRepresented]):
-    """`POST /v2/embed`. The vendor's names of models are its revisions. Whether its vectors have length 1 it does not say."""
+    """`POST /v2/embed`. The vendor's model names serve as revisions. The vendor does not state whether its vectors are
+    normalized."""
 
     async def converse(self, attempt: Attempt[BoundedRepresented], conversation: Conversation) -> Answer:
-        """Embed the inputs in as many calls as they need."""
+        """Embed the inputs in as many calls as needed."""
         request = attempt.request
         asked, found = request.asked, list[Any]()
         for inputs in in_calls(asked.inputs, sizes_of(asked.inputs), max_inputs=CALL_MAX_INPUTS):
@@ -39,12 +40,13 @@ class CohereEmbeddings(ConversingEndpoint[BoundedRepresented]):
         return represented(attempt, facts, await offload(vectors.written, items), conversation.usage)
 
     def refused(self, attempt: Attempt[BoundedRepresented], refusal: Refusal) -> Outcome:
-        """Read the vendor's own status as the common one."""
+        """Map the vendor's own status to the common one."""
         return super().refused(attempt, with_common_status(refusal))
 
 
 def _sent(inputs: list[Input]) -> dict[str, Any]:
-    """Write texts alone as every model of the vendor reads them; the newer ones read images among them."""
+    """Build inputs without images as texts, which every model of the vendor accepts; only newer ones accept mixed
+    input."""
     if not any(images_of(inputs)):
         return {"texts": inputs}
     return {"inputs": [{"content": [_part(item)]} for item in inputs]}
@@ -57,7 +59,7 @@ def _part(item: Input) -> dict[str, Any]:
 
 
 def _shared(request: BoundedRepresented) -> dict[str, Any]:
-    """Send `truncate` always: the vendor's default is to cut in silence."""
+    """Build the shared members. `truncate` is always sent, because the vendor's default is to truncate silently."""
     sent: dict[str, Any] = {
         "input_type": INPUT_TYPES[request.input_type],
         "embedding_types": ["float"],
@@ -75,7 +77,8 @@ def _read(answer: dict[str, Any], count: int) -> list[Any]:
 
 
 def _billed_tokens(answer: dict[str, Any], inputs: list[Input]) -> Any:
-    """Sum the tokens of texts and of images, which the vendor counts apart; None where it does not state what it must."""
+    """Sum the tokens of texts and of images, which the vendor counts separately; None if a required count is
+    missing."""
     meta = answer.get("meta") or {}
     billed = meta.get("billed_units") or {} if isinstance(meta, Mapping) else meta
     if not isinstance(billed, Mapping):
@@ -93,5 +96,5 @@ def _billed_tokens(answer: dict[str, Any], inputs: list[Input]) -> Any:
 
 
 def _whole(value: Any) -> Any:
-    """Return a count; the vendor declares its counts as numbers with a fraction."""
+    """Return a count as an integer; the vendor declares its counts as floating-point numbers."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,5 +1,5 @@
-"""Embeddings of the demo backend: hashed character n-grams, so that texts which share words lie near each other, or the
-local model's."""
+"""Embeddings of the demo backend: hashed character n-grams, so that texts with common words have similar vectors, or
+the local model's."""
 
 import base64
 from typing import Any
@@ -15,10 +15,10 @@ from inference.rules.upstream import Attempt
 
 
 class DemoEmbeddings(DemoEndpoint[Any]):
-    """Embeds texts, and lists of token numbers, which stand for themselves."""
+    """Embeds texts, and lists of token numbers, which are treated as words."""
 
     async def answer(self, attempt: Attempt[BoundedEmbeddings | BoundedRepresented]) -> Answer:
-        """Embed every input, as the path of its request has it."""
+        """Embed every input, in the form that the kind of request requires."""
         request = attempt.request
         if isinstance(request, BoundedRepresented):
             return await represent(attempt, request)

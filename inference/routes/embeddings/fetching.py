@@ -16,7 +16,7 @@ Bounded = BoundedEmbeddings | BoundedRepresented
 
 
 async def fetch_images(http: MeteredRequest, request: Bounded) -> Bounded:
-    """Put the images' data where their URLs stood. Raises ImageRejected naming the member, or NotReady."""
+    """Replace image URLs with the fetched data. Raises ImageRejected naming the member, or NotReady."""
     if not (isinstance(request, BoundedRepresented) and request.needs_preparing):
         return request
     images = list(images_of(request.asked.inputs))

@@ -14,7 +14,7 @@ INPUTS_MAX = 2048
 
 @dataclass(frozen=True, slots=True)
 class ImageInput:
-    """An image by its place among the inputs: a data URL of `size_bytes` of data, or a URL that is still to be fetched."""
+    """An image by its position among the inputs: a data URL with `size_bytes` of data, or a URL to fetch."""
 
     index: int
     url: str
@@ -22,17 +22,17 @@ class ImageInput:
 
     @property
     def param(self) -> str:
-        """Return the path of the member that names it."""
+        """Return the path of the member with the image."""
         return f"input.{self.index}.image_url.url"
 
     @property
     def is_remote(self) -> bool:
-        """Return whether it is still to be fetched."""
+        """Return whether it has to be fetched."""
         return self.size_bytes is None
 
     @property
     def media_type(self) -> str:
-        """Return the type that its bytes have."""
+        """Return the media type detected from its bytes."""
         return self.url[len("data:") :].partition(";")[0]
 
     @property
@@ -45,7 +45,7 @@ Input = str | ImageInput
 
 
 def has_parts(sent: Any) -> bool:
-    """Return whether an input is written as an object, as images are."""
+    """Return whether an input is an object, as images are."""
     return isinstance(sent, list) and any(isinstance(item, dict) for item in sent)
 
 
@@ -106,10 +106,10 @@ def _check_images(images: list[ImageInput]) -> None:
         beyond = images[EMBEDDED_IMAGES_MAX]
         raise InvalidRequest(f"At most {EMBEDDED_IMAGES_MAX} inputs may be images.", param=f"input.{beyond.index}")
     if inline_bytes(images) > EMBEDDED_IMAGES_MAX_BYTES:
-        told = f"The images together may have {EMBEDDED_IMAGES_MAX_BYTES} bytes."
-        raise ImageRejected(told, param=images[-1].param)
+        message = f"The images together may have {EMBEDDED_IMAGES_MAX_BYTES} bytes."
+        raise ImageRejected(message, param=images[-1].param)
 
 
 def inline_bytes(images: Sequence[ImageInput]) -> int:
-    """Sum the sizes of the images that came with the request."""
+    """Sum the sizes of the images sent inline."""
     return sum(image.size_bytes or 0 for image in images)

@@ -1,4 +1,4 @@
-"""How embeddings treat the members of a body that selects a representation."""
+"""The treatment of members in embedding requests that select a representation."""
 
 from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment
 
@@ -11,4 +11,5 @@ REPRESENTED_MEMBERS = {
         for name in _UPSTREAMS_OWN
     },
 }
-"""Members that one vendor has for what `dimensions` and the like say for all, and that would change the representation."""
+"""Vendor-specific members that would change the representation; `dimensions` and similar members work for all
+vendors."""

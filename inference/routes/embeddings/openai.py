@@ -1,4 +1,4 @@
-"""Embeddings at upstreams that speak the public vendor API."""
+"""Embeddings at upstreams that implement the public vendor API."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class OpenAIEmbeddings(JsonEndpoint[BoundedEmbeddings]):
     path = "/embeddings"
 
     def make_ours(self, attempt: Attempt[BoundedEmbeddings], body: dict[str, Any]) -> None:
-        """Check that there is one vector for every input, and make the answer ours."""
+        """Check that there is one vector for each input, and replace the upstream's names."""
         data = body.get("data")
         if not isinstance(data, list) or len(data) != len(attempt.request.asked.inputs):
             raise NotJSONError("not exactly one embedding per input")

@@ -22,9 +22,7 @@ EMBEDDING_REQUEST = shapes.object_of(
     encoding_format=shapes.optional({"type": "string", "enum": ["float", "base64"]}),
     input_type=shapes.optional({"type": "string", "enum": ["query", "document"]}),
     truncation=shapes.FLAG,
-    manifest_id=shapes.optional(
-        {**shapes.TEXT, "description": "Refused with 409 where the answer would have another."}
-    ),
+    manifest_id=shapes.optional({**shapes.TEXT, "description": "Refused with 409 if the answer would have another."}),
 )
 VECTOR: shapes.Schema = {"oneOf": [shapes.list_of({"type": "number"}), shapes.TEXT]}
 EMBEDDING_ANSWER = shapes.object_of(
@@ -34,7 +32,7 @@ EMBEDDING_ANSWER = shapes.object_of(
     data=shapes.list_of(
         shapes.object_of("object index embedding", object=shapes.TEXT, index=shapes.COUNT, embedding=VECTOR)
     ),
-    manifest={**shapes.MANIFEST, "description": "Where the request selects a representation."},
+    manifest={**shapes.MANIFEST, "description": "Present if the request selects a representation."},
     manifest_id=shapes.MANIFEST_ID,
     usage=shapes.USAGE,
 )

@@ -1,4 +1,4 @@
-"""Embeddings at upstreams that speak our own protocol."""
+"""Embeddings at upstreams with the gateway's own protocol."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ class RepresentationEmbeddings(RepresentationEndpoint[BoundedRepresented]):
     """`POST /embed`."""
 
     async def converse(self, attempt: Attempt[BoundedRepresented], conversation: Conversation) -> Answer:
-        """Embed the inputs in as many calls as they need, at one revision."""
+        """Embed the inputs in as many calls as needed, at one revision."""
         asked, calls = attempt.request.asked, self.pinned(attempt, conversation)
         items: list[dict[str, Any]] = []
         for inputs in in_calls(asked.inputs, sizes_of(asked.inputs)):
             answer = await calls.ask("/embed", _body(attempt, inputs))
-            assert calls.facts is not None, "told by every answer"
+            assert calls.facts is not None, "stated by every response"
             found = await offload(_read, answer, len(inputs), calls.facts.dimensions, asked.as_base64, len(items))
             items += found
         assert calls.facts is not None, "there is at least one input"

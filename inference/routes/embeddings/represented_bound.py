@@ -12,23 +12,23 @@ from inference.rules.model import PriceVersion
 from inference.rules.terms import within
 
 IMAGE_COMPONENTS = frozenset({"input_item", "input_token", "request"})
-"""Any of these gives an image a price; its bytes have none."""
+"""Any of these components prices an image; its bytes are not charged."""
 
 
 @value_class(frozen=True)
 class BoundedRepresented(BoundedRepresentation):
-    """A request for representations as it is sent."""
+    """A bounded request for representations."""
 
     asked: RepresentedRequest
 
     @property
     def needs_preparing(self) -> bool:
-        """Return whether an image is still to be fetched."""
+        """Return whether an image has to be fetched."""
         return any(image.is_remote for image in images_of(self.asked.inputs))
 
 
 def bound_represented(asked: RepresentedRequest, price: PriceVersion, max_cost_microusd: int) -> BoundedRepresented:
-    """Compute the hold. Raises MaxCostExceeded with what the request needs, or PriceError where images have no price."""
+    """Compute the hold. Raises MaxCostExceeded with what the request needs, or PriceError if images have no price."""
     bound = _with_images(asked, price.prices)
     hold = within(cost_microusd(bound, price.worst_case), max_cost_microusd)
     return BoundedRepresented(

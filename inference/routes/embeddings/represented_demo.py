@@ -1,4 +1,4 @@
-"""Representations of the demo: texts as everywhere in the demo, images by a model of its own that sees nothing in them."""
+"""Representations of the demo: texts as for its other embeddings, images by a hash of their bytes."""
 
 import asyncio
 import base64
@@ -40,7 +40,7 @@ def _written(embedded: Embedded, as_base64: bool) -> Any:
 
 
 async def _embed_hashed(inputs: tuple[Input, ...], dimensions: int | None) -> Embedded:
-    """Embed images by their bytes: equal images lie together, and similar ones do not."""
+    """Embed images by their bytes: only identical images have similar vectors."""
     wanted = within(dimensions or DIMENSIONS, DIMENSIONS_MAX)
     found, tokens = [], 0
     for item in inputs:

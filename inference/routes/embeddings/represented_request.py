@@ -1,4 +1,4 @@
-"""What an embedding request asks for where it selects a representation. SPEC: Embedding rules."""
+"""Validates an embedding request that selects a representation. SPEC: Embedding rules."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ QUANTIZATION = "float"
 
 @dataclass(frozen=True, slots=True)
 class RepresentedRequest:
-    """A valid request for representations. `dimensions` are the client's, or the operator's, and `manifest_id` is the client's; None
-    where nobody has a wish.
+    """A valid request for representations. `dimensions` are the client's or the operator's, and `manifest_id` is the
+    client's; None if unspecified.
 
-    `bound` leaves the tokens of images out; `image_tokens` is the most that one may count, None where nobody knows.
+    `bound` excludes the tokens of images; `image_tokens` is the most that one image may count, None if unknown.
     """
 
     body: Mapping[str, Any]
@@ -55,7 +55,7 @@ def selects_representation(body: Mapping[str, Any], model: ServedModel) -> bool:
 
 def read_represented(sent: JsonBody, model: ServedModel) -> RepresentedRequest:
     """Validate a request for representations. Raises InvalidRequest or ImageRejected naming the member at fault, or
-    ModelUnavailable where no upstream of the model serves them."""
+    ModelUnavailable if no upstream of the model serves them."""
     body = sent.members
     refuse_members(body, REPRESENTED_MEMBERS)
     inputs = read_inputs(body.get("input"))

@@ -1,4 +1,4 @@
-"""What an embedding request asks for, plain: the vendor's request, metered by its tokens."""
+"""Validates an ordinary embedding request: the vendor's own, metered by tokens."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ DIMENSIONS_MAX = 65_536
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingRequest:
-    """A valid embedding request: its inputs, each a text or a list of tokens, and the most that they can count."""
+    """A valid embedding request: its inputs, each a text or a list of tokens, and their maximum usage."""
 
     body: Mapping[str, Any]
     is_large: bool

@@ -1,4 +1,4 @@
-"""What embeddings tell the metering core of themselves."""
+"""Declares the embedding route to the metering core."""
 
 from gateway.core.contract.aliases import Route
 from inference.metering.json_route import read_json_with_images

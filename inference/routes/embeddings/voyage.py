@@ -1,4 +1,4 @@
-"""Embeddings at the vendor Voyage: texts on one of its routes, images and what goes with them on another."""
+"""Embeddings at the vendor Voyage: texts on one of its routes, images and mixed input on another."""
 
 from typing import Any
 
@@ -18,15 +18,15 @@ from inference.rules.answer import Answer
 from inference.rules.upstream import Attempt
 
 MULTIMODAL = "multimodal"
-"""In the names of the models that embed images, and that are asked for texts on the same route."""
+"""The marker in the names of models that embed images; their texts use the same route."""
 
 
 class VoyageEmbeddings(ConversingEndpoint[BoundedRepresented]):
-    """`POST /embeddings`, and `POST /multimodalembeddings`. The vendor's names of models are its revisions, and its vectors
-    have length 1."""
+    """`POST /embeddings`, and `POST /multimodalembeddings`. The vendor's model names serve as revisions, and its
+    vectors are normalized."""
 
     async def converse(self, attempt: Attempt[BoundedRepresented], conversation: Conversation) -> Answer:
-        """Embed the inputs in as many calls as they need."""
+        """Embed the inputs in as many calls as needed."""
         request = attempt.request
         asked, found = request.asked, list[Any]()
         is_multimodal = MULTIMODAL in attempt.model or any(images_of(asked.inputs))

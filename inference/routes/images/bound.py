@@ -1,4 +1,4 @@
-"""A request for images with its hold, and how its answer is counted."""
+"""A request for images with its hold, and the usage of its response."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,27 +19,28 @@ from inference.rules.terms import within
 from inference.rules.usage import MissingUsage, read_part, read_total
 
 IMAGE_TOKENS_MAX = 16_384
-"""The most output tokens of an image where the alias sets no `max_output_tokens`; the vendor publishes some thousands."""
+"""The maximum output tokens of an image if the alias sets no `max_output_tokens`; the vendor publishes some
+thousands."""
 PARTIAL_IMAGE_TOKENS = 100
-"""What the vendor counts for a partial image."""
+"""The vendor's token count for a partial image."""
 
 
 @value_class(frozen=True)
 class BoundedImages(BoundedJson):
-    """A request as it is sent. `image_tokens` is the most output tokens of one image, its partial images included."""
+    """A bounded request. `image_tokens` is the maximum of output tokens per image, its partial images included."""
 
     asked: ImageRequest
     prices: PriceBook
     image_tokens: int
 
     def usage(self, answer: Answer) -> Quantities:
-        """Count the answer's images, of the kind that it states, and read its tokens where they have a price."""
+        """Count the response's images, of the kind that it states, and read its tokens if they have a price."""
         return self.quantities(len(answer.body["data"]), answer.body, answer.usage or {})
 
     def quantities(self, images: int, told: Mapping[str, Any], usage: Mapping[str, Any]) -> Quantities:
-        """Count so many images of the kind that is `told`, and the vendor's tokens.
+        """Return the quantities of `images` images of the kind that `told` states, with the vendor's tokens.
 
-        Raises MissingUsage where tokens have a price and no count, or the kind has no price, and MalformedUsage.
+        Raises MissingUsage if tokens have a price but no count, or the kind has no price, and MalformedUsage.
         """
         kind = kind_of(self.prices, self.asked.kind, told)
         if self.prices.images and kind not in self.prices.images:
@@ -55,26 +56,26 @@ class BoundedImages(BoundedJson):
 
 
 class StreamedImages(BoundedImages, StreamedRequest):
-    """A request that is answered with a stream."""
+    """A request with a streamed response."""
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
-        """Render the whole answer of an upstream that did not stream as events."""
+        """Render the complete response of an upstream that did not stream as events."""
         told = answer.body if usage_is_known else {**answer.body, "usage": None}
         return Content(EVENT_STREAM_TYPE, events_of(told))
 
     def meter(self) -> ImageMeter:
-        """Begin to count."""
+        """Return a new meter."""
         return ImageMeter(self)
 
     def stream_format(self, public_model: str, public_id: str, meter: ImageMeter) -> ImageFormat:
-        """Return the layout of the stream that the meter sees."""
+        """Return the format of the stream that the meter counts."""
         return ImageFormat(meter)
 
 
 def bound_images(asked: ImageRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int) -> BoundedImages:
-    """Compute the hold: every image at the dearest size and quality that it may turn out to have.
+    """Compute the hold: every image at the highest price of its possible sizes and qualities.
 
-    Raises ModelUnavailable naming the member where that has no price, or MaxCostExceeded with what the request needs.
+    Raises ModelUnavailable naming the member if there is no such price, or MaxCostExceeded with what the request needs.
     """
     image_tokens = (model.max_output_tokens or IMAGE_TOKENS_MAX) + asked.partial_images * PARTIAL_IMAGE_TOKENS
     most = Quantities(

@@ -1,4 +1,4 @@
-"""Images of the demo backend: a pattern for each prompt, row by row where it is streamed."""
+"""Images of the demo backend: a pattern for each prompt, row by row if streamed."""
 
 import asyncio
 import base64
@@ -30,7 +30,7 @@ class DemoImages(DemoEndpoint[BoundedImages]):
 
     async def answer(self, attempt: Attempt[BoundedImages]) -> Answer:
         """Draw every image."""
-        sides, told = _told(attempt)
+        sides, told = _properties(attempt)
         data = []
         for number in range(attempt.request.asked.images):
             drawn = await offload(_drawn, attempt, sides, number)
@@ -40,8 +40,8 @@ class DemoImages(DemoEndpoint[BoundedImages]):
         return Answer({**body, "usage": usage}, usage)
 
     def chunks(self, attempt: Attempt[BoundedImages]) -> AsyncIterator[Chunk]:
-        """Draw one image, the upper rows of it first where partial images are asked for."""
-        return _chunks(attempt, *_told(attempt))
+        """Draw one image, its upper rows first if partial images are requested."""
+        return _chunks(attempt, *_properties(attempt))
 
 
 async def _chunks(
@@ -60,8 +60,8 @@ async def _chunks(
     yield Chunk(b"", events=(event_of(COMPLETED, drawn, told, usage=_usage(attempt)),))
 
 
-def _told(attempt: Attempt[BoundedImages]) -> tuple[tuple[int, int], dict[str, str]]:
-    """Return the sides of an image, and what the answer says of it. Raises InvalidRequest naming the member."""
+def _properties(attempt: Attempt[BoundedImages]) -> tuple[tuple[int, int], dict[str, str]]:
+    """Return the size of an image, and its properties for the response. Raises InvalidRequest naming the member."""
     if attempt.request.body.get("output_format") not in (None, "png"):
         raise InvalidRequest("The demo backend makes only PNGs.", param="output_format")
     kind = attempt.request.asked.kind
@@ -79,7 +79,7 @@ def _drawn(attempt: Attempt[BoundedImages], sides: tuple[int, int], number: int,
 
 
 def _usage(attempt: Attempt[BoundedImages]) -> dict[str, Any]:
-    """State what the images counted, as the vendor's API does."""
+    """Build the usage object as the vendor's API does."""
     asked = attempt.request.asked
     quality = asked.kind.quality or QUALITY
     input_tokens = count_tokens(asked.prompt)

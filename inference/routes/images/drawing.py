@@ -1,4 +1,4 @@
-"""Draws a pattern of coloured squares for a text, as a PNG (ISO/IEC 15948), without a model or an image library."""
+"""Draws a pattern of colored squares for a text as a PNG (ISO/IEC 15948), without a model or an image library."""
 
 import hashlib
 import struct
@@ -14,7 +14,7 @@ _PALETTE_OF_8_BITS = b"\x08\x03\0\0\0"  # bit depth, indexed colour, deflate, ad
 
 
 def draw(text: str, width: int, height: int, *, rows: int = GRID) -> bytes:
-    """Return a PNG of so many pixels: the same for the same text. Below the first `rows` of its 8 rows it is still empty."""
+    """Return a PNG of this size, always the same for the same text. Rows of the 8-row grid after `rows` are empty."""
     digest = hashlib.sha256(text.encode()).digest()
     header = struct.pack(">II", width, height) + _PALETTE_OF_8_BITS
     chunks = [(b"IHDR", header), (b"tEXt", SOFTWARE), (b"PLTE", _palette(digest))]
@@ -23,12 +23,12 @@ def draw(text: str, width: int, height: int, *, rows: int = GRID) -> bytes:
 
 
 def _palette(digest: bytes) -> bytes:
-    """Return the colours: a light ground, and others that differ with the text."""
+    """Return the colors: a light background, and others that depend on the text."""
     return b"\xf4\xf1\xea" + bytes(64 + byte // 2 for byte in digest[: 3 * (COLOURS - 1)])
 
 
 def _lines(digest: bytes, width: int, height: int, rows: int) -> Iterator[bytes]:
-    """Yield the pixels, row by row of the grid. The right half mirrors the left."""
+    """Yield the pixels by rows of the grid. The right half mirrors the left."""
     for row in range(GRID):
         count = height * (row + 1) // GRID - height * row // GRID
         yield (b"\0" + (_line(digest, row, width) if row < rows else bytes(width))) * count

@@ -1,4 +1,4 @@
-"""The events of a stream of an image, as the vendor names them."""
+"""The events of an image stream, as the vendor names them."""
 
 import time
 from collections.abc import Mapping
@@ -15,17 +15,17 @@ Event = Mapping[str, Any]
 
 
 def render(event: Event) -> bytes:
-    """Lay out one event, by its type."""
+    """Render one event, named by its type."""
     return b"event: %b\ndata: %b\n\n" % (event["type"].encode(), orjson.dumps(event))
 
 
 def events_of(answer: Mapping[str, Any]) -> bytes:
-    """Render a whole answer as the last event of a stream, which its first image is."""
+    """Render a complete response as the last event of a stream, with its first image."""
     return render(event_of(COMPLETED, answer["data"][0]["b64_json"], answer, usage=answer.get("usage")))
 
 
 def event_of(kind: str, b64_json: str, told: Mapping[str, Any], **members: Any) -> dict[str, Any]:
-    """Build an event of an image. What `told` does not state of it is `auto`, or a PNG."""
+    """Build an image event. Properties that `told` lacks are `auto`, or PNG for the format."""
     return {
         "type": kind,
         "b64_json": b64_json,

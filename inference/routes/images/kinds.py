@@ -1,4 +1,4 @@
-"""The size and quality of an image: which the caller left open, which have a price, and which the answer turned out to have."""
+"""Sizes and qualities of images: those the caller left open, those with a price, and those that the response states."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -8,25 +8,25 @@ from gateway.core.contract.errors import ModelUnavailable
 
 AUTO = "auto"
 OLDER_DEFAULTS = {"size": "1024x1024", "quality": "standard"}
-"""What the vendor's older models make unless told otherwise. Their answers do not say what they made."""
+"""The default of the vendor's older models, whose responses do not state the kind."""
 
 
 class Kind(NamedTuple):
-    """A size and a quality; None where it is the model that chooses."""
+    """A size and a quality; None if the model chooses."""
 
     size: str | None
     quality: str | None
 
     def fits(self, kind: str) -> bool:
-        """Return whether an image of this `size/quality` is one of these."""
+        """Return whether an image of this `size/quality` matches."""
         size, _, quality = kind.partition("/")
         return self.size in (None, size) and self.quality in (None, quality)
 
 
 def dearest(book: PriceBook, asked: Kind) -> str | None:
-    """Return the dearest priced kind that an image may turn out to have; None where all kinds have one price.
+    """Return the most expensive priced kind that an image may have; None if all kinds have one price.
 
-    Raises ModelUnavailable naming the member where there is no such price.
+    Raises ModelUnavailable naming the member if there is no such price.
     """
     if not book.images:
         return None
@@ -38,10 +38,11 @@ def dearest(book: PriceBook, asked: Kind) -> str | None:
 
 
 def kind_of(book: PriceBook, asked: Kind, told: Mapping[str, Any]) -> str | None:
-    """Return the kind that an image is charged as. `told` is the answer, or an event, which may state `size` and `quality`.
+    """Return the kind that an image is charged as. `told` is the response, or an event, which may state `size` and
+    `quality`.
 
-    What it does not state is what was asked for; what was not asked for either is what older models make, else the dearest
-    that it may be. The kind may have no price where the answer states another one than was asked for.
+    Unstated properties are as requested; if they were not requested either, the default of older models, otherwise the
+    most expensive possible one. The kind may have no price if the response states a different one than requested.
     """
     if not book.images:
         return None

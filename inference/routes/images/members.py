@@ -1,4 +1,4 @@
-"""What becomes of every member that the vendor documents for an image; docs/image-fields.md has the same table."""
+"""The treatment of every member of the vendor's image request; docs/image-fields.md has the same table."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ VENDOR: Mapping[str, Member] = {
     "prompt": Member(BOUNDED, "Where input tokens have a price, every byte of it counts in the hold."),
     "quality": Member(
         BOUNDED,
-        "With `size` it selects the price of an image. For `auto`, the hold is for the dearest that it can turn out to be.",
+        "With `size` it selects the price of an image. For `auto`, the hold uses the highest price that may apply.",
     ),
     "response_format": Member(
         BOUNDED,

@@ -1,4 +1,4 @@
-"""Counts the stream of an image, and remembers its last event."""
+"""Counts an image stream, and keeps its last event."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -13,11 +13,11 @@ from inference.rules.request import StreamMeter
 from inference.rules.usage import MissingUsage
 
 ESTIMATED_TOKENS = {"low": 272, "medium": 1_056, "high": 4_160}
-"""The vendor's published output tokens of a square image, by quality. What is neither is taken for medium."""
+"""The vendor's published output tokens of a square image, by quality. Any other quality counts as medium."""
 
 
 class ImageBound(Protocol):
-    """What a count asks of its request."""
+    """The interface of a request that a meter needs."""
 
     @property
     def asked(self) -> ImageRequest: ...
@@ -32,9 +32,9 @@ class ImageBound(Protocol):
 
 
 class ImageMeter(StreamMeter):
-    """The running count of one stream. `last` is the event with the image, None until it came."""
+    """The running count of one stream. `last` is the event with the image, None until it arrives."""
 
-    is_beyond_limit = False  # the stream itself ends at its image, and breaks at one partial image too many
+    is_beyond_limit = False  # a stream ends with its image, and is broken off at an excess partial image
 
     def __init__(self, request: ImageBound) -> None:
         self._request = request
@@ -42,7 +42,7 @@ class ImageMeter(StreamMeter):
         self.last: Event | None = None
 
     def add(self, chunk: Chunk) -> None:
-        """Note the chunk's events."""
+        """Record the chunk's events."""
         for event in chunk.events:
             if event["type"] == COMPLETED:
                 self.last = event
@@ -56,9 +56,9 @@ class ImageMeter(StreamMeter):
         return self._request.quantities(1, self.last, self.last.get("usage") or {})
 
     def delivered(self) -> Quantities:
-        """Count one image as soon as a partial one came: whoever leaves with that has seen the work.
+        """Count one image as soon as a partial one arrived: a client that leaves then has seen the work.
 
-        Its tokens are estimated, within what the hold covers.
+        Its tokens are estimated, within the hold.
         """
         seen = self.last or self._partial
         if seen is None:

@@ -2,8 +2,8 @@
 
 from inference.serializers import reference as shapes
 
-_SIZE = {"type": "string", "description": "Such as 1024x1024; auto where left out."}
-_QUALITY = {"type": "string", "description": "Such as low, medium or high; auto where left out."}
+_SIZE = {"type": "string", "description": "Such as 1024x1024; auto if left out."}
+_QUALITY = {"type": "string", "description": "Such as low, medium or high; auto if left out."}
 IMAGE_REQUEST = shapes.object_of(
     "model prompt",
     model=shapes.MODEL,

@@ -1,4 +1,4 @@
-"""What a request for images asks for."""
+"""Validates a request for images."""
 
 import re
 from collections.abc import Mapping
@@ -24,8 +24,8 @@ _PART_OF_KIND = re.compile(r"[A-Za-z0-9_.-]{1,32}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class ImageRequest:
-    """A valid request for `images` images of a kind. `input_bound` is the most tokens of its input, `input_estimate` what
-    they probably are."""
+    """A valid request for `images` images of a kind. `input_bound` is the maximum of its input tokens, `input_estimate`
+    the expected number."""
 
     body: Mapping[str, Any]
     is_large: bool
@@ -67,7 +67,7 @@ def _check_choice(body: Mapping[str, Any], name: str, known: tuple[str, ...]) ->
 
 
 def _part(body: Mapping[str, Any], name: str) -> str | None:
-    """Read a size or quality; None where the model is to choose."""
+    """Read a size or quality; None if the model chooses."""
     value = body.get(name)
     if value is None or value == AUTO:
         return None

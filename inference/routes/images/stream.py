@@ -1,4 +1,4 @@
-"""How the stream of an image is laid out."""
+"""The stream format of an image."""
 
 import orjson
 
@@ -9,7 +9,7 @@ from inference.rules.request import StreamFormat
 
 
 class ImageFormat(StreamFormat):
-    """The vendor's events. The last one, with the image, is held back until the call is settled."""
+    """The vendor's events. The last one, with the image, is withheld until the call is settled."""
 
     def __init__(self, meter: ImageMeter) -> None:
         self._meter = meter
@@ -20,9 +20,9 @@ class ImageFormat(StreamFormat):
         return render(self._meter.last) if self._meter.last else b""
 
     def error(self, error: ApiError, request_id: str) -> bytes:
-        """Render an error as the vendor's SDKs look for it in a stream."""
+        """Render an error in the form that the vendor's SDKs expect in a stream."""
         return b"event: error\ndata: %b\n\n" % orjson.dumps({"type": "error", **error.body(request_id)})
 
     def cut(self) -> bytes:
-        """Render nothing: no stream of an image has a limit of its own to go beyond."""
+        """Render nothing: an image stream has no output limit to exceed."""
         return b""

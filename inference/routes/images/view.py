@@ -10,7 +10,7 @@ from inference.routes.images.route import IMAGES
 
 
 class ImageViewSet(MeteredViewSet):
-    """Images of a prompt, as JSON or as server-sent events."""
+    """Images from a prompt, as JSON or as server-sent events."""
 
     route = IMAGES
 

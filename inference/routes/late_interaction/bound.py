@@ -10,7 +10,7 @@ from inference.rules.terms import within
 
 @value_class(frozen=True)
 class BoundedLateInteraction(BoundedRepresentation):
-    """A request for late interaction as it is sent."""
+    """A bounded request for late interaction."""
 
     asked: LateInteractionRequest
 

@@ -1,4 +1,4 @@
-"""Late interaction of the demo: a vector of hashed character n-grams for each word, or the local model's for each token."""
+"""Late interaction of the demo: a vector of hashed character n-grams per word, or the local model's per token."""
 
 import asyncio
 import re
@@ -46,13 +46,13 @@ async def _hashed(texts: Sequence[str]) -> tuple[Tokens, Facts, int]:
         spans = [match.span() for match in _WORD.finditer(text)]
         rows += [vector_of(text[start:end], DIMENSIONS) for start, end in spans]
         offsets.append(spans)
-        await asyncio.sleep(0)  # many documents must not hold up other calls
+        await asyncio.sleep(0)  # many documents must not delay other calls
     vectors = np.array(rows, dtype=np.float32).reshape(-1, DIMENSIONS)
     return Tokens(vectors, offsets), Facts(HASHED, DIMENSIONS, normalized=True), sum(map(count_tokens, texts))
 
 
 async def _by_model(texts: Sequence[str]) -> tuple[Tokens, Facts, int]:
-    """Return what the model says of the texts, without its marks of beginning and end."""
+    """Return the local model's tokens of the texts, without its start and end markers."""
     found = await serving.tokens_of(texts, "documents")
     matrices = await serving.token_vectors_of(found)
     vectors = np.concatenate([matrix[1:-1] for matrix in matrices])

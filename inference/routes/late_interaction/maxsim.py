@@ -1,4 +1,5 @@
-"""MaxSim (Khattab and Zaharia, ColBERT, 2020): for each token of a query its best token of a document, and their sum."""
+"""MaxSim (Khattab and Zaharia, ColBERT, 2020): sums, for each query token, the similarity of a document's best
+token."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,15 +10,16 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float32]
 
 BLOCK_TOKENS = 8192
-"""So many of the documents' tokens are compared at once; the products of a block are all that is computed besides."""
+"""The number of document tokens compared at once; besides the products of one block, little memory is needed."""
 PRODUCTS_MAX = 4 * 1024 * 1024
-"""So many products, in single precision, are there at once, however long a query and a document are together."""
+"""The maximum number of single-precision products in memory at once, however long query and document are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How a document answers a query. `tokens` has for each token of the query the document's best one, the first of equals,
-    and `similarities` their dot products; `score` is the sum of these. All are empty for a document without tokens."""
+    """The match of a document with a query. `tokens` has, for each query token, the index of the document's best token
+    (the first of equals), and `similarities` their dot products; `score` is the sum of these. All are empty for a
+    document without tokens."""
 
     score: float
     tokens: npt.NDArray[np.intp]
@@ -28,7 +30,7 @@ NO_MATCH = Match(0.0, np.empty(0, np.intp), np.empty(0, np.float32))
 
 
 def match_documents(query: Floats, tokens: Floats, counts: Sequence[int]) -> list[Match]:
-    """Match documents whose tokens follow each other as the rows of `tokens`, `counts` of them each, with the query's rows."""
+    """Match documents with the query's rows. Their tokens are consecutive rows of `tokens`, `counts` of them each."""
     matches: list[Match] = []
     first = 0
     for block in _blocks(counts):
@@ -52,7 +54,7 @@ def _match_block(query: Floats, tokens: Floats, counts: Sequence[int]) -> list[M
 
 
 def _best(query: Floats, tokens: Floats, documents: Sequence[tuple[int, int]]) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Return for each document, a range of tokens, and each of the query's tokens its best one, and their product."""
+    """Return, for each document (a range of tokens) and each query token, the best token and their product."""
     products = tokens @ query.T
     best = np.empty((len(documents), len(query)), np.intp)
     for at, (begin, end) in enumerate(documents):
@@ -62,7 +64,7 @@ def _best(query: Floats, tokens: Floats, documents: Sequence[tuple[int, int]]) -
 
 
 def _blocks(counts: Sequence[int]) -> Iterator[list[int]]:
-    """Cut documents, in order, into blocks of at most `BLOCK_TOKENS`; a longer document is a block of its own."""
+    """Split documents, in order, into blocks of at most `BLOCK_TOKENS`; a longer document is a block of its own."""
     block: list[int] = []
     size = 0
     for count in counts:

@@ -1,4 +1,4 @@
-"""How late interaction treats the members of a body."""
+"""The treatment of members in requests for late interaction."""
 
 from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment
 

@@ -1,4 +1,4 @@
-"""Late interaction over the token matrices of upstreams that speak our own protocol."""
+"""Late interaction over the token matrices of upstreams with the gateway's own protocol."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,17 +18,17 @@ from inference.rules.bounded_representation import input_bound
 from inference.rules.upstream import Attempt
 
 VALUE_BYTES = 6
-"""What base64 takes for one value of a matrix, and a little for the offsets."""
+"""The base64 size of one matrix value, plus a share of the offsets."""
 
 
 class RepresentationLateInteraction(RepresentationEndpoint[BoundedLateInteraction]):
-    """`POST /multivector`. The matrices of one call are forgotten before those of the next are asked for."""
+    """`POST /multivector`. The matrices of one call are released before those of the next are requested."""
 
     async def converse(self, attempt: Attempt[BoundedLateInteraction], conversation: Conversation) -> Answer:
-        """Ask for the query's matrix and the documents', in as many calls as they need, at one revision."""
+        """Request the matrices of the query and the documents in as many calls as needed, at one revision."""
         asked, calls = attempt.request.asked, self.pinned(attempt, conversation)
         query = (await _tokens(calls, [asked.query], "query")).vectors
-        assert calls.facts is not None, "told by every answer"
+        assert calls.facts is not None, "stated by every response"
         scored: dict[str, Scored] = {document.id: empty(document) for document in asked.documents}
         for documents in _in_calls(asked.documents, calls.facts.dimensions):
             tokens = await _tokens(calls, [document.text for document in documents], "document")
@@ -39,7 +39,7 @@ class RepresentationLateInteraction(RepresentationEndpoint[BoundedLateInteractio
 
 
 def _in_calls(documents: Sequence[Document], dimensions: int) -> Any:
-    """Cut documents that have a text into calls whose answers can be read, should every byte be a token."""
+    """Split non-empty documents into calls whose responses are readable even if every byte is a token."""
     texts = [document for document in documents if document.text]
     sizes = [(len(document.text.encode()), 1) for document in texts]
     most = min(CALL_MAX_BYTES, ANSWER_MAX_BYTES // (dimensions * VALUE_BYTES))
@@ -49,7 +49,7 @@ def _in_calls(documents: Sequence[Document], dimensions: int) -> Any:
 async def _tokens(calls: Pinned, texts: list[str], input_type: str) -> Tokens:
     body = {"input": texts, "input_type": input_type, "encoding_format": "base64"}
     answer = await calls.ask("/multivector", body)
-    assert calls.facts is not None, "told by every answer"
+    assert calls.facts is not None, "stated by every response"
     return await offload(_read, answer, texts, calls.facts.dimensions)
 
 
@@ -63,7 +63,7 @@ def _read(answer: dict[str, Any], texts: list[str], dimensions: int) -> Tokens:
 
 
 def _offsets(pairs: Any, text: str) -> list[tuple[int, int]]:
-    """Read the tokens' places; there can be no more of them than the hold is for."""
+    """Read the tokens' offsets; there can be no more of them than the hold covers."""
     if not isinstance(pairs, list) or len(pairs) > input_bound(len(text.encode()), 1):
         raise NotJSONError("offsets that are no list, or more tokens than the text can have")
     return [_pair(pair, len(text)) for pair in pairs]

@@ -1,4 +1,4 @@
-"""What a request for late interaction asks for: a query, and the documents to score by it."""
+"""Validates a request for late interaction: a query, and the documents to score."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ ID_MAX_CHARACTERS = 255
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text under the caller's own name for it."""
+    """A text with the caller's own id."""
 
     id: str
     text: str
@@ -29,7 +29,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class LateInteractionRequest:
-    """A valid request. `top_spans` is how many spans of each document are shown at most."""
+    """A valid request. `top_spans` is the maximum number of spans returned per document."""
 
     body: Mapping[str, Any]
     is_large: bool
@@ -41,7 +41,7 @@ class LateInteractionRequest:
 
 
 def read_request(sent: JsonBody, model: ServedModel) -> LateInteractionRequest:
-    """Validate a request. Raises InvalidRequest naming the member at fault, or ModelUnavailable where no upstream of the
+    """Validate a request. Raises InvalidRequest naming the member at fault, or ModelUnavailable if no upstream of the
     model serves representations."""
     body = sent.members
     refuse_members(body, LATE_INTERACTION_MEMBERS)

@@ -1,4 +1,4 @@
-"""What late interaction tells the metering core of itself."""
+"""Declares the late interaction route to the metering core."""
 
 from gateway.core.contract.aliases import Route
 from inference.metering.json_route import read_json

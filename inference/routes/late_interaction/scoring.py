@@ -1,4 +1,4 @@
-"""From token matrices to the answer's data. It computes, and belongs beside the event loop."""
+"""Scores documents from token matrices. It is CPU-bound, so it runs off the event loop."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One document of the answer."""
+    """One document of the response."""
 
     id: str
     score: float
@@ -33,8 +33,8 @@ class Scored:
 
 
 def score(query: Floats, documents: Sequence[Document], tokens: Tokens, top_spans: int) -> list[Scored]:
-    """Score documents in their order, by the vectors of a query. Raises NotJSONError where a vector has a value that is no
-    number."""
+    """Score documents in their order, by a query's vectors. Raises NotJSONError if a vector contains a value that is
+    not a number."""
     counts = [len(offsets) for offsets in tokens.offsets]
     with np.errstate(invalid="ignore", over="ignore"):
         matches = match_documents(query, tokens.vectors, counts)
@@ -47,11 +47,11 @@ def score(query: Floats, documents: Sequence[Document], tokens: Tokens, top_span
 
 
 def empty(document: Document) -> Scored:
-    """Score a document without text."""
+    """Return the score of a document without text."""
     return Scored(document.id, NO_MATCH.score, [])
 
 
 def ranked(scored: Sequence[Scored]) -> orjson.Fragment:
-    """Write documents as the answer has them: best first, and equals in the order of the request."""
+    """Render documents for the response: best first, equal scores in request order."""
     best_first = sorted(scored, key=lambda one: -one.score)
     return written([{"id": one.id, "score": one.score, "spans": one.spans} for one in best_first])

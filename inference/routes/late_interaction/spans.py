@@ -1,4 +1,4 @@
-"""Which places of a document answered a query, in the offsets that JavaScript and most editors count by."""
+"""Finds the spans of a document that matched a query, in UTF-16 offsets, as JavaScript and most editors use."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ Offsets = Sequence[tuple[int, int]]
 def best_spans(text: str, offsets: Offsets, match: Match, top: int) -> list[dict[str, Any]]:
     """Return the `top` spans of a document by weight, the earlier of equals first.
 
-    A span is a document's token that was the best of one or more of the query's; its weight is the sum of their
-    similarities. `offsets` are the tokens' places in code points, and the spans' are UTF-16 code units. A token without
-    characters, as a mark of the beginning is, has no span.
+    A span is a document token that was the best match of one or more query tokens; its weight is the sum of their
+    similarities. `offsets` are the tokens' positions in code points; the spans' are in UTF-16 code units. A token
+    without characters, such as a start marker, has no span.
     """
     chosen: dict[int, list[int]] = defaultdict(list)
     for query_token, token in enumerate(match.tokens.tolist()):
@@ -33,7 +33,7 @@ def best_spans(text: str, offsets: Offsets, match: Match, top: int) -> list[dict
 
 
 def in_code_units(text: str, start: int, end: int) -> dict[str, int]:
-    """Turn offsets in code points into offsets in UTF-16 code units."""
+    """Convert offsets in code points to offsets in UTF-16 code units."""
     if text.isascii():
         return {"start": start, "end": end}
     first = _units(text[:start])

@@ -1,4 +1,4 @@
-"""A rerank request with its hold, and what an answer to it cost."""
+"""A rerank request with its hold and its usage."""
 
 from dataclasses import replace
 
@@ -15,13 +15,14 @@ from inference.rules.usage import read_total
 
 @value_class(frozen=True)
 class BoundedRerank(BoundedJson):
-    """A rerank request as it is sent."""
+    """A bounded rerank request."""
 
     asked: RerankRequest
     prices: PriceBook
 
     def usage(self, answer: Answer) -> Quantities:
-        """Return our own count of bytes and documents, and the provider's `total_tokens` where it states them."""
+        """Return the gateway's own count of bytes and documents, and the provider's `total_tokens` if it states
+        them."""
         usage = answer.usage or {}
         tokens = read_total(usage, "total_tokens") if self.prices.needs_token_usage else usage.get("total_tokens")
         return replace(self.asked.bound, input_tokens=tokens)

@@ -1,4 +1,4 @@
-"""Reranking at upstreams that speak the second version of Cohere's public API."""
+"""Reranking at upstreams with the second version of Cohere's public API."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ class CohereRerank(JsonEndpoint[BoundedRerank]):
     path = "/v2/rerank"
 
     def body(self, attempt: Attempt[BoundedRerank], *, streams: bool) -> dict[str, Any]:
-        """State the length to which documents are read: beyond the provider's default it would cut them in silence."""
+        """Build the body with an explicit document length: beyond its default, the provider would truncate silently."""
         asked = attempt.request.asked
         return {
             **{name: value for name, value in asked.body.items() if name not in OWN},
@@ -30,11 +30,11 @@ class CohereRerank(JsonEndpoint[BoundedRerank]):
         }
 
     def refused(self, attempt: Attempt[BoundedRerank], refusal: Refusal) -> Outcome:
-        """Read the provider's own status as the common one."""
+        """Map the provider's own status to the common one."""
         return super().refused(attempt, with_common_status(refusal))
 
     def make_ours(self, attempt: Attempt[BoundedRerank], body: dict[str, Any]) -> None:
-        """Check the results, and lay them out as ours."""
+        """Check the results, and convert them to the gateway's format."""
         scores = read_scores(body.get("results"), attempt.request.asked)
         answer = answer_of(attempt, scores, _tokens(body.get("meta")))
         body.clear()
@@ -42,7 +42,7 @@ class CohereRerank(JsonEndpoint[BoundedRerank]):
 
 
 def _tokens(meta: Any) -> Any:
-    """Read how many tokens the provider counted, where it says so."""
+    """Read the provider's token count, if stated."""
     tokens = meta.get("tokens") if isinstance(meta, Mapping) else None
     if tokens is None:
         return None

@@ -1,4 +1,4 @@
-"""Reranking by the demo backend: by the words and word parts that a document shares with the query, or by the local model."""
+"""Reranking by the demo backend: by the words and word parts that document and query share, or by the local model."""
 
 import asyncio
 import math
@@ -18,7 +18,7 @@ DIMENSIONS = 256
 
 
 class DemoRerank(DemoEndpoint[BoundedRerank]):
-    """Scores each document by the cosine of its vector and the query's, from 0 to 1."""
+    """Scores each document by its vector's cosine similarity with the query's, from 0 to 1."""
 
     async def answer(self, attempt: Attempt[BoundedRerank]) -> Answer:
         """Score every document. Raises what the local model raises."""
@@ -36,7 +36,8 @@ class DemoRerank(DemoEndpoint[BoundedRerank]):
 
 
 async def _hashed(asked: RerankRequest) -> Compared:
-    """Compare without a model. The loop breathes between documents: a large request must not hold up other calls."""
+    """Compare without a model. Yields to the event loop between documents, so that large requests do not delay
+    others."""
     query, cosines = vector_of(asked.query, DIMENSIONS), list[float]()
     for document in asked.documents:
         vector = vector_of(document, DIMENSIONS)

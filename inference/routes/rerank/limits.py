@@ -1,7 +1,7 @@
-"""How much each provider reranks in one request, and the preflight that counts bytes against it.
+"""The limits of each provider for one request, and the check of a request's bytes against them.
 
 No tokenizer makes more tokens of a text than it has bytes, so a request that fits by its bytes fits by its tokens. The
-provider reads the query once with every document (a pair), and counts it as often.
+provider reads the query once with every document (a pair), and counts it each time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,14 +11,14 @@ from gateway.core.contract.errors import InputTooLarge
 from inference.rules.model import ServedModel
 
 RESERVED_TOKENS = 4
-"""What a model adds to a pair: the marks before, between and behind its texts."""
+"""The tokens that a model adds to a pair: the marks before, between and after its texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """A provider's limits in tokens. `truncates`: it can be asked to cut a query or document that is too long.
+    """A provider's limits in tokens. `truncates`: it supports truncating a query or document that is too long.
 
-    `total_tokens` is None where the provider bounds pairs alone.
+    `total_tokens` is None if the provider limits only pairs.
     """
 
     documents: int
@@ -32,13 +32,14 @@ _VOYAGE = Limits(documents=1000, query_tokens=8_000, pair_tokens=32_000, total_t
 _COHERE = Limits(documents=1000, query_tokens=2_048, pair_tokens=4_096, total_tokens=None, truncates=False)
 
 LIMITS: Mapping[str, Limits] = {"voyage": _VOYAGE, "cohere": _COHERE, "demo": _VOYAGE}
-"""By adapter, for the models of each that the providers offer now."""
+"""By adapter, for the providers' current models."""
 
 
 def limits_of(model: ServedModel) -> Limits:
-    """Return the smallest limits of the providers that serve a model: its answer must not depend on which one it is.
+    """Return the lowest limits of the providers that serve a model, so that the result does not depend on which is
+    chosen.
 
-    The alias's `context_tokens`, where set, takes the place of the limit of a pair.
+    The alias's `context_tokens`, if set, replaces the limit of a pair.
     """
     found = [LIMITS[at.upstream.adapter] for at in model.deployments if at.upstream.adapter in LIMITS] or [_VOYAGE]
     totals = [each.total_tokens for each in found if each.total_tokens is not None]
@@ -53,9 +54,9 @@ def limits_of(model: ServedModel) -> Limits:
 
 
 def bound_tokens(limits: Limits, query_bytes: int, document_bytes: Sequence[int], *, truncation: bool) -> int:
-    """Return the most tokens that a request can count. Raises InputTooLarge naming the member at fault.
+    """Return the maximum tokens of a request. Raises InputTooLarge naming the member at fault.
 
-    `query_bytes` are those of the query with its instruction. With `truncation` the provider cuts each text to its limit.
+    `query_bytes` include the instruction. With `truncation` the provider truncates each text to its limit.
     """
     if len(document_bytes) > limits.documents:
         raise InputTooLarge(f"At most {limits.documents} documents can be reranked at once.", param="documents")
@@ -67,16 +68,16 @@ def bound_tokens(limits: Limits, query_bytes: int, document_bytes: Sequence[int]
         _check_pairs(limits, query, longest, document_bytes)
     total = (query + RESERVED_TOKENS) * len(document_bytes) + sum(document_bytes)
     if limits.total_tokens is not None and total > limits.total_tokens:
-        told = f"All documents, with the query once for each, may have {limits.total_tokens} bytes together."
-        raise InputTooLarge(told, param="documents")
+        message = f"All documents, with the query once for each, may have {limits.total_tokens} bytes together."
+        raise InputTooLarge(message, param="documents")
     return total
 
 
 def _check_pairs(limits: Limits, query: int, longest: int, document_bytes: Sequence[int]) -> None:
     if query > limits.query_tokens:
-        told = f"The query and the instruction may have {limits.query_tokens} bytes together."
-        raise InputTooLarge(told, param="query")
+        message = f"The query and the instruction may have {limits.query_tokens} bytes together."
+        raise InputTooLarge(message, param="query")
     for index, size in enumerate(document_bytes):
         if size > longest:
-            told = f"A document may have {max(longest, 0)} bytes with this query and instruction."
-            raise InputTooLarge(told, param=f"documents.{index}")
+            message = f"A document may have {max(longest, 0)} bytes with this query and instruction."
+            raise InputTooLarge(message, param=f"documents.{index}")

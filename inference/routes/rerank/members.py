@@ -1,4 +1,4 @@
-"""What becomes of the members of a rerank request; docs/rerank.md has the same table."""
+"""The treatment of members in rerank requests; docs/rerank.md has the same table."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment
 
 BOUNDED, PASSED, REFUSED = Treatment.BOUNDED, Treatment.PASSED, Treatment.REFUSED
 
-_CUT = "Nothing is cut unless `truncation` says so, where the provider takes it."
+_CUT = "Nothing is cut unless `truncation` says so, if the provider takes it."
 
 OWN: Mapping[str, Member] = {
     "documents": Member(BOUNDED, "A list of texts. Each byte counts once."),
@@ -20,9 +20,9 @@ OWN: Mapping[str, Member] = {
     "return_documents": Member(PASSED, "The gateway adds each document's text itself."),
     "top_k": Member(REFUSED, "It is `top_n` here."),
     "top_n": Member(PASSED, "Every document is reranked and paid for, however many results come back."),
-    "truncation": Member(BOUNDED, "`true` only where every provider of the alias takes it."),
+    "truncation": Member(BOUNDED, "`true` only if every provider of the alias takes it."),
 }
-"""Every member of the gateway's own request, and those of its providers' that it cannot take."""
+"""Every member of the gateway's own request, and the providers' members that it refuses."""
 
 RERANK_MEMBERS: Mapping[str, Member] = {**REFUSED_EVERYWHERE, **OWN}
-"""What a rerank request refuses by name."""
+"""The members that are refused by name."""

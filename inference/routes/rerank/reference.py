@@ -15,7 +15,7 @@ RERANK_REQUEST = shapes.object_of(
     top_n=shapes.optional({"type": "integer", "minimum": 1, "maximum": 1000, "description": "How many results."}),
     return_documents=shapes.FLAG,
     truncation=shapes.optional(
-        {"type": "boolean", "description": "Cut what is too long, where the model's provider takes that."}
+        {"type": "boolean", "description": "Cut what is too long, if the model's provider takes that."}
     ),
 )
 RERANK_ANSWER = shapes.object_of(

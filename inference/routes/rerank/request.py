@@ -1,4 +1,4 @@
-"""What a rerank request asks for, and how many bytes of it are paid for."""
+"""Validates a rerank request, and counts its charged bytes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ TOP_MAX = 1000
 
 @dataclass(frozen=True, slots=True)
 class RerankRequest:
-    """A valid rerank request. `query` is the client's, behind its instruction where there is one.
+    """A valid rerank request. `query` is the client's, preceded by its instruction if there is one.
 
-    `results` is how many results an answer must have. `bound` has the bytes that are paid for, the documents, and the most
-    tokens that they can count.
+    `results` is the number of results that the response must have. `bound` has the charged bytes, the documents, and
+    their maximum tokens.
     """
 
     body: Mapping[str, Any]
@@ -62,7 +62,7 @@ def _bound(limits: Limits, asked: str, paid_query_bytes: int, documents: list[st
     sizes = [len(document.encode()) for document in documents]
     tokens = bound_tokens(limits, len(asked.encode()), sizes, truncation=truncation)
     input_bytes = sum(sizes) + paid_query_bytes * len(sizes)
-    if input_bytes > QUANTITY_MAX:  # only truncation lets so much through
+    if input_bytes > QUANTITY_MAX:  # only possible with truncation
         raise InputTooLarge("The query, once for each document, is too long.", param="query")
     return Quantities(input_tokens=tokens, input_bytes=input_bytes, items=len(documents))
 

@@ -1,4 +1,4 @@
-"""The results of a reranking: checked as they come from a provider, and laid out for the client."""
+"""Rerank results: validated as received from a provider, and rendered for the client."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ Scores = Mapping[int, float]
 def read_scores(sent: Any, asked: RerankRequest) -> Scores:
     """Read the score of each result by its document's index, or raise NotJSONError.
 
-    There must be as many results as were asked for, each of another document of the request, with a finite score.
+    There must be as many results as requested, for different documents of the request, with finite scores.
     """
     if not isinstance(sent, list) or len(sent) != asked.results:
         raise NotJSONError("not as many results as were asked for")
@@ -33,7 +33,7 @@ def read_scores(sent: Any, asked: RerankRequest) -> Scores:
 
 
 def answer_of(attempt: Attempt[BoundedRerank], scores: Scores, total_tokens: Any) -> dict[str, Any]:
-    """Lay out an answer, best results first. `total_tokens` is what the provider says, None where it does not."""
+    """Build the response, best results first. `total_tokens` is the provider's count, None if it states none."""
     asked = attempt.request.asked
     usage = {"input_bytes": asked.bound.input_bytes}
     return {

@@ -1,4 +1,4 @@
-"""What reranking tells the metering core of itself."""
+"""Declares the rerank route to the metering core."""
 
 from gateway.core.contract.aliases import Route
 from inference.metering.json_route import read_json

@@ -1,4 +1,4 @@
-"""Reranking at upstreams that speak the public API of Voyage AI."""
+"""Reranking at upstreams with the public API of Voyage AI."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class VoyageRerank(JsonEndpoint[BoundedRerank]):
     path = "/rerank"
 
     def body(self, attempt: Attempt[BoundedRerank], *, streams: bool) -> dict[str, Any]:
-        """Send `truncation` always: the provider's default is to cut in silence."""
+        """Build the body. `truncation` is always sent, because the provider's default is to truncate silently."""
         asked = attempt.request.asked
         return {
             **{name: value for name, value in asked.body.items() if name not in OWN},
@@ -29,7 +29,7 @@ class VoyageRerank(JsonEndpoint[BoundedRerank]):
         }
 
     def make_ours(self, attempt: Attempt[BoundedRerank], body: dict[str, Any]) -> None:
-        """Check the results, and lay them out as ours."""
+        """Check the results, and convert them to the gateway's format."""
         usage = body.get("usage") or {}
         if not isinstance(usage, dict):
             raise NotJSONError("usage is no object")

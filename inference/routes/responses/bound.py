@@ -1,4 +1,4 @@
-"""A response with its hold: its output limit, how its usage is read, and what is kept of it."""
+"""A response request with its hold: its output limit, its usage, and what is stored of it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ from inference.rules.usage import MissingUsage, read_part, read_total
 
 @value_class(frozen=True)
 class BoundedResponse(BoundedJson):
-    """A request whose body has its output limit, of which `output_tokens` are the most that may come."""
+    """A request with an output limit in its body; `output_tokens` is the maximum of its output."""
 
     asked: ResponseRequest
     prices: PriceBook
@@ -30,20 +30,25 @@ class BoundedResponse(BoundedJson):
 
     @property
     def input_estimate(self) -> int:
-        """Return what the input probably counts."""
+        """Return the expected number of input tokens."""
         return self.asked.input_estimate
 
     @property
     def needs_preparing(self) -> bool:
-        """Return whether it names images that are to be fetched."""
+        """Return whether it names images to fetch."""
         return bool(self.asked.remote_images)
 
+    @property
+    def public_id(self) -> str | None:
+        """Return the id that its record is bound to, where it is to be stored."""
+        return self.asked.keeper.response_id if self.asked.keeper else None
+
     def usage(self, answer: Answer) -> Quantities:
-        """Read the answer's usage."""
+        """Read the response's usage."""
         return self.read_usage(answer.usage or {})
 
     def read_usage(self, usage: Mapping[str, Any]) -> Quantities:
-        """Read `input_tokens`, what of them was cached, and `output_tokens`, which reasoning is a part of."""
+        """Read `input_tokens`, the cached tokens among them, and `output_tokens`, which include reasoning."""
         if not self.prices.needs_token_usage and not usage:
             return Quantities()
         return Quantities(
@@ -57,16 +62,16 @@ class BoundedResponse(BoundedJson):
         return Content(JSON_TYPE, dumps(self.told(answer.body)))
 
     def kept(self, answer: Answer) -> Mapping[str, Any]:
-        """Keep the response as the client gets it, where it wants that."""
+        """Return the record of the response as the client receives it, if it is to be stored."""
         return self.kept_of(self.told(answer.body))
 
     def kept_of(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what is kept of a response that was told to the client."""
+        """Return the record of a response that the client received."""
         return (self.asked.keeper and response["store"] and self.asked.keeper.kept(response)) or {}
 
     def told(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a response that is over as it is told: without a usage that says too little, and not as stored where it
-        cannot be."""
+        """Return a finished response for the client: without an insufficient usage, and not marked as stored if it
+        cannot be stored."""
         told = response if self._says_its_usage(response) else {**response, "usage": None}
         keeper = self.asked.keeper
         return told if keeper is None or keeper.kept(told) is not None else {**told, "store": False}
@@ -77,29 +82,29 @@ class BoundedResponse(BoundedJson):
         except MissingUsage:
             return False
         except MalformedUsage:
-            pass  # then it is not told at all
+            pass  # then it is omitted
         return True
 
 
 class StreamedResponse(BoundedResponse, StreamedRequest):
-    """A request that is answered with a stream."""
+    """A request with a streamed response."""
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
-        """Render the whole answer of an upstream that did not stream as events."""
+        """Render the complete response of an upstream that did not stream as events."""
         events = events_of(self.told(answer.body))
         return Content(EVENT_STREAM_TYPE, b"".join(render(event) for event in events))
 
     def meter(self) -> "ResponseMeter":
-        """Begin to count."""
+        """Return a new meter."""
         return ResponseMeter(self)
 
     def stream_format(self, public_model: str, public_id: str, meter: "ResponseMeter") -> ResponseFormat:
-        """Return the layout of the stream that the meter sees."""
+        """Return the format of the stream that the meter counts."""
         return ResponseFormat(public_model, public_id, meter.progress)
 
 
 class ResponseMeter(TokenMeter):
-    """Counts a stream, and remembers what it has said."""
+    """Counts a stream, and tracks its content."""
 
     def __init__(self, request: StreamedResponse) -> None:
         super().__init__(request)
@@ -113,16 +118,16 @@ class ResponseMeter(TokenMeter):
             self.progress.add(event)
 
     def kept(self) -> Mapping[str, Any]:
-        """Keep the response as its last event tells it."""
+        """Return the record of the response in its last event."""
         return self._bounded.kept_of(self.progress.final) if self.progress.final else {}
 
 
 def bound_response(
     asked: ResponseRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedResponse:
-    """Choose the output limit where the client set none, and compute the hold.
+    """Choose the output limit if the client set none, and compute the hold.
 
-    Raises MaxCostExceeded with what the request would need at least.
+    Raises MaxCostExceeded with the minimum that the request needs.
     """
     book, prompt = price.worst_case, Quantities(input_tokens=asked.input_bound)
     if asked.output_limit is not None:

@@ -1,32 +1,32 @@
-"""Checks a request for a response; one that continues from another has that read first."""
+"""Checks a request for a response. If it continues another, that is read first; if it is to be stored, it gets its record."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from accounts.rules.principal import Principal
+from billing.rules.owners import Owner
 from gateway.core.api.offload import LARGE_BODY_BYTES, offload
 from inference.metering.route import PendingRequest
 from inference.queries.stored_responses import Conversation, conversation
-from inference.routes.responses.items import Item
 from inference.routes.responses.record import record_of
 from inference.routes.responses.request import ResponseRequest, read_request
 from inference.rules.json_body import JsonBody
 from inference.rules.model import ServedModel
 
 COPIES = 3
-"""A conversation is kept as it was read, as its items, and in the JSON that is sent."""
+"""The copies of a conversation in memory: as read, as items, and in the JSON that is sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Continuing(PendingRequest[ResponseRequest]):
-    """A valid request that continues from a stored response."""
+    """A valid request that continues a stored response."""
 
     sent: JsonBody
     model: ServedModel
     previous_id: str
 
     async def load(self, principal: Principal, take_memory: Callable[[int], None]) -> ResponseRequest:
-        """Read the caller's own conversation so far. Raises NotFound, InputTooLarge where it is too long by now, or what
+        """Read the caller's conversation so far. Raises NotFound, InputTooLarge if it has become too long, or what
         `take_memory` raises."""
         found = await conversation(principal.owner, self.previous_id)
         take_memory(found.size_bytes * COPIES)
@@ -35,22 +35,31 @@ class Continuing(PendingRequest[ResponseRequest]):
         return self._continue(found)
 
     def _continue(self, found: Conversation) -> ResponseRequest:
-        history = found.items()
+        asked = read_request(self.sent, self.model, found.items(), found.size_bytes)
         is_large = self.sent.is_large or found.size_bytes > LARGE_BODY_BYTES
-        return replace(_checked(self.sent, self.model, history, found.size_bytes), is_large=is_large)
+        return _recorded(replace(asked, is_large=is_large), found.owner)
 
 
-def check(sent: JsonBody, model: ServedModel) -> ResponseRequest | Continuing:
+@dataclass(frozen=True, slots=True)
+class Storing(PendingRequest[ResponseRequest]):
+    """A valid request that begins a conversation, to be stored for its caller."""
+
+    asked: ResponseRequest
+
+    async def load(self, principal: Principal, take_memory: Callable[[int], None]) -> ResponseRequest:
+        """Make its record; nothing is read. Raises InvalidRequest where the input cannot be stored."""
+        if self.asked.is_large:
+            return await offload(_recorded, self.asked, principal.owner)
+        return _recorded(self.asked, principal.owner)
+
+
+def check(sent: JsonBody, model: ServedModel) -> ResponseRequest | Continuing | Storing:
     """Validate a request, or raise the error that names the member at fault."""
-    previous_id = sent.members.get("previous_response_id")
-    if previous_id is None:
-        return _checked(sent, model)
-    read_request(sent, model)  # before anything is read for it
-    return Continuing(sent, model, previous_id)
+    asked = read_request(sent, model)  # before the database is read
+    if asked.previous_id is not None:
+        return Continuing(sent, model, asked.previous_id)
+    return Storing(asked) if asked.stores else asked
 
 
-def _checked(
-    sent: JsonBody, model: ServedModel, history: Sequence[Item] = (), history_max_bytes: int = 0
-) -> ResponseRequest:
-    asked = read_request(sent, model, history, history_max_bytes)
-    return replace(asked, keeper=record_of(asked.items, asked.size_bytes)) if asked.stores else asked
+def _recorded(asked: ResponseRequest, owner: Owner) -> ResponseRequest:
+    return replace(asked, keeper=record_of(owner, asked.items, asked.size_bytes)) if asked.stores else asked

@@ -1,4 +1,4 @@
-"""The members of a response that repeat what was asked, where the gateway itself writes it."""
+"""The members of a response that repeat the request, for responses that the gateway itself writes."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ _DEFAULTS = {
 
 
 def echo(request: BoundedResponse) -> dict[str, Any]:
-    """Return what was asked of the model, or the vendor's defaults, and what was asked of the gateway."""
+    """Return the request's model parameters, or the vendor's defaults, and the parameters for the gateway."""
     body = request.body
     asked = {name: body[name] if body.get(name) is not None else _DEFAULTS.get(name) for name in _NAMES}
     return {**asked, **request.asked.ours}

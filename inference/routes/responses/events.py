@@ -1,4 +1,4 @@
-"""The vendor's events of a response, in the vendor's order."""
+"""The vendor's events of a response, in its order."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -20,12 +20,12 @@ OUTPUT_DELTAS = frozenset(
         "response.reasoning_text.delta",
     }
 )
-"""Events that carry output which counts as tokens. A summary of reasoning does not."""
+"""Events with output that counts as tokens. Summaries of reasoning do not count."""
 
 PARTS = {"output_text": "text", "refusal": "refusal"}
-"""The member that holds a part's text, of the parts that have one."""
+"""The member with a part's text, by part type."""
 
-# Of a call: the member that holds its text, and what its events are called.
+# For calls: the member with the text, and the names of the events.
 CALLS = {
     "function_call": ("arguments", "response.function_call_arguments"),
     "custom_tool_call": ("input", "response.custom_tool_call_input"),
@@ -33,12 +33,12 @@ CALLS = {
 
 
 def render(event: Mapping[str, Any]) -> bytes:
-    """Lay out one event as the vendor does, its name before its data."""
+    """Render one event as the vendor does, its name before its data."""
     return b"event: %b\ndata: %b\n\n" % (event["type"].encode(), orjson.dumps(event))
 
 
 def events_of(response: Mapping[str, Any], pieces: Pieces = lambda text: [text]) -> Iterator[Event]:
-    """Yield the events of a whole response; `pieces` cuts the texts of its output into deltas."""
+    """Yield the events of a complete response; `pieces` splits the texts of its output into deltas."""
     for number, (kind, members) in enumerate(_named(response, pieces)):
         yield {"type": kind, "sequence_number": number, **members}
 

@@ -1,4 +1,4 @@
-"""Puts the images that a conversation names by URL in their places, before anything is held for it."""
+"""Fetches the images that a conversation names by URL, before its hold is placed."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +13,7 @@ from inference.rules.images import CHAT_TYPES, read_image
 
 
 async def fetch_images(http: MeteredRequest, request: BoundedResponse) -> BoundedResponse:
-    """Put the images' data where their URLs stood. Raises ImageRejected naming the member, or NotReady."""
+    """Replace image URLs with the fetched data. Raises ImageRejected naming the member, or NotReady."""
     fetched = await fetched_images.fetch_images(request.asked.remote_images, http.take_memory)
     return await offload(_with_images, request, fetched)
 

@@ -1,4 +1,4 @@
-"""The images of a response's input: where they are in its items, and what goes upstream in their place."""
+"""Finds the images in a response's input, and replaces their URLs for the upstream."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,8 +10,8 @@ from inference.rules.images import CHAT_TYPES, check_remote, is_inline, read_dat
 
 
 class ImageAt(NamedTuple):
-    """One image: the index of its item, the member that holds its part, the part's index, its URL, and how the caller
-    names it."""
+    """One image: the index of its item, the member with its part, the part's index, its URL, and its path in the
+    request."""
 
     item: int
     member: str
@@ -24,10 +24,10 @@ Urls = Mapping[ImageAt, str]
 
 
 def read_images(items: Sequence[Item], known: int, *, fetched_upstream: bool) -> tuple[Urls, tuple[ImageAt, ...]]:
-    """Check every image, and return the URLs that replace wrongly labelled ones, and the images that are to be fetched.
+    """Check every image; return replacement URLs for images with a wrong media type, and the images to fetch.
 
-    The first `known` items come from a stored response, and were checked then. `fetched_upstream`: the upstream fetches
-    for itself. Raises ImageRejected or InvalidRequest naming the member.
+    The first `known` items come from a stored response, and were already checked. `fetched_upstream`: the upstream
+    fetches images itself. Raises ImageRejected or InvalidRequest naming the member.
     """
     relabelled: dict[ImageAt, str] = {}
     remote = []
@@ -49,7 +49,7 @@ def read_images(items: Sequence[Item], known: int, *, fetched_upstream: bool) ->
 
 
 def with_urls(items: Sequence[Item], urls: Urls) -> list[Item]:
-    """Return items with other URLs of some images; what came is left as it is."""
+    """Return a copy of items with other URLs for some images."""
     replaced = list(items)
     for image, url in urls.items():
         item = replaced[image.item]

@@ -1,4 +1,4 @@
-"""The input of a response: a text, or a list of items, checked and measured."""
+"""Validates and measures the input of a response: a text, or a list of items."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ PLACES = {
     "function_call_output": "output",
     "custom_tool_call_output": "output",
 }
-"""The member that holds an item's parts, of the items that have any."""
+"""The member with an item's parts, by item type."""
 
 REASONING_PARTS = frozenset({"reasoning_text", "text"})
 TEXT_PARTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
@@ -57,7 +57,8 @@ def read_items(sent: Any) -> list[Item]:
 
 
 def measure(items: list[Item], size_bytes: int, known: int = 0) -> Measure:
-    """Measure items of so many bytes that were checked. The first `known` come from a stored response, whose id names them."""
+    """Measure valid items of `size_bytes`. The first `known` come from a stored response, whose id names them in
+    errors."""
     text_bytes, others = 0, []
     for index, item in enumerate(items):
         for path, part in _pieces(item, f"input.{index - known}", size_bytes):
@@ -91,7 +92,7 @@ def _check_item(item: Any, path: str) -> None:
 
 
 def parts_of(item: Item) -> tuple[str, list[Item]]:
-    """Return the parts of an item that was checked, and the member that holds them; none where it has a text or nothing."""
+    """Return the parts of a valid item and the member that has them; none if it has a text or nothing."""
     name = PLACES.get(item.get("type") or "message", "")
     parts = item.get(name)
     return name, parts if isinstance(parts, list) else []
@@ -105,7 +106,7 @@ def _check_message(item: Item, path: str) -> None:
 
 
 def _check_reasoning(content: Any, path: str) -> None:
-    """Refuse what is no text: reasoning is measured by its bytes."""
+    """Refuse content that is not text, because reasoning is measured by its bytes."""
     if not (content is None or isinstance(content, list)):
         raise InvalidRequest("It must be a list of parts.", param=path)
     for index, part in enumerate(content or ()):
@@ -145,7 +146,7 @@ def _check_file(data: Any, path: str) -> None:
 
 
 def _pieces(item: Item, path: str, size_bytes: int) -> Iterator[tuple[str, int | None]]:
-    """Yield the bytes of every text, and None for every part that is none, with its path."""
+    """Yield the size of every text, and None for every other part, with its path."""
     name, parts = parts_of(item)
     content = item.get(name)
     if item.get("type") == "reasoning" or not isinstance(content, str | list):  # a call has no parts

@@ -1,4 +1,4 @@
-"""What becomes of every member that the vendor documents for a response; docs/response-fields.md has the same tables."""
+"""The treatment of every member of the vendor's response request; docs/response-fields.md has the same tables."""
 
 from collections.abc import Mapping
 
@@ -91,7 +91,7 @@ INSIDE: Mapping[str, Member] = {
     "tool_choice.type": Member(BOUNDED, "`function`, `custom` and `allowed_tools`, over tools that were sent."),
     "tools.type": Member(BOUNDED, "`function` and `custom`. A tool that the provider runs has no price here."),
 }
-"""Members within members that matter to cost or routing."""
+"""Nested members that affect cost or routing."""
 
 _OF_CHATS: Mapping[str, Member] = {
     **other_limits("max_completion_tokens", "max_tokens"),

@@ -1,4 +1,4 @@
-"""What a stream has said so far, so that it can be ended, and kept, wherever it stands."""
+"""Tracks a stream's content so far, so that it can be ended and stored at any point."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -10,10 +10,10 @@ Response = Mapping[str, Any]
 
 
 class Progress:
-    """The state of one stream. `final` is the response as its last event tells it, None before that.
+    """The state of one stream. `final` is the response in its last event, None before that.
 
-    `told` returns a response that is over as the client gets it. `ours` are the members that every response has of the
-    gateway. Deltas are joined only where they are asked for.
+    `told` converts a finished response for the client. `ours` are the gateway's members of every response. Deltas are
+    joined only on demand.
     """
 
     def __init__(self, ours: Response, told: Callable[[Response], Response]) -> None:
@@ -28,7 +28,7 @@ class Progress:
         self.ended_here = False
 
     def add(self, event: Mapping[str, Any]) -> None:
-        """Note one more event."""
+        """Record one more event."""
         self.numbered = event["sequence_number"] + 1
         kind, index = event["type"], event.get("output_index")
         if kind.endswith(".delta"):  # nearly all of them
@@ -49,7 +49,7 @@ class Progress:
             self._add_part(index, event)
 
     def end(self, public_model: str, public_id: str, **members: Any) -> Event:
-        """End the stream here with a status of the gateway's own, and return the last event."""
+        """End the stream here with one of the gateway's own statuses, and return the last event."""
         self.ended_here = True
         shell = {
             "id": public_id,
@@ -69,7 +69,7 @@ class Progress:
         return self.last
 
     def number(self, event: Event) -> Event:
-        """Number an event of the gateway's own."""
+        """Number one of the gateway's own events."""
         event["sequence_number"] = self.numbered
         self.numbered += 1
         return event

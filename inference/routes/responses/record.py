@@ -1,4 +1,4 @@
-"""What is stored of a response: itself and its whole input, encrypted, so that it can be continued without any other."""
+"""The stored record of a response: itself and its whole input, encrypted, so that it can be continued on its own."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -7,31 +7,38 @@ from typing import Any
 import orjson
 from django.conf import settings
 
+from billing.rules.owners import Owner
 from gateway.core.api.json import loads, written
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.ids import new_id
-from gateway.core.fields import encrypt_bytes
+from gateway.core.stored_bytes import encrypt_text
+from inference.models.stored_response import place
 from inference.routes.responses.items import Item
 
 log = logging.getLogger("inference.stored_responses")
 
 RESPONSE_MAX_BYTES = 8 * 1024 * 1024
-"""A longer response is given to its caller, and not stored; its `store` says so."""
+"""A longer response is returned but not stored, and its `store` is false."""
+
+ID_PREFIX = "resp"
 
 _OUTPUT_ROLE = "assistant"
 
 
 class Record:
-    """Keeps a response. `input_items` is its encrypted input, made while a large one is still beside the event loop."""
+    """Builds the record of an owner's response, which will have this id. `input_items` is its encrypted input; a large one
+    was encrypted off the event loop."""
 
-    def __init__(self, input_items: str) -> None:
+    def __init__(self, response_id: str, owner: Owner, input_items: str) -> None:
+        self.response_id = response_id
         self.input_items = input_items
+        self._owner = owner
         self._made: tuple[Mapping[str, Any], Mapping[str, Any] | None] | None = None
 
     def kept(self, response: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Return the members of `inference_close_responses`; None where it is too long, or they cannot be made.
+        """Return the members for `inference_close_responses`; None if the response is too long, or building them fails.
 
-        They are made once, so that what its client is told of a response is what becomes of it.
+        They are built once, so that what the client is told about storage is what happens.
         """
         if self._made is None or self._made[0] != response:
             self._made = response, self._members(response)
@@ -43,24 +50,24 @@ class Record:
             if len(text) > RESPONSE_MAX_BYTES:
                 return None
             return {
-                "id": response["id"],
+                "id": self.response_id,
                 "status": response["status"],
-                "response": encrypt_bytes(text).decode(),
+                "response": encrypt_text(text, place("response", self.response_id, self._owner)),
                 "input_items": self.input_items,
                 "days": settings.STORED_RESPONSE_DAYS,
             }
         except Exception:
-            log.exception("%s: it could not be stored", response.get("id"))
+            log.exception("%s: it could not be stored", self.response_id)
             return None
 
 
-def record_of(items: Sequence[Item], size_bytes: int) -> Record:
-    """Build the record of a response to these items, which have about so many bytes. Raises InvalidRequest for a number
-    that cannot be read again."""
+def record_of(owner: Owner, items: Sequence[Item], size_bytes: int) -> Record:
+    """Build the record of a response to the owner's items of about `size_bytes`. Raises InvalidRequest for a number that
+    cannot be read again."""
     stored = [stored_item(item) for item in items]
     seen = set[str]()
     for item in stored:
-        if item["id"] in seen:  # a page begins behind an id
+        if item["id"] in seen:  # pages start after an id
             item["id"] = new_id(_prefix(item["type"]))
         seen.add(item["id"])
     text = written(stored, size_bytes)
@@ -68,11 +75,12 @@ def record_of(items: Sequence[Item], size_bytes: int) -> Record:
         loads(text)
     except orjson.JSONDecodeError:
         raise InvalidRequest("The input holds a number that is too large to be stored.", param="input") from None
-    return Record(encrypt_bytes(text).decode())
+    response_id = new_id(ID_PREFIX)
+    return Record(response_id, owner, encrypt_text(text, place("input_items", response_id, owner)))
 
 
 def stored_item(item: Item) -> dict[str, Any]:
-    """Write an input item out in full, as it is listed: with an id, and a message's content as parts."""
+    """Return an input item in the form in which it is listed: with an id, and a message's content as parts."""
     kind = item.get("type") or "message"
     stored = {**item, "type": kind, "id": item["id"] if _is_ours(item) else new_id(_prefix(kind))}
     if kind == "message":

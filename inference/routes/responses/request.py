@@ -1,4 +1,4 @@
-"""What a response is asked for, and how much its input can count."""
+"""Validates a response request, and bounds its input."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,18 +25,21 @@ _OURS = frozenset({"previous_response_id", "store", "stream"})
 
 
 class Keeper(Protocol):
-    """Makes of a response that the client gets what the closing statement keeps of it."""
+    """Converts a response for the client to the record that the closing statement stores under this id."""
+
+    response_id: str
 
     def kept(self, response: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Return what is kept of it, None where nothing can be."""
+        """Return the record, or None if it cannot be stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseRequest:
-    """A valid request. `body` is what goes upstream, but for model and limits; `items` is the whole input, that of the
-    responses before it included, of about `size_bytes`. `input_bound` is the most that it can count, `input_estimate` what it probably counts.
+    """A valid request. `body` is sent upstream, except for model and limits; `items` is the whole input, including that
+    of earlier responses, of about `size_bytes`. `input_bound` is the maximum of its tokens, `input_estimate` the
+    expected number.
 
-    `stores` says whether the client wants it stored, `keeper` stores it. `output_limit` is the client's own, if any.
+    `stores`: the client wants it stored; `keeper` stores it. `output_limit` is the client's own, if any.
     `remote_images` are to be fetched.
     """
 
@@ -55,7 +58,7 @@ class ResponseRequest:
 
     @property
     def ours(self) -> dict[str, Any]:
-        """Return the members of a response that tell what was asked of the gateway rather than of the upstream."""
+        """Return the members of a response that repeat parameters for the gateway, not for the upstream."""
         return {
             "previous_response_id": self.previous_id,
             "store": self.stores,
@@ -67,20 +70,11 @@ class ResponseRequest:
 def read_request(
     sent: JsonBody, model: ServedModel, history: Sequence[Item] = (), history_max_bytes: int = 0
 ) -> ResponseRequest:
-    """Validate a request that continues from `history`, or raise the error that names the member at fault."""
+    """Validate a request that continues `history`, or raise the error that names the member at fault."""
     body = sent.members
-    refuse_members(body, RESPONSE_MEMBERS)
-    check_tools(body)
-    _check_texts(body)
-    _check_metadata(body.get("metadata"))
-    _check_reasoning(body.get("reasoning"))
-    new = read_items(body.get("input"))
-    items = [*history, *new]
-    history_bytes = len(written(history, history_max_bytes)) if history else 0
-    size_bytes = sent.size_bytes + history_bytes
-    if history and size_bytes > IMAGE_BODY_MAX_BYTES:
-        told = f"The conversation is larger than {IMAGE_BODY_MAX_BYTES} bytes. Begin a new one."
-        raise InputTooLarge(told, param="previous_response_id", details={"limitBytes": IMAGE_BODY_MAX_BYTES})
+    _check_members(body)
+    items = [*history, *read_items(body.get("input"))]
+    size_bytes = sent.size_bytes + _size_of(history, history_max_bytes, IMAGE_BODY_MAX_BYTES - sent.size_bytes)
     measured = measure(items, size_bytes, len(history))
     relabelled, remote = read_images(items, len(history), fetched_upstream=model.fetches_images)
     items = with_urls(items, relabelled) if relabelled else items
@@ -100,12 +94,12 @@ def read_request(
 
 
 def input_of(items: Sequence[Item]) -> list[dict[str, Any]]:
-    """Build the input that goes upstream, where no id of ours or of anybody means anything, for nothing is stored there."""
+    """Build the input for the upstream, without ids, which mean nothing there because nothing is stored there."""
     return [_without_records(item) for item in items if _says_something(item)]
 
 
 def _sent_on(body: Mapping[str, Any], items: Sequence[Item]) -> dict[str, Any]:
-    """Build what goes upstream: one text as it came, anything else as items."""
+    """Build the upstream's input: a single text unchanged, anything else as items."""
     sent = {name: value for name, value in body.items() if name not in _OURS}
     if not isinstance(body["input"], str) or len(items) > 1:
         sent["input"] = input_of(items)
@@ -117,8 +111,25 @@ def _without_records(item: Item) -> dict[str, Any]:
 
 
 def _says_something(item: Item) -> bool:
-    """Return whether an item holds what it means: reasoning without its content is a reference to a stored record."""
+    """Return whether an item contains its content: reasoning without content refers to a stored record."""
     return item.get("type") != "reasoning" or bool(item.get("encrypted_content") or item.get("content"))
+
+
+def _check_members(body: Mapping[str, Any]) -> None:
+    refuse_members(body, RESPONSE_MEMBERS)
+    check_tools(body)
+    _check_texts(body)
+    _check_metadata(body.get("metadata"))
+    _check_reasoning(body.get("reasoning"))
+
+
+def _size_of(history: Sequence[Item], max_bytes: int, room_bytes: int) -> int:
+    """Return how many bytes the responses before take, or raise InputTooLarge where there is no room for them."""
+    size_bytes = len(written(history, max_bytes)) if history else 0
+    if history and size_bytes > room_bytes:
+        told = f"The conversation is larger than {IMAGE_BODY_MAX_BYTES} bytes. Begin a new one."
+        raise InputTooLarge(told, param="previous_response_id", details={"limitBytes": IMAGE_BODY_MAX_BYTES})
+    return size_bytes
 
 
 def _check_texts(body: Mapping[str, Any]) -> None:

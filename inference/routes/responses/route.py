@@ -1,4 +1,4 @@
-"""What responses tell the metering core of themselves."""
+"""Declares the response route to the metering core."""
 
 from gateway.core.contract.aliases import Route
 from gateway.core.database import BatchFunction
@@ -10,12 +10,13 @@ from inference.routes.responses.demo.endpoint import DemoResponses
 from inference.routes.responses.fetching import fetch_images
 from inference.routes.responses.openai.endpoint import OpenAIResponses
 from inference.routes.responses.openai.over_chat import ResponsesOverChat
+from inference.routes.responses.record import ID_PREFIX
 
 CLOSE_AND_STORE = BatchFunction(0, "inference_close_responses")
 
 RESPONSES = MeteredRoute(
     name=Route.RESPONSES,
-    id_prefix="resp",
+    id_prefix=ID_PREFIX,
     read=read_json_with_images,
     check=check,
     bound=bound_response,

@@ -1,4 +1,4 @@
-"""How a response's stream is laid out: the events with which the gateway itself ends one."""
+"""The stream format of a response: ends a stream early, and withholds its last event."""
 
 from gateway.core.contract.errors import ApiError
 from inference.routes.responses.events import render
@@ -6,12 +6,12 @@ from inference.routes.responses.progress import Progress
 from inference.rules.request import StreamFormat
 
 SERVER_ERROR = "server_error"
-"""The vendor's name for a failure that is not the caller's, of the few that its SDKs know in a response."""
+"""The vendor's error code for a failure that the caller did not cause, one of the few that its SDKs support."""
 
 
 class ResponseFormat(StreamFormat):
-    """Events of a response. The last one is held back until the call is settled, so that whoever has read it can read
-    the stored response."""
+    """Events of a response. The last one is withheld until the call is settled, so that a client that has read it can
+    read the stored response."""
 
     def __init__(self, public_model: str, public_id: str, progress: Progress) -> None:
         self._names = public_model, public_id
@@ -34,6 +34,6 @@ class ResponseFormat(StreamFormat):
         return render(told) + render(failed)
 
     def cut(self) -> bytes:
-        """Render the event with which a response ends at its output limit."""
+        """Render the event that ends a response at its output limit."""
         details = {"reason": "max_output_tokens"}
         return render(self._progress.end(*self._names, status="incomplete", incomplete_details=details))

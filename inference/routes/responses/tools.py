@@ -1,4 +1,5 @@
-"""The tools of a response: those that the caller runs itself. What the provider runs, no bound covers."""
+"""Validates the tools of a response: only tools that the caller runs, because the cost of the provider's is
+unbounded."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +27,7 @@ def _check_list(tools: Any, path: str) -> None:
         kind = tool.get("type") if isinstance(tool, dict) else None
         if not _is_ours(kind):
             raise InvalidRequest(
-                f"Only function and custom tools are supported: what {_named(kind)} costs, nobody can bound beforehand.",
+                f"Only function and custom tools are supported: the cost of {_named(kind)} cannot be bounded in advance.",
                 param=f"{path}.{index}.type",
             )
         if tool.get("cache_control") is not None:

@@ -1,1 +1,1 @@
-"""How long a sound file is: what its container claims, checked against the frames that it holds."""
+"""Measures the length of an audio file: its container's claim, checked against the frames."""

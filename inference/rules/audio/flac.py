@@ -1,4 +1,4 @@
-"""FLAC: its frames are found by their heads and counted (RFC 9639 section 9.1)."""
+"""FLAC: finds frames by their headers and counts them (RFC 9639 section 9.1)."""
 
 import re
 
@@ -13,7 +13,7 @@ _BLOCKS = {1: 192, **{code: 144 << code for code in range(2, 6)}, **{code: 1 << 
 
 
 def read_flac(file: AudioFile, tag: TinyTag) -> Reading:
-    """Add up the samples of all frames."""
+    """Sum the samples of all frames."""
     if not tag.samplerate:
         raise UnreadableAudio("The FLAC header has no sample rate.")
     samples = candidates = offset = 0
@@ -29,7 +29,7 @@ def read_flac(file: AudioFile, tag: TinyTag) -> Reading:
 
 
 def _samples_of(head: bytes) -> int:
-    """Return how many samples the frame with this head has, 0 where it is none: its checksum is wrong."""
+    """Return the number of samples in the frame with this header, or 0 if its checksum is wrong."""
     size_code, rate_code = head[2] >> 4, head[2] & 15
     number_bytes = next((count for count, bit in enumerate((0x80, 0x40, 0x20, 0x10, 8, 4, 2)) if not head[4] & bit), 7)
     at = 4 + max(number_bytes, 1)
@@ -41,7 +41,7 @@ def _samples_of(head: bytes) -> int:
 
 
 def crc8(data: bytes) -> int:
-    """Compute the checksum of a frame's head, polynomial x^8 + x^2 + x + 1."""
+    """Compute the checksum of a frame's header, polynomial x^8 + x^2 + x + 1."""
     value = 0
     for byte in data:
         value = _CRC[value ^ byte]

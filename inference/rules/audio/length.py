@@ -1,4 +1,4 @@
-"""The length of a sound file, for its hold: the claim of its container where its frames agree, else what they add up to."""
+"""Measures the length of an audio file for its hold: the container's claim if the frames agree, otherwise their sum."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from inference.rules.audio.webm import read_webm
 
 TOLERANCE_SECONDS = 1.0
 TOLERANCE_PART = 0.02
-"""A claim may be so much shorter than the frames: encoders trim what they added at both ends."""
+"""How much shorter than the frames a claim may be: encoders trim the padding that they add at both ends."""
 SECONDS_MAX = 30 * 24 * 3600
 
 _TAGGED = {"wav": read_wav, "flac": read_flac}
@@ -29,7 +29,7 @@ MEDIA_TYPES = {
     "m4a": "audio/mp4",
     "webm": "audio/webm",
 }
-"""The containers that can be read, by the ending of a file's name, with their media types."""
+"""The supported containers, by file name extension, with their media types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _tag(file: AudioFile) -> TinyTag:
 
 
 def _best(reading: Reading) -> float:
-    """Believe a claim that is at least about as long as the frames; else take the most that these can last."""
+    """Accept a claim that is at least about as long as the frames; otherwise return their maximum length."""
     shortest = reading.least - max(TOLERANCE_SECONDS, reading.least * TOLERANCE_PART)
     if reading.claimed and reading.claimed >= shortest:
         return reading.claimed

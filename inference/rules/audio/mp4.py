@@ -1,4 +1,4 @@
-"""MP4 and M4A: a track's header claims a length, and the tables of samples show whether it can be (ISO/IEC 14496-12)."""
+"""MP4 and M4A: a track's header claims a length, which the sample tables confirm or refute (ISO/IEC 14496-12)."""
 
 from collections.abc import Iterator
 
@@ -6,12 +6,12 @@ from inference.rules.audio.reading import Reading, UnreadableAudio, check_count
 from inference.rules.audio.source import AudioFile
 
 _FRAMES = {b"mp4a": 1024, b"alac": 4096, b"Opus": 960, b".mp3": 1152, b"fLaC": 4096}
-"""Samples of a frame, by codec."""
+"""Samples per frame, by codec."""
 _INSIDE = {b"moov", b"trak", b"mdia", b"minf", b"stbl", b"moof", b"traf"}
 
 
 class _Track:
-    """What the tables say of one track."""
+    """The tables' content about one track."""
 
     def __init__(self) -> None:
         self.is_sound = False
@@ -22,7 +22,7 @@ class _Track:
 
 
 def read_mp4(file: AudioFile) -> Reading:
-    """Count the samples of every sound track, those of fragments too. Raises UnreadableAudio where there is none."""
+    """Count the samples of every audio track, including fragments. Raises UnreadableAudio if there is none."""
     tracks, fragments = list[_Track](), 0
     for counted, (kind, offset, size) in enumerate(_boxes(file)):
         check_count(counted)
@@ -43,7 +43,7 @@ def read_mp4(file: AudioFile) -> Reading:
 
 
 def _boxes(file: AudioFile) -> Iterator[tuple[bytes, int, int]]:
-    """Yield type, place and size of the content of every box, in order, those inside after the one that holds them."""
+    """Yield type, offset and size of the content of every box, in order, containers before their content."""
     offset = 0
     while len(head := file.at(offset, 16)) >= 8:
         size, kind, skip = int.from_bytes(head[:4], "big"), head[4:8], 8
@@ -58,7 +58,7 @@ def _boxes(file: AudioFile) -> Iterator[tuple[bytes, int, int]]:
 
 
 def _note(track: _Track, kind: bytes, content: bytes) -> None:
-    """Take what one box says of a track."""
+    """Record the content of one box about a track."""
     if kind == b"hdlr":
         track.is_sound = content[8:12] == b"soun"
     elif kind == b"stsd":
@@ -77,12 +77,12 @@ def _note(track: _Track, kind: bytes, content: bytes) -> None:
 
 _AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350)
 _DESCRIPTORS = {3: 3, 4: 13}
-"""Those that hold others, with the bytes of their own in front: ES_Descriptor and DecoderConfigDescriptor."""
+"""Descriptors that contain others, with the size of their own fields: ES_Descriptor and DecoderConfigDescriptor."""
 
 
 def _aac_rate(content: bytes) -> int:
-    """Return the sampling rate by which a decoder of AAC goes (ISO/IEC 14496-3 section 1.6.2.1), 0 where none is told. The
-    entry's own may say anything."""
+    """Return the sampling rate that an AAC decoder uses (ISO/IEC 14496-3 section 1.6.2.1), 0 if unstated. The sample
+    entry's own rate is unreliable."""
     found = content.find(b"esds")
     at = found + 8
     while found >= 0 and at + 2 < len(content):

@@ -1,4 +1,4 @@
-"""MP3: its frames are walked one by one, as what the first of them claims is a hint for players."""
+"""MP3: walks the frames one by one, because the first frame's claim is only a hint for players."""
 
 from functools import lru_cache
 
@@ -18,7 +18,7 @@ _STRAY_MAX_BYTES = 64 * 1024
 
 
 def read_mpeg(file: AudioFile) -> Reading:
-    """Add up the frames. Raises UnreadableAudio where there are none, or much that is none."""
+    """Sum the frames. Raises UnreadableAudio if there are none, or too many other bytes."""
     offset, end = _behind_id3(file), file.size_bytes
     seconds, frames, stray_bytes = 0.0, 0, 0
     in_step = False
@@ -38,7 +38,7 @@ def read_mpeg(file: AudioFile) -> Reading:
 
 @lru_cache(maxsize=65536)
 def frame_of(sync: int, kind: int, rates: int) -> tuple[int, float] | None:
-    """Return the bytes and the seconds of the frame with this head, None where it is the head of none."""
+    """Return the bytes and the seconds of the frame with this header, None if the header is invalid."""
     version, layer, bits, rate = kind >> 3 & 3, kind >> 1 & 3, rates >> 4, rates >> 2 & 3
     if sync != 0xFF or kind & 0xE0 != 0xE0 or version == 1 or layer == 0 or not 0 < bits < 15 or rate == 3:
         return None
@@ -50,20 +50,21 @@ def frame_of(sync: int, kind: int, rates: int) -> tuple[int, float] | None:
 
 
 def _is_followed(file: AudioFile, offset: int) -> bool:
-    """Return whether another frame stands there, or the end of the file: two bytes that look like a head are soon found."""
+    """Return whether another frame or the end of the file follows: two bytes that look like a header occur by
+    chance."""
     head = file.at(offset, 3)
     return len(head) < 3 or head == b"TAG" or frame_of(*head) is not None
 
 
 def _to_next(file: AudioFile, offset: int) -> int:
-    """Return how far it is to the next byte with which a frame may begin."""
+    """Return the distance to the next byte that may start a frame."""
     window = file.at(offset, WINDOW_BYTES // 4)
     found = window.find(b"\xff", 1)
     return found if found > 0 else len(window)
 
 
 def _behind_id3(file: AudioFile) -> int:
-    """Skip the tags in front (ID3v2.4 section 3.1), which players do by the size that they name."""
+    """Skip the tags at the start (ID3v2.4 section 3.1) by their stated size, as players do."""
     offset = 0
     while (head := file.at(offset, 10))[:3] == b"ID3" and len(head) == 10:
         size = sum((byte & 0x7F) << shift for byte, shift in zip(head[6:], (21, 14, 7, 0), strict=True))

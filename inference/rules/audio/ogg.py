@@ -1,4 +1,4 @@
-"""Ogg with Opus or Vorbis: the last page claims a length, and the packets show whether it can be (RFC 3533, RFC 7845)."""
+"""Ogg with Opus or Vorbis: the last page claims a length, which the packets confirm or refute (RFC 3533, RFC 7845)."""
 
 from inference.rules.audio.opus import packet_seconds
 from inference.rules.audio.reading import Reading, UnreadableAudio, check_count
@@ -8,7 +8,7 @@ _PAGE_BYTES = 27
 
 
 class _Track:
-    """The packets of one logical stream: how many there were, and what they add up to."""
+    """The packets of one logical stream: their number and their total length."""
 
     def __init__(self, head: bytes) -> None:
         self.is_opus = head.startswith(b"OpusHead")
@@ -20,7 +20,7 @@ class _Track:
         self._before = int.from_bytes(head[10:12], "little") if self.is_opus else 0
 
     def add(self, head: bytes) -> None:
-        """Count one more packet; what a codec's headers are, adds nothing."""
+        """Count one more packet; a codec's headers add no length."""
         self.packets += 1
         if self.is_opus and not head.startswith(b"Op"):
             self.seconds += packet_seconds(head)
@@ -32,7 +32,7 @@ class _Track:
 
     @property
     def range(self) -> tuple[float, float]:
-        """Return the least and the most seconds that the packets last."""
+        """Return the minimum and maximum length of the packets in seconds."""
         if self._blocks is None:
             return self.seconds, self.seconds
         sounding = max(self.packets - 3, 0)
@@ -40,8 +40,8 @@ class _Track:
 
 
 def vorbis_blocks(head: bytes) -> tuple[float, float] | None:
-    """Return the seconds that the shortest and the longest packet add, by a Vorbis identification header (Vorbis I section
-    4.2.2); None for anything else."""
+    """Return the seconds that the shortest and the longest packet add, from a Vorbis identification header (Vorbis I
+    section 4.2.2); None for anything else."""
     rate = int.from_bytes(head[12:16], "little")
     if not head.startswith(b"\x01vorbis") or len(head) < 30 or not rate:
         return None
@@ -49,7 +49,7 @@ def vorbis_blocks(head: bytes) -> tuple[float, float] | None:
 
 
 def read_ogg(file: AudioFile) -> Reading:
-    """Walk the pages. Raises UnreadableAudio where no track is Opus or Vorbis."""
+    """Walk the pages. Raises UnreadableAudio if no track is Opus or Vorbis."""
     tracks: dict[bytes, _Track] = {}
     offset = packets = 0
     while (page := file.at(offset, _PAGE_BYTES))[:4] == b"OggS" and len(page) == _PAGE_BYTES:
@@ -67,7 +67,7 @@ def read_ogg(file: AudioFile) -> Reading:
 
 
 def _add_page(file: AudioFile, tracks: dict[bytes, _Track], page: bytes, sizes: bytes, at: int) -> None:
-    """Add every packet that begins on a page to its track."""
+    """Add every packet that starts on a page to its track."""
     serial, begins = page[14:18], not page[5] & 1
     for size in sizes:
         if begins:

@@ -1,4 +1,4 @@
-"""The length of an Opus packet, which its first bytes tell (RFC 6716 section 3.1)."""
+"""The length of an Opus packet, which its first bytes state (RFC 6716 section 3.1)."""
 
 _SILK = (10.0, 20.0, 40.0, 60.0)
 _HYBRID = (10.0, 20.0)
@@ -7,7 +7,7 @@ PACKET_MAX_SECONDS = 0.12
 
 
 def packet_seconds(head: bytes) -> float:
-    """Return the seconds of a packet that begins with these bytes, two of them where there are; 0 for an empty one."""
+    """Return the seconds of a packet with these first two bytes (or one); 0 for an empty one."""
     if not head:
         return 0.0
     config, code = head[0] >> 3, head[0] & 3

@@ -1,20 +1,20 @@
-"""What is read of a file's length, and why it may not be."""
+"""The result of measuring an audio file, and its errors."""
 
 from dataclasses import dataclass
 
 ELEMENTS_MAX = 1_000_000
-"""A file of 25 MiB with more frames than this was made to keep its reader busy."""
+"""A file of 25 MiB with more frames than this was crafted to waste the reader's time."""
 
 
 class UnreadableAudio(ValueError):
-    """The length cannot be read; the message says why, in words for the client."""
+    """The length cannot be determined; the message tells the client why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a container claims, in seconds, and the length between which and which its frames must lie.
+    """The container's claim in seconds, and the range of lengths that its frames allow.
 
-    `claimed` is None where it claims nothing. `most` is None where `least` is exact.
+    `claimed` is None if there is no claim. `most` is None if `least` is exact.
     """
 
     claimed: float | None
@@ -23,6 +23,6 @@ class Reading:
 
 
 def check_count(elements: int) -> None:
-    """Raise UnreadableAudio where a file has more parts than any honest one."""
+    """Raise UnreadableAudio if a file has more parts than any valid one."""
     if elements > ELEMENTS_MAX:
         raise UnreadableAudio("The file has too many parts.")

@@ -1,14 +1,14 @@
-"""A file that is read where it lies, a little at a time: nothing that it says makes much of it come into memory."""
+"""Reads a stored file in small pieces, so that no value in it can cause a large allocation."""
 
 from typing import Protocol
 
 WINDOW_BYTES = 64 * 1024
 READ_MAX_BYTES = 256 * 1024
-"""One read gives no more than this, whatever length a header names."""
+"""The maximum bytes per read, whatever length a header states."""
 
 
 class Stored(Protocol):
-    """Where the bytes are."""
+    """The interface of the stored bytes."""
 
     size_bytes: int
 
@@ -16,7 +16,7 @@ class Stored(Protocol):
 
 
 class AudioFile:
-    """Random access through a small window, and the few methods of a file that a tag reader needs."""
+    """Random access through a small window, with the file methods that a tag reader needs."""
 
     def __init__(self, stored: Stored) -> None:
         self._stored = stored
@@ -25,7 +25,7 @@ class AudioFile:
         self._position = 0
 
     def at(self, offset: int, size_bytes: int) -> bytes:
-        """Return the bytes there, fewer at the end of the file."""
+        """Return the bytes at an offset, fewer at the end of the file."""
         size_bytes = min(size_bytes, READ_MAX_BYTES)
         begin = offset - self._begin
         if begin < 0 or begin + size_bytes > len(self._window):
@@ -34,13 +34,13 @@ class AudioFile:
         return self._window[begin : begin + size_bytes]
 
     def read(self, size_bytes: int = READ_MAX_BYTES) -> bytes:
-        """Read on from the position."""
+        """Read from the position and advance it."""
         data = self.at(self._position, max(size_bytes, 0)) if self._position >= 0 else b""
         self._position += len(data)
         return data
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Move the position. Raises ValueError before the beginning."""
+        """Move the position. Raises ValueError before the start."""
         self._position = offset + {0: 0, 1: self._position, 2: self.size_bytes}[whence]
         if self._position < 0:
             raise ValueError("before the beginning")

@@ -1,4 +1,4 @@
-"""WAV: the length follows from the bytes and the rate, as its samples are not compressed."""
+"""WAV: the length follows from the number of bytes and the rate, because its samples are not compressed."""
 
 from tinytag import TinyTag
 
@@ -6,12 +6,13 @@ from inference.rules.audio.reading import Reading, UnreadableAudio
 from inference.rules.audio.source import AudioFile
 
 _BITS = {"1": None, "3": None, "6": 8, "7": 8}
-"""PCM and floating point, whose header says how many bits a sample has; A-law and mu-law, which have 8."""
+"""PCM and floating point, whose header states the bits per sample; A-law and mu-law, which have 8."""
 _HEADER_BYTES = 44
 
 
 def read_wav(file: AudioFile, tag: TinyTag) -> Reading:
-    """Take every byte behind the smallest header for sound: a decoder does where the header names too few. One that names more, as a recorder does which cannot go back, is not believed."""
+    """Count every byte after the smallest header as audio: a decoder does so if the header states too few. A header
+    that states more, as from recorders that cannot seek back, is ignored."""
     codec = (tag.mime_type or "").partition('codecs="')[2].rstrip('"')
     if codec not in _BITS:
         raise UnreadableAudio("A WAV file must hold PCM, floating-point, A-law or mu-law samples.")

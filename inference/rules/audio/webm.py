@@ -1,6 +1,6 @@
-"""WebM and Matroska with Opus or Vorbis: a careful walk over the elements (RFC 8794, RFC 9559).
+"""WebM and Matroska with Opus or Vorbis: a bounded walk over the elements (RFC 8794, RFC 9559).
 
-A browser's recorder writes no duration, so the blocks are what counts: their timestamps, and the packets in them.
+A browser's recorder writes no duration, so the blocks count: their timestamps, and the packets in them.
 """
 
 import struct
@@ -21,7 +21,7 @@ _LACING = 0x06
 
 
 class _Walk:
-    """What has been seen so far."""
+    """The state of a walk."""
 
     def __init__(self) -> None:
         self.scale_ns = 1_000_000
@@ -32,7 +32,7 @@ class _Walk:
         self.packets, self.opus_seconds = 0, 0.0
 
     def take(self, element: int, file: AudioFile, offset: int, size: int) -> None:
-        """Take what one element says."""
+        """Record the content of one element."""
         if element == _TRACK:
             self.tracks.append({})
         elif element in (_SIMPLE_BLOCK, _BLOCK):
@@ -62,7 +62,7 @@ class _Walk:
 
 
 def read_webm(file: AudioFile) -> Reading:
-    """Walk the file. Raises UnreadableAudio where no track is Opus or Vorbis."""
+    """Walk the file. Raises UnreadableAudio if no track is Opus or Vorbis."""
     walk = _Walk()
     for element, offset, size in _elements(file):
         walk.take(element, file, offset, size)
@@ -77,7 +77,7 @@ def read_webm(file: AudioFile) -> Reading:
 
 
 def _elements(file: AudioFile) -> Iterator[tuple[int, int, int]]:
-    """Yield id, place and size of every element, in order. An element of unknown size is walked into."""
+    """Yield id, offset and size of every element, in order. An element of unknown size is descended into."""
     offset = count = 0
     while offset < file.size_bytes:
         head = file.at(offset, 12)
@@ -92,7 +92,7 @@ def _elements(file: AudioFile) -> Iterator[tuple[int, int, int]]:
 
 
 def _sounds(tracks: list[dict[int, bytes]]) -> dict[int, bytes]:
-    """Map the numbers of the sound tracks to their codecs; exactly one is taken, and of a codec that can be counted."""
+    """Map the numbers of the audio tracks to their codecs; exactly one track, with a supported codec, is accepted."""
     found = {
         _whole(track.get(_NUMBER, b"")): track.get(_CODEC, b"").rstrip(b"\0") for track in tracks if _is_sound(track)
     }
@@ -113,7 +113,7 @@ def _vorbis_blocks(tracks: list[dict[int, bytes]]) -> tuple[float, float]:
 
 
 def _vint(data: bytes, at: int, *, keep_marker: bool) -> tuple[int, int]:
-    """Read a variable-size integer and return it with the place behind it, which is 0 where it is damaged."""
+    """Read a variable-size integer and return it with the offset after it, which is 0 if it is damaged."""
     if at >= len(data) or not data[at] or (at == 0 and keep_marker and not data[0]):
         return 0, 0
     length = 9 - data[at].bit_length()

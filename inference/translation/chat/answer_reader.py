@@ -12,7 +12,7 @@ _ENDS = {"length": End.LIMIT, "content_filter": End.FILTER}
 
 
 def read_answer(body: Mapping[str, Any]) -> Answer:
-    """Read a completion of one choice. Raises MalformedAnswer where it is none."""
+    """Read a completion with one choice. Raises MalformedAnswer for anything else."""
     choices = body.get("choices")
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], Mapping):
         raise MalformedAnswer("not one choice")
@@ -24,20 +24,20 @@ def read_answer(body: Mapping[str, Any]) -> Answer:
 
 
 def read_end(choice: Mapping[str, Any]) -> End:
-    """Read why a choice ended. A reason that the form does not know is the model's own end."""
+    """Read why a choice ended. An unknown reason counts as the model's own end."""
     reason = choice.get("finish_reason")
     return _ENDS.get(reason, End.DONE) if isinstance(reason, str) else End.DONE
 
 
 def read_logprobs(choice: Mapping[str, Any]) -> list[Any] | None:
-    """Return the log-probabilities of a choice's text, None where it has none."""
+    """Return the log-probabilities of a choice's text, None if it has none."""
     logprobs = choice.get("logprobs")
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     return content if isinstance(content, list) else None
 
 
 def read_reasoning(message: Mapping[str, Any]) -> str:
-    """Return the reasoning of a message or a delta, under either of the names that providers have for it."""
+    """Return the reasoning of a message or a delta, under either of the names that providers use."""
     for name in ("reasoning_content", "reasoning"):
         if isinstance(text := message.get(name), str) and text:
             return text
@@ -45,7 +45,7 @@ def read_reasoning(message: Mapping[str, Any]) -> str:
 
 
 def text_of(members: Mapping[str, Any], name: str) -> str:
-    """Return a text, empty where it is left out or null. Raises MalformedAnswer where it is something else."""
+    """Return a text, empty if it is absent or null. Raises MalformedAnswer for another type."""
     text = members.get(name)
     if text is None:
         return ""

@@ -10,7 +10,7 @@ _REASONS = {End.LIMIT: "length", End.FILTER: "content_filter"}
 
 
 def write_answer(answer: Answer, head: Head) -> dict[str, Any]:
-    """Write a completion of one choice. Calls get ids of ours."""
+    """Write a completion with one choice. Calls get the gateway's ids."""
     message = _message(answer.items, head)
     choice = {
         "index": 0,
@@ -29,7 +29,7 @@ def write_answer(answer: Answer, head: Head) -> dict[str, Any]:
 
 
 def finish_reason(end: End, *, has_calls: bool) -> str:
-    """Name why a choice ended."""
+    """Return the finish reason of a choice."""
     return _REASONS.get(end) or ("tool_calls" if has_calls else "stop")
 
 

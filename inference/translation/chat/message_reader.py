@@ -29,7 +29,7 @@ from inference.translation.items import (
 
 _ROLES = ("system", "developer", "user")
 _ASSISTANT = {"role", "content", "refusal", "tool_calls", "annotations", "reasoning_content", "reasoning"}
-"""What an assistant's message may have; citations are facts about an answer, and nothing that a model is told again."""
+"""The members of an assistant's message; citations are facts about an answer that are not sent to a model again."""
 
 
 def read_messages(body: Mapping[str, Any]) -> Iterator[Item]:

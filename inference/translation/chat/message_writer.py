@@ -22,11 +22,11 @@ _USERS, _ASSISTANTS, _TEXT = (Text, Image, Audio, File), (Text, Refusal), (Text,
 
 
 def write_messages(conversation: Conversation) -> list[dict[str, Any]]:
-    """Write every item as a message or as a part of one. Raises InvalidRequest naming what a message cannot hold.
+    """Write every item as a message or as a part of one. Raises InvalidRequest naming what a message cannot express.
 
-    What the assistant thought, said and called between two others' messages is one message here: its calls must stand right
-    before their outputs. Of earlier reasoning only its text has a place; sealed forms and summaries of it are left out, as
-    this form never takes them back.
+    Consecutive reasoning, messages and calls of the assistant become one message: its calls must directly precede their
+    outputs. Of earlier reasoning only the text can be expressed; encrypted forms and summaries are omitted, because
+    this format never accepts them back.
     """
     messages: list[dict[str, Any]] = []
     if conversation.instructions is not None:
@@ -62,7 +62,7 @@ def _say(messages: list[dict[str, Any]], message: Message) -> None:
 
 
 def _turn(messages: list[dict[str, Any]], *, joins: bool = False) -> dict[str, Any]:
-    """Return the assistant's message that is being written; a new one where the last was said to its end."""
+    """Return the assistant's message being written; a new one if the last one is complete."""
     last = messages[-1] if messages else {}
     is_open = last.get("role") == "assistant" and (joins or last["content"] is None or "tool_calls" in last)
     if not is_open:

@@ -29,7 +29,7 @@ FIELDS: Mapping[str, str] = {
     "max_tokens": "output_limit",
     "logprobs": "top_logprobs",
 }
-"""Which fields of a conversation the members with names of this form's own become."""
+"""The conversation fields of the members whose names are specific to this format."""
 
 _SAYS_NOTHING: Mapping[str, Any] = {
     "frequency_penalty": 0,
@@ -41,11 +41,11 @@ _SAYS_NOTHING: Mapping[str, Any] = {
     "store": False,
     "stream_options.include_obfuscation": False,
 }
-"""Values that ask for what happens anyway."""
+"""Values that request the default behavior."""
 
 _READ = {*FIELDS, "tools", "tool_choice", "metadata", "top_logprobs", "stream_options", *SHARED}
 _THE_CALLS = {"model", "stream"}
-"""What a call says of itself to whoever sends it; it is no part of the conversation."""
+"""Members about the call itself, which are not part of the conversation."""
 
 
 def read_request(body: Mapping[str, Any]) -> Conversation:
@@ -78,7 +78,7 @@ def _top_logprobs(body: Mapping[str, Any]) -> int | None:
     if read_optional_flag(body, "logprobs"):
         return top or 0
     if top:
-        raise expected("logprobs", "true where top_logprobs is set")
+        raise expected("logprobs", "true if top_logprobs is set")
     return None
 
 
@@ -106,7 +106,7 @@ def _text_format(body: Mapping[str, Any]) -> TextFormat | None:
 
 
 def _particular(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Collect what only this form can say, and what nobody knows."""
+    """Collect the members that only this format can express, and unknown ones."""
     options = read_optional_object(body, "stream_options") or {}
     asked = {f"stream_options.{name}": value for name, value in options.items() if name != "include_usage"}
     asked |= {name: value for name, value in body.items() if name not in _READ and name not in _THE_CALLS}

@@ -9,8 +9,9 @@ from inference.translation.conversation import Conversation, Form, Function, Tex
 def write_request(conversation: Conversation, *, limit_field: str = "max_completion_tokens") -> dict[str, Any]:
     """Write a request without its model, and without whether it streams.
 
-    `limit_field` names the member that the upstream reads an output limit from. Raises InvalidRequest naming what this form
-    cannot say. Metadata is written for a request of this form alone: the provider takes it only for what it stores.
+    `limit_field` names the member from which the upstream reads an output limit. Raises InvalidRequest naming what this
+    format cannot express. Metadata is written only for a request in this format: the provider accepts it only for
+    stored completions.
     """
     conversation.refuse_particular(Form.CHAT)
     body: dict[str, Any] = {"messages": write_messages(conversation), **conversation.shared}

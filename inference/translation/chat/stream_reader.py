@@ -20,7 +20,7 @@ from inference.translation.malformed import MalformedAnswer
 
 
 class StreamReader:
-    """Reads one stream, chunk by chunk. `is_complete` once its end was told."""
+    """Reads one stream, chunk by chunk. `is_complete` is True once its end was received."""
 
     def __init__(self) -> None:
         self.is_complete = False
@@ -28,7 +28,7 @@ class StreamReader:
         self._called = 0
 
     def read(self, chunk: Mapping[str, Any]) -> list[Event]:
-        """Return what a chunk tells. Raises MalformedAnswer where it is none."""
+        """Return the events in a chunk. Raises MalformedAnswer if it is invalid."""
         if chunk.get("error") or chunk.get("object") == "error":
             return [Failed(_words(chunk.get("error") or chunk))]
         usage, choices = chunk.get("usage"), chunk.get("choices")
@@ -43,7 +43,7 @@ class StreamReader:
         return events
 
     def done(self) -> None:
-        """Note that the stream was ended, which this form tells by `[DONE]` in a chunk's place."""
+        """Record the end of the stream, which this format signals by `[DONE]` in place of a chunk."""
         self.is_complete = True
 
     def _read_choice(self, choice: Any, events: list[Event]) -> None:
@@ -60,7 +60,7 @@ class StreamReader:
             events.append(Ended(read_end(choice)))
 
     def _read_others(self, delta: Mapping[str, Any], events: list[Event]) -> None:
-        """Read what comes more seldom than text. Reasoning goes before text where a chunk has both."""
+        """Read members that are less frequent than text. Reasoning precedes text if a chunk has both."""
         text_of(delta, "content")
         if thought := read_reasoning(delta):
             events.insert(0, ReasoningDelta(thought))
@@ -79,7 +79,7 @@ class StreamReader:
             raise MalformedAnswer("a tool call that calls no function")
         index, call_id = self._calls.get(named, (None, None))
         name = function.get("name")
-        if index is None or (name and call.get("id") not in (None, "", call_id)):  # some give every call the index 0
+        if index is None or (name and call.get("id") not in (None, "", call_id)):  # some send index 0 for all calls
             if not isinstance(name, str):
                 raise MalformedAnswer("a tool call without the name of its function")
             index, self._called = self._called, self._called + 1

@@ -22,9 +22,9 @@ Chunks = list[dict[str, Any]]
 
 
 class StreamWriter:
-    """Writes one stream: `begin`, then `write` for each event, then `finish`; `[DONE]` is no chunk.
+    """Writes one stream: `begin`, then `write` for each event, then `finish`; `[DONE]` is not a chunk.
 
-    `show_usage` says that the client asked for a last chunk with the usage. `usage` is what was reported, as that chunk has it.
+    `show_usage`: the client asked for a last chunk with the usage. `usage` is the reported usage in that chunk's form.
     """
 
     def __init__(self, head: Head, *, show_usage: bool) -> None:
@@ -56,15 +56,15 @@ class StreamWriter:
         return self._delta({"role": "assistant", "content": "", "refusal": None})
 
     def write(self, event: Event) -> Chunks:
-        """Write what an event tells. A failure has no chunk in this form."""
+        """Write an event. A failure has no chunk in this format."""
         return self._writers[type(event)](event)
 
     def repeat(self, text: str, count: int) -> int:
-        """Note a text that `count` chunks tell, written as the one before. Return 0, for chunks have no numbers."""
+        """Skip a text that `count` chunks contain, rendered like the one before. Return 0: chunks have no numbers."""
         return 0
 
     def finish(self) -> Chunks:
-        """Write the end where nobody told of one, and the usage where it was asked for and is known."""
+        """Write the end if no event did, and the usage if it was requested and is known."""
         chunks = [] if self._is_ended else self._end(Ended(End.DONE))
         if self._show_usage and self.usage is not None:
             chunks.append({**self._envelope, "choices": [], "usage": self.usage})

@@ -1,4 +1,4 @@
-"""Reads the functions that a chat request offers, and which of them may be called."""
+"""Reads the functions of a chat request, and which of them may be called."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,7 @@ def _function(tool: Mapping[str, Any], path: str) -> Function:
         read_text(function, "name", path),
         read_optional_text(function, "description", path),
         read_optional_object(function, "parameters", path),
-        read_optional_flag(function, "strict", path) or False,  # what this form takes it for where it is left out
+        read_optional_flag(function, "strict", path) or False,  # this format's default
     )
 
 

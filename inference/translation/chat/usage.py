@@ -6,7 +6,7 @@ from inference.translation.usage import Usage, object_of, or_zero, part_of, stat
 
 
 def read_usage(sent: Any) -> Usage | None:
-    """Read what was counted, unchecked. Raises MalformedAnswer where it is no object."""
+    """Read the counts, unchecked. Raises MalformedAnswer if it is not an object."""
     usage = object_of(sent)
     if usage is None:
         return None
@@ -23,7 +23,7 @@ def read_usage(sent: Any) -> Usage | None:
 
 
 def write_usage(usage: Usage | None) -> dict[str, Any] | None:
-    """Write what was counted; a count that the upstream left out is left out, or 0 where it is a part of another."""
+    """Write the counts; a missing one is omitted, or 0 if it is part of another."""
     if usage is None:
         return None
     totals = {

@@ -12,7 +12,7 @@ _ENDS = {"content_filter": End.FILTER}
 
 
 def read_answer(body: Mapping[str, Any]) -> Answer:
-    """Read a response that came to its end. Raises MalformedAnswer where it is none."""
+    """Read a finished response. Raises MalformedAnswer for anything else."""
     output = body.get("output")
     if not isinstance(output, list) or body.get("status") not in ("completed", "incomplete"):
         raise MalformedAnswer("no response that came to its end")
@@ -21,7 +21,7 @@ def read_answer(body: Mapping[str, Any]) -> Answer:
 
 
 def read_end(body: Mapping[str, Any]) -> End:
-    """Read why a response ended. An incomplete one whose reason this form does not know came to its limit."""
+    """Read why a response ended. An incomplete one with an unknown reason counts as having reached its limit."""
     if body.get("status") != "incomplete":
         return End.DONE
     details = body.get("incomplete_details")
@@ -37,7 +37,7 @@ def _item(item: Any) -> Item:
             return FunctionCall(str(item.get("call_id") or ""), name, arguments)
         case {"type": "reasoning"}:
             return _reasoning(item)
-    raise MalformedAnswer("an output item that nobody asked for")
+    raise MalformedAnswer("an output item of an unrequested type")
 
 
 def _part(part: Any) -> Part:

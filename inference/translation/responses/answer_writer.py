@@ -13,7 +13,7 @@ _REASONS = {End.LIMIT: "max_output_tokens", End.FILTER: "content_filter"}
 
 
 def write_answer(answer: Answer, head: Head, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Write a response that came to its end. Items get ids of ours.
+    """Write a finished response. Items get the gateway's ids.
 
     `asked` has the members that repeat the request's, or its defaults.
     """
@@ -23,7 +23,7 @@ def write_answer(answer: Answer, head: Head, asked: Mapping[str, Any]) -> dict[s
 def write_response(
     head: Head, asked: Mapping[str, Any], output: list[dict[str, Any]], end: End | None, usage: Usage | None
 ) -> dict[str, Any]:
-    """Write a response object; `end` is None while it is under way."""
+    """Write a response object; `end` is None while it is in progress."""
     reason = _REASONS.get(end) if end else None
     return {
         **asked,
@@ -40,7 +40,7 @@ def write_response(
 
 
 def status_of(end: End | None) -> str:
-    """Name the state of a response, or of the item that it ended in."""
+    """Return the status of a response, or of its last item."""
     if end is None:
         return "in_progress"
     return "incomplete" if end in _REASONS else "completed"

@@ -29,7 +29,7 @@ from inference.translation.items import (
 
 _ROLES = ("user", "assistant", "system", "developer")
 _OF_EVERY_ITEM = {"type", "id", "status"}
-"""An item's own id and status are facts about its record, and nothing that a model is told."""
+"""An item's id and status describe its record, and are not sent to a model."""
 
 
 def read_input(body: Mapping[str, Any]) -> Iterator[Item]:

@@ -20,9 +20,10 @@ from inference.translation.items import (
 
 
 def write_input(items: Iterable[Item]) -> list[dict[str, Any]]:
-    """Write items. Raises InvalidRequest naming what this form's input cannot hold.
+    """Write items. Raises InvalidRequest naming what this format's input cannot express.
 
-    Earlier reasoning is written as this form gave it, under its id; a mere text of it has no place here and is left out.
+    Earlier reasoning is written as this format returned it, with its id; its plain text cannot be expressed and is
+    omitted.
     """
     return [_item(item) for item in items if not (isinstance(item, Reasoning) and item.id is None)]
 

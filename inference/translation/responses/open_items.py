@@ -12,7 +12,7 @@ Events = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of part: which item it belongs to, the names of its events, of its index and of its text."""
+    """A kind of part: its item's kind, the names of its events, and of the members with its index and text."""
 
     item: str
     part: str
@@ -45,11 +45,11 @@ class OpenPart:
         self._logprobs: list[Any] = []
 
     def begin(self) -> dict[str, Any]:
-        """Write that it begins, empty."""
+        """Write the start of an empty part."""
         return {"type": f"{self.kind.part_events}.added", **self._place, "part": self._part("")}
 
     def add(self, text: str, logprobs: Logprobs | None) -> dict[str, Any]:
-        """Write some more of it."""
+        """Write a piece of it."""
         self._pieces.append(text)
         if self.kind is not TEXT:
             return {**self._delta, "delta": text}
@@ -58,11 +58,11 @@ class OpenPart:
         return {**self._delta, "delta": text, "logprobs": logprobs or []}
 
     def repeat(self, text: str) -> None:
-        """Note some more of it that was written already."""
+        """Record a piece that was already written."""
         self._pieces.append(text)
 
     def end(self) -> tuple[Events, dict[str, Any]]:
-        """Write that it is complete; return the events and the part."""
+        """Write its end; return the events and the part."""
         text = "".join(self._pieces)
         part = self._part(text)
         logprobs = {"logprobs": self._logprobs} if self.kind is TEXT else {}
@@ -86,11 +86,11 @@ class OpenParts:
         self._done: list[tuple[Kind, dict[str, Any]]] = []
 
     def begin(self) -> Events:
-        """Write that it begins."""
+        """Write its start."""
         return [_added(self._index, self._item("in_progress"))]
 
     def add(self, kind: Kind, text: str, logprobs: Logprobs | None = None) -> Events:
-        """Write some more of it, in a new part where the last was of another kind."""
+        """Write a piece of it, in a new part if the last one was of another kind."""
         part = self._part
         if part is not None and part.kind is kind:
             return [part.add(text, logprobs)]
@@ -100,12 +100,12 @@ class OpenParts:
         return [*events, part.begin(), part.add(text, logprobs)]
 
     def repeat(self, text: str) -> None:
-        """Note some more of its last part that was written already."""
+        """Record a piece of its last part that was already written."""
         assert self._part is not None
         self._part.repeat(text)
 
     def end(self, status: str) -> tuple[Events, dict[str, Any]]:
-        """Write that it is complete, or as complete as it will be; return the events and the item."""
+        """Write its end, complete or not; return the events and the item."""
         events = self._end_part()
         item = self._item(status)
         return [*events, _done(self._index, item)], item
@@ -140,16 +140,16 @@ class OpenFunctionCall:
         self._place = {"item_id": self._item("in_progress")["id"], "output_index": index}
 
     def begin(self) -> Events:
-        """Write that it begins, without arguments."""
+        """Write its start, without arguments."""
         return [_added(self._index, self._item("in_progress"))]
 
     def add(self, text: str) -> Events:
-        """Write some more of its arguments."""
+        """Write a piece of its arguments."""
         self._pieces.append(text)
         return [{"type": "response.function_call_arguments.delta", **self._place, "delta": text}]
 
     def end(self, status: str) -> tuple[Events, dict[str, Any]]:
-        """Write that it is complete, or as complete as it will be; return the events and the item."""
+        """Write its end, complete or not; return the events and the item."""
         item = self._item(status)
         called = {"name": self._name, "arguments": item["arguments"]}
         done = {"type": "response.function_call_arguments.done", **self._place, **called}

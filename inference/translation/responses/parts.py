@@ -1,4 +1,4 @@
-"""The items of a response's output and their parts, as whole answers and streams write them alike."""
+"""Writes output items and their parts, for both complete responses and streams."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Reads a responses request, whose earlier responses are part of its input by now."""
+"""Reads a responses request, whose input already includes its earlier responses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +29,7 @@ FIELDS: Mapping[str, str] = {
     "max_output_tokens": "output_limit",
     "include": "top_logprobs",
 }
-"""Which fields of a conversation the members with names of this form's own become."""
+"""The conversation fields of the members whose names are specific to this format."""
 
 _SAYS_NOTHING: Mapping[str, Any] = {
     "background": False,
@@ -38,14 +38,14 @@ _SAYS_NOTHING: Mapping[str, Any] = {
     "stream_options.include_obfuscation": False,
     "truncation": "disabled",
 }
-"""Values that ask for what happens anyway."""
+"""Values that request the default behavior."""
 
 _READ = {*FIELDS, "tools", "tool_choice", "metadata", "top_logprobs", "stream_options", *SHARED}
 _THE_CALLS = {"model", "stream", "store", "max_tool_calls"}
-"""What a call says of itself to whoever sends it, and a limit to calls of tools that are run by nobody here."""
+"""Members about the call itself, and a limit for provider-run tools, which are not available here."""
 
 _PARTS = {"text": {"format", "verbosity"}, "reasoning": {"effort"}, "stream_options": set[str]()}
-"""Which of a group's members have words in other forms."""
+"""The members of a group that other formats can express."""
 
 
 def read_request(body: Mapping[str, Any]) -> Conversation:
@@ -101,7 +101,7 @@ def _text_format(text: Mapping[str, Any]) -> TextFormat | None:
 
 
 def _particular(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Collect what only this form can say, and what nobody knows."""
+    """Collect the members that only this format can express, and unknown ones."""
     asked = {
         joined(group, name): value
         for group, shared in _PARTS.items()

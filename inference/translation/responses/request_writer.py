@@ -10,8 +10,8 @@ from inference.translation.responses.request_reader import LOGPROBS
 def write_request(conversation: Conversation) -> dict[str, Any]:
     """Write a request without its model, and without whether it streams.
 
-    It asks the provider to store nothing, which this form takes for granted otherwise. Raises InvalidRequest naming what this
-    form cannot say.
+    It asks the provider to store nothing, because storing is this format's default. Raises InvalidRequest naming what
+    this format cannot express.
     """
     conversation.refuse_particular(Form.RESPONSES)
     body: dict[str, Any] = {"input": write_input(conversation.items), "store": False, **conversation.shared}

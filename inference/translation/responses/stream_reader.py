@@ -22,9 +22,9 @@ _OUTPUT = ("message", "function_call", "reasoning")
 
 
 class StreamReader:
-    """Reads one stream, event by event. `is_complete` once its last event was read.
+    """Reads one stream, event by event. `is_complete` is True once its last event was read.
 
-    What repeats in other events, and what has no meaning in other forms, tells nothing.
+    Content that other events repeat, or that other formats cannot express, yields no events.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class StreamReader:
         }
 
     def read(self, event: Mapping[str, Any]) -> list[Event]:
-        """Return what an event tells. Raises MalformedAnswer where it is none of a response."""
+        """Return the events in an upstream event. Raises MalformedAnswer if it is not a response's."""
         kind = event.get("type")
         if event.get("error"):
             return self._fail(event)
@@ -56,31 +56,31 @@ class StreamReader:
         return read(event) if read else []
 
     def done(self) -> None:
-        """Raise MalformedAnswer: this form tells its end by an event, and nothing in an event's place is one."""
+        """Raise MalformedAnswer: this format ends with an event, not with a marker in its place."""
         raise MalformedAnswer("the stream ended without a last event")
 
     def _begin(self, event: Mapping[str, Any]) -> list[Event]:
         item = event.get("item")
         kind = item.get("type") if isinstance(item, Mapping) else None
         if kind not in _OUTPUT or not isinstance(item, Mapping):
-            raise MalformedAnswer("an output item that nobody asked for")
+            raise MalformedAnswer("an output item of an unrequested type")
         if kind != "function_call":
             return []
         name, arguments = item.get("name"), item.get("arguments") or ""
         if not isinstance(name, str) or not isinstance(arguments, str):
             raise MalformedAnswer("a function call without the name of its function")
         index = self._calls[_place(event)] = len(self._calls)
-        return [CallBegun(index, name), *self._argue(index, arguments)]
+        return [CallBegun(index, name), *self._add_arguments(index, arguments)]
 
     def _arguments(self, event: Mapping[str, Any]) -> list[Event]:
-        return self._argue(self._call(event), _delta(event))
+        return self._add_arguments(self._call(event), _delta(event))
 
     def _whole_arguments(self, event: Mapping[str, Any]) -> list[Event]:
-        """Read the arguments of a call whose provider does not send them in pieces."""
+        """Read the arguments of a call whose provider does not stream them."""
         index, arguments = self._call(event), event.get("arguments")
-        return [] if index in self._argued or not isinstance(arguments, str) else self._argue(index, arguments)
+        return [] if index in self._argued or not isinstance(arguments, str) else self._add_arguments(index, arguments)
 
-    def _argue(self, index: int, arguments: str) -> list[Event]:
+    def _add_arguments(self, index: int, arguments: str) -> list[Event]:
         if not arguments:
             return []
         self._argued.add(index)

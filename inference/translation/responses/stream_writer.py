@@ -33,8 +33,8 @@ from inference.translation.usage import Usage
 class StreamWriter:
     """Writes one stream: `begin`, then `write` for each event, then `finish`, or `fail` in its place.
 
-    `asked` has the members of the response that repeat the request's, or its defaults. An item is open until another one
-    begins, as the vendor's are.
+    `asked` has the members of the response that repeat the request's, or its defaults. An item stays open until another
+    one starts, as in the vendor's streams.
     """
 
     def __init__(self, head: Head, asked: Mapping[str, Any]) -> None:
@@ -63,25 +63,25 @@ class StreamWriter:
         return self._numbered([{"type": kind, "response": response} for kind in kinds])
 
     def write(self, event: Event) -> Events:
-        """Write what an event tells. Ends and usage are told by `finish`. Raises MalformedAnswer where it cannot be told."""
+        """Write an event. Ends and usage are written by `finish`. Raises MalformedAnswer if it cannot be written."""
         return self._numbered(self._writers[type(event)](event))
 
     def repeat(self, text: str, count: int) -> int:
-        """Note a text that `count` deltas tell, written as the one before; return the number of the first."""
+        """Skip a text that `count` deltas contain, rendered like the one before; return the number of the first."""
         assert isinstance(self._open, OpenParts)
         self._open.repeat(text)
         self._sequence += count
         return self._sequence - count
 
     def finish(self) -> Events:
-        """Write the ends of what is open and of the response."""
+        """Write the ends of the open item and of the response."""
         end = self._end or End.DONE
         closing = self._close(status_of(end))
         response = self._response(end)
         return self._numbered([*closing, {"type": f"response.{response['status']}", "response": response}])
 
     def fail(self, code: str, message: str) -> Events:
-        """Write that the response failed, with what of it was complete."""
+        """Write that the response failed, with its complete items."""
         response = {**self._response(None), "status": "failed", "error": {"code": code, "message": message}}
         return self._numbered([{"type": "response.failed", "response": response}])
 

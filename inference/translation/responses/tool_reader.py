@@ -1,4 +1,4 @@
-"""Reads the functions that a responses request offers, and which of them may be called."""
+"""Reads the functions of a responses request, and which of them may be called."""
 
 from collections.abc import Mapping
 from typing import Any

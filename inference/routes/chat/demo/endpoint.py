@@ -1,4 +1,4 @@
-"""Chat completions, as one body or word by word, slowly enough to watch."""
+"""Chat completions of the demo backend, complete or word by word, slowly enough to watch."""
 
 import asyncio
 import time
@@ -15,10 +15,10 @@ from inference.rules.upstream import Attempt
 
 
 class DemoChat(DemoEndpoint[BoundedChat]):
-    """Answers with `n` equal choices."""
+    """Responds with `n` equal choices."""
 
     async def answer(self, attempt: Attempt[BoundedChat]) -> Answer:
-        """Answer in one piece."""
+        """Return the complete response."""
         prompt = read_prompt(attempt.request.body)
         reply = reply_to(prompt, attempt.request.body)
         count = attempt.request.asked.choices
@@ -34,7 +34,7 @@ class DemoChat(DemoEndpoint[BoundedChat]):
         return Answer(body, usage)
 
     def chunks(self, attempt: Attempt[BoundedChat]) -> AsyncIterator[Chunk]:
-        """Answer with one token an event."""
+        """Yield one token per event."""
         prompt = read_prompt(attempt.request.body)
         reply = reply_to(prompt, attempt.request.body)
         pause_seconds = float(attempt.target.options.get("token_seconds", TOKEN_SECONDS))
@@ -57,7 +57,7 @@ async def _chunks(
 
 
 def _usage(prompt_tokens: int, reply: Reply, choices: int) -> dict[str, Any]:
-    """State what an answer counted, as the vendor's API does."""
+    """Build the usage object as the vendor's API does."""
     completion_tokens = len(reply.pieces) * choices
     return {
         "prompt_tokens": prompt_tokens,
@@ -83,7 +83,7 @@ def _opening(attempt: Attempt[BoundedChat], reply: Reply, index: int) -> dict[st
 
 
 def _tool_call(attempt: Attempt[BoundedChat], name: str, arguments: str, index: int) -> dict[str, Any]:
-    """Build a tool call under an id that no other answer has."""
+    """Build a tool call with an id that is unique across responses."""
     function = {"name": name, "arguments": arguments}
     return {"id": f"call_{attempt.public_id[-26:]}_{index}_0", "type": "function", "function": function}
 

@@ -1,4 +1,4 @@
-"""Responses, as one body or word by word, slowly enough to watch."""
+"""Responses of the demo backend, complete or word by word, slowly enough to watch."""
 
 import asyncio
 import time
@@ -18,15 +18,15 @@ from inference.rules.upstream import Attempt
 
 
 class DemoResponses(DemoEndpoint[BoundedResponse]):
-    """Answers with one item: a message, or a call of a function."""
+    """Responds with one item: a message, or a function call."""
 
     async def answer(self, attempt: Attempt[BoundedResponse]) -> Answer:
-        """Answer in one piece."""
+        """Return the complete response."""
         response = _response(attempt)
         return Answer(response, response["usage"])
 
     def chunks(self, attempt: Attempt[BoundedResponse]) -> AsyncIterator[Chunk]:
-        """Answer with one token a delta."""
+        """Yield one token per delta."""
         pause_seconds = float(attempt.target.options.get("token_seconds", TOKEN_SECONDS))
         return _chunks(_response(attempt), pause_seconds)
 
@@ -72,7 +72,7 @@ def _item(public_id: str, reply: Reply, status: str) -> dict[str, Any]:
 
 
 def _usage(input_tokens: int, output_tokens: int) -> dict[str, Any]:
-    """State what an answer counted, as the vendor's API does."""
+    """Build the usage object as the vendor's API does."""
     return {
         "input_tokens": input_tokens,
         "input_tokens_details": {"cached_tokens": 0},

@@ -1,4 +1,4 @@
-"""A request for a response in the words of a chat, which the demo backend answers."""
+"""Converts a response request to a chat request for the demo backend."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from inference.routes.responses.items import Item
 
 
 def as_chat(body: Mapping[str, Any], items: Sequence[Item]) -> dict[str, Any]:
-    """Build the chat body that asks for the same, as far as the demo backend looks at one."""
+    """Build an equivalent chat body, as far as the demo backend uses it."""
     messages = [{"role": "system", "content": body["instructions"]}] if body.get("instructions") else []
     chat = {
         "messages": [*messages, *_messages(items)],
