@@ -1,6 +1,6 @@
-"""Measures the gateway beside its peers in one run: speed, memory, and whether the money is right.
+"""Compares the gateway with its peers in one run: speed, memory, and the correctness of charges.
 
-`python -m bench --help` lists the options. Where to look: run.py is the whole story, lanes.py and gateway_lanes.py are
-what is compared, revision.py checks out another commit to compare with, load.py sends, scenarios.py holds the special
-situations, books.py compares the ledgers, ratios.py and report.py print.
+`python -m bench --help` lists the options. run.py controls a run, lanes.py and gateway_lanes.py define what is
+compared, revision.py checks out another commit to compare with, load.py generates load, scenarios.py has the special
+scenarios, books.py compares the ledgers, ratios.py and report.py print.
 """

@@ -1,4 +1,4 @@
-"""Measures the gateway beside its peers: `make bench`, or `python -m bench --help`."""
+"""Compares the gateway with its peers: `make bench`, or `python -m bench --help`."""
 
 import os
 import shutil
@@ -18,9 +18,9 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 
 
 def main() -> int:
-    """Run, print, and exit with 1 when the money was not exact."""
+    """Run, print, and exit with 1 if the charges were not exact."""
     options = read_options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: stopped"))  # by way of the servers' own stops
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: stopped"))  # so that the servers are stopped cleanly
     _warn_if_busy()
     directory = Path(tempfile.mkdtemp(prefix="gateway-bench-"))
     try:

@@ -1,4 +1,4 @@
-"""Compares two accounts of the same work: the gateway's ledger and the upstream's own."""
+"""Compares two records of the same work: the gateway's ledger and the upstream's own."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ SELECT coalesce(sum(greatest(0, spent.microusd - given.microusd)), 0)::bigint
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """What a comparison found, money in micro-USD. `overspend` and `drift` must be 0."""
+    """The result of a comparison, money in micro-USD. `overspend` and `drift` must be 0."""
 
     calls: int
     settled: int
@@ -50,15 +50,15 @@ class Books:
     charged_microusd: int
     served_microusd: int
     overspend_microusd: int
-    """Charged beyond a hold, held beyond a max cost, or taken from a wallet beyond what was granted."""
+    """Charges above the hold, holds above the maximum cost, and wallet spending above the grants."""
     drift_microusd: int
     """Sum over calls of the absolute difference between charge and the upstream's ledger x price."""
     unmatched: int
-    """Settled calls that the upstream knows nothing of, and work of the upstream that nobody pays."""
+    """Settled calls that are unknown to the upstream, and upstream work that was not charged."""
 
 
 class Ledger:
-    """Read the gateway's tables of one run, apart from any of its own code."""
+    """Reads the gateway's tables of one run, without using the gateway's code."""
 
     def __init__(self, database_url: str) -> None:
         self._connection = psycopg.connect(database_url, autocommit=True)
@@ -68,12 +68,12 @@ class Ledger:
         self._connection.close()
 
     def now(self) -> datetime:
-        """Return the database's own time, from which a lane's calls are told apart."""
+        """Return the database's time, which separates a lane's calls from earlier ones."""
         [moment] = self._row("SELECT clock_timestamp()")
         return moment
 
     def await_settlement(self, since: datetime) -> int:
-        """Wait until no call since then is open; return how many still are when patience ends."""
+        """Wait until no call since then is open; return how many still are at the timeout."""
         until = time.monotonic() + SETTLE_SECONDS
         while True:
             [open_calls] = self._row(OPEN_CALLS, since)
@@ -87,7 +87,7 @@ class Ledger:
             return cursor.execute(CALLS, (since,)).fetchall()
 
     def overdraft(self) -> int:
-        """Sum what wallets spent and hold beyond their grants, over the whole run."""
+        """Sum the spending and holds of wallets beyond their grants, over the whole run."""
         [microusd] = self._row(OVERDRAFTS)
         return int(microusd)
 
@@ -98,7 +98,7 @@ class Ledger:
 
 
 class Served(NamedTuple):
-    """What the upstream did for one call of ours."""
+    """The upstream's work for one call."""
 
     cost_microusd: int
     prompt_tokens: int
@@ -106,13 +106,13 @@ class Served(NamedTuple):
 
 
 def price(prompt_tokens: int, completion_tokens: int) -> int:
-    """Price tokens exactly and round up once, apart from the gateway's own arithmetic."""
+    """Price tokens exactly and round up once, independently of the gateway's code."""
     exact = prompt_tokens * Decimal(INPUT_PRICE) + completion_tokens * Decimal(OUTPUT_PRICE)
     return int(exact.to_integral_value(ROUND_CEILING))
 
 
 def served_work(entries: Iterable[Mapping[str, Any]]) -> dict[str, Served]:
-    """Sum the upstream's ledger by the caller's key; what it refused cost nothing."""
+    """Sum the upstream's ledger by the caller's key; refused requests cost nothing."""
     tokens: dict[str, tuple[int, int]] = {}
     for entry in entries:
         if entry["outcome"] == "refused":
@@ -130,7 +130,7 @@ def compare(ledger: Ledger, since: datetime, entries: Iterable[Mapping[str, Any]
 
 
 def reconcile(calls: Sequence[Any], served: Mapping[str, Served], overdraft: int, still_open: int) -> Books:
-    """Set calls against work, call by call."""
+    """Compare calls with upstream work, one by one."""
     settled = [call for call in calls if call.state == "settled"]
     known = {call.id for call in calls if call.state != "released"}
     strangers = [work for key, work in served.items() if key not in known]

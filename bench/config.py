@@ -1,4 +1,4 @@
-"""The gateway.yaml of a run: one product, one upstream under three names, its models, and money for every customer."""
+"""The gateway.yaml of a run: one product, one upstream under three names, its models, and credit for every customer."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ from bench.identity import AUDIENCE, CAPABILITIES, DID_PREFIX, ISSUER, PRODUCT, 
 
 INPUT_PRICE = "0.15"
 OUTPUT_PRICE = "0.60"
-"""Micro-USD a token: fractions, so that every charge is rounded."""
+"""Micro-USD per token, as fractions, so that every charge is rounded."""
 GRANT_MICROUSD = 900_000_000
 
 PLAIN = "fast"
@@ -21,7 +21,7 @@ MODELS = {
     PATIENT: "small-1?delay_ms=1500",
     DRIPPING: "small-1?tokens=60&token_delay_ms=400",
 }
-"""What each alias is upstream: answered at once, after a while, or over 24 seconds."""
+"""The upstream model of each alias: responds at once, after a delay, or over 24 seconds."""
 
 LONG_TOKENS = 400
 LONG_MODEL = f"small-1?tokens={LONG_TOKENS}"
@@ -33,7 +33,7 @@ LONG_AT: Mapping[str, Mapping[str, Any]] = {
     LONG_OVER_CHAT: {"name": "bench-chat", "routes": ["chat.completions"]},
     LONG_OVER_RESPONSES: {"name": "bench-responses", "routes": ["responses"]},
 }
-"""The aliases of long answers, and the upstream of each, which may know only one route of text."""
+"""The aliases with long responses, and the upstream of each, which may support only one text route."""
 
 
 def gateway_configuration(
@@ -44,7 +44,7 @@ def gateway_configuration(
     customers: Iterable[Customer],
     translates: bool = True,
 ) -> dict[str, Any]:
-    """Describe the whole run to the gateway. An older version, which translates nothing, knows no routes of upstreams."""
+    """Build the gateway's configuration. For older versions without translation it omits the upstreams' routes."""
     long_at = {alias: at for alias, at in LONG_AT.items() if translates or "routes" not in at}
     return {
         "products": [{"slug": PRODUCT, "name": "Bench", "seat_price_microusd": 0}],

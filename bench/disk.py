@@ -1,4 +1,4 @@
-"""Makes the disk of a gateway's PostgreSQL slow, by settings of PostgreSQL's own."""
+"""Simulates a slow disk for a gateway's PostgreSQL, with PostgreSQL's own settings."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,15 +7,15 @@ import psycopg
 from psycopg import sql
 
 MILLISECONDS_MAX = 100
-"""The most that `commit_delay` takes."""
+"""The maximum of `commit_delay`."""
 
 
 @contextmanager
 def slow_disk(database_url: str, delay_milliseconds: int) -> Iterator[None]:
-    """Delay every flush of the write-ahead log that a commit waits for, until the context ends.
+    """Delay every flush of the write-ahead log on commit until the context ends.
 
-    `commit_delay` sleeps before the flush while it holds the log's lock, and `commit_siblings` of 0 does so for a
-    commit that is alone as well. Commits that arrive during the sleep share the flush, as they share that of a disk.
+    `commit_delay` sleeps before the flush while it holds the log's lock; with `commit_siblings` of 0 it also does so
+    for a single commit. Commits that arrive during the sleep share the flush, as on a real disk.
     """
     with psycopg.connect(database_url, autocommit=True) as connection:
         _change(connection, {"commit_delay": str(delay_milliseconds * 1000), "commit_siblings": "0"})
@@ -26,7 +26,7 @@ def slow_disk(database_url: str, delay_milliseconds: int) -> Iterator[None]:
 
 
 def _change(connection: psycopg.Connection, settings: dict[str, str | None]) -> None:
-    """Set the whole server's settings, None for the default; they hold for the next statement of every session."""
+    """Change the server's settings, None for the default; they apply to the next statement of every session."""
     for name, value in settings.items():
         target = sql.SQL("RESET {}" if value is None else "SET {} = {}")
         change = target.format(sql.Identifier(name), sql.Literal(value))

@@ -1,6 +1,6 @@
-"""Measures how long a stream's first byte takes at a server whose process also does something else.
+"""Measures the time to a stream's first byte at a server whose process also does other work.
 
-The client is a process of its own, `python -m bench.first_byte PORT`, so that it waits for nothing but the server.
+The client is a separate process, `python -m bench.first_byte PORT`, so that it waits for nothing but the server.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ Work = Callable[[], Awaitable[object]]
 
 
 async def first_byte_seconds(beside: Work | None = None) -> list[float]:
-    """Return the times to the first byte of some hundred streams in ascending order, while `beside` is done again and
-    again on the server's event loop."""
+    """Return the sorted times to the first byte of several hundred streams, while `beside` runs repeatedly on the
+    server's event loop."""
     listening = socket.create_server(("127.0.0.1", 0))  # the client may connect before the server accepts
     server = uvicorn.Server(uvicorn.Config(_stream, lifespan="off", log_level="warning"))
     serving = asyncio.create_task(server.serve([listening]))
@@ -38,7 +38,7 @@ async def first_byte_seconds(beside: Work | None = None) -> list[float]:
 
 
 async def _stream(scope: Any, receive: Any, send: Any) -> None:
-    """Answer with a stream of two events."""
+    """Respond with a stream of two events."""
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]})
     await send({"type": "http.response.body", "body": EVENT, "more_body": True})
     await send({"type": "http.response.body", "body": EVENT})
@@ -58,7 +58,7 @@ async def _ask(port: int) -> list[float]:
 
 
 def main() -> None:
-    """Ask for the streams one after the other, and print the times as JSON."""
+    """Request the streams one after another, and print the times as JSON."""
     connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]))
     seconds = []
     for _ in range(STREAMS):
@@ -68,7 +68,7 @@ def main() -> None:
         answer.read(1)
         seconds.append(time.perf_counter() - begun)
         answer.read()
-        time.sleep(PAUSE_SECONDS)  # so that streams meet the work at any of its points
+        time.sleep(PAUSE_SECONDS)  # so that streams start at random points of the work
     connection.close()
     sys.stdout.write(json.dumps(seconds))
 

@@ -1,4 +1,4 @@
-"""The lanes of the gateway: signed requests, an account for each or one for all, and a slow disk."""
+"""The gateway's lanes: signed requests, with one account per client or one for all, and with a slow disk."""
 
 import itertools
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from bench.servers import GATEWAY_BASE_URL
 
 
 class GatewayLane(Lane):
-    """The gateway: every request has a fresh proof and idempotency key, its customers take turns."""
+    """The gateway: every request has a new proof and idempotency key; its customers take turns."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class GatewayLane(Lane):
         self._question = question
 
     def render(self, count: int, *, stream: bool) -> Sequence[bytes]:
-        """Sign `count` requests now, a turn of each customer after another."""
+        """Sign `count` requests now, for each customer in turn."""
         share = -(-count // len(self.customers))
         content, path = self._question.body(stream=stream), self._question.path
         signed = [
@@ -45,7 +45,7 @@ class GatewayLane(Lane):
         return list(itertools.islice(turns, count))
 
     def sign(self, customer: Customer, count: int) -> list[dict[str, str]]:
-        """Make the headers of `count` metered calls of one customer."""
+        """Build the headers of `count` metered calls of one customer."""
         self.product_server.sign_in(customer, self.gateway.url)
         proofs = customer.key.sign_proofs(
             method="POST", url=f"{GATEWAY_BASE_URL}{self._question.path}", token=customer.token, count=count
@@ -62,7 +62,7 @@ class GatewayLane(Lane):
 
 
 class SlowDiskLane(GatewayLane):
-    """A lane of the gateway while the disk of its database is slow, for one number of JSON requests at once."""
+    """A lane of the gateway with a slow database disk, for one concurrency of JSON requests."""
 
     def __init__(self, fast: GatewayLane, product_server: ProductServer, delay_milliseconds: int, concurrency: int):
         name = f"{fast.name}, {delay_milliseconds} ms disk"
@@ -71,7 +71,7 @@ class SlowDiskLane(GatewayLane):
         self._concurrency = concurrency
 
     def takes(self, *, stream: bool, concurrency: int) -> bool:
-        """Return whether it is this lane's number of JSON requests."""
+        """Return whether it is this lane's concurrency of JSON requests."""
         return not stream and concurrency == self._concurrency
 
     def conditions(self) -> AbstractContextManager[None]:

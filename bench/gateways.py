@@ -1,4 +1,4 @@
-"""The gateway under load, of this version or another, as an operator runs it."""
+"""The gateway under load, of this version or another, run as by an operator."""
 
 import os
 import secrets
@@ -23,7 +23,7 @@ from gateway.run.ports import free_port
 
 @dataclass(frozen=True, slots=True)
 class GatewaySettings:
-    """How the gateway under test is started."""
+    """The start options of the gateway under test."""
 
     workers: int
     database_pool: int
@@ -48,12 +48,12 @@ class GatewayServer(Process):
 
     @property
     def url(self) -> str:
-        """Return the address at which this machine reaches the gateway."""
+        """Return the local address of the gateway."""
         return f"http://{LOOPBACK}:{self.port}"
 
     @cached_property
     def database_url(self) -> str:
-        """Return the address of the run's own database, which is known once the gateway has started."""
+        """Return the URL of the run's own database, which is known once the gateway has started."""
         return load(self.data_dir)["DATABASE_URL"]
 
     def slow_disk(self, delay_milliseconds: int) -> AbstractContextManager[None]:
@@ -73,8 +73,8 @@ def _environment(port: int, data_dir: Path, config: Path, settings: GatewaySetti
     return {
         "GATEWAY_ENV": "production",
         "GATEWAY_BASE_URL": GATEWAY_BASE_URL,
-        # A version that does not take its own host from the base URL never gets ready by itself without it, and asks itself
-        # whether it is, again and again, as long as it runs.
+        # A version that does not add the base URL's host to ALLOWED_HOSTS never becomes ready without this setting, and
+        # repeats its readiness check as long as it runs.
         "ALLOWED_HOSTS": f"{LOOPBACK},{urlsplit(GATEWAY_BASE_URL).hostname}",
         "GATEWAY_CONFIG": str(config),
         "HOST": LOOPBACK,

@@ -1,4 +1,4 @@
-"""The bench's own product server and its customers: assertions, tokens, and who pays."""
+"""The benchmark's product server and its customers: assertions, tokens, and payers."""
 
 import time
 import uuid
@@ -17,13 +17,13 @@ DID_PREFIX = "did:web:bench.example:"
 KEY_ID = "bench-1"
 ASSERTION_SECONDS = 55
 TOKEN_AGE_SECONDS = 150
-"""Exchange again beyond this age; a token lives 300 seconds and a lane takes far less than the rest."""
+"""The age at which a token is replaced; it is valid for 300 seconds, and a lane takes far less than the remainder."""
 CAPABILITIES = ["wallet:read", "usage:read", "infer:*"]
 
 
 @dataclass(slots=True)
 class Customer:
-    """One account with its proof key and its present token."""
+    """One account with its proof key and its current token."""
 
     name: str
     key: SigningKey = field(default_factory=SigningKey)
@@ -37,7 +37,7 @@ class Customer:
 
 
 class ProductServer:
-    """Sign assertions with the integration's key and exchange them for customers' tokens."""
+    """Signs assertions with the integration's key, and exchanges them for customers' tokens."""
 
     def __init__(self, capabilities: Sequence[str] = CAPABILITIES, consents: Sequence[str] = ()) -> None:
         self.capabilities = list(capabilities)
@@ -47,11 +47,11 @@ class ProductServer:
 
     @property
     def jwks(self) -> dict[str, Any]:
-        """Return the public keys that the gateway's configuration names."""
+        """Return the public keys for the gateway's configuration."""
         return {"keys": [{**self._key.jwk, "kid": KEY_ID}]}
 
     def sign_in(self, customer: Customer, base_url: str) -> None:
-        """Get the customer a token, unless its present one is young enough."""
+        """Get a token for the customer, unless its current one is recent enough."""
         if time.monotonic() - customer.token_at < TOKEN_AGE_SECONDS and customer.token:
             return
         body = {"assertion": self.sign_assertion(customer), "dpop_jwk": customer.key.jwk}

@@ -1,4 +1,5 @@
-"""The lanes of a run: the same question asked in each place's own way. Those of the gateway are in gateway_lanes.py."""
+"""The lanes of a run: the same question sent to each target in its own format. The gateway's are in
+gateway_lanes.py."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -35,14 +36,14 @@ QUESTION = "Where do I find the naval instruments, and may my daughter take phot
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The question, to one model on one route. `model` is the upstream's own name where the upstream is asked."""
+    """The question for one model on one route. `model` is the upstream's own name if it is sent to the upstream."""
 
     model: str
     path: str = CHAT_PATH
     output_limit_tokens: int = OUTPUT_LIMIT_TOKENS
 
     def body(self, *, stream: bool) -> bytes:
-        """Ask it as the route wants it."""
+        """Return the request body for the route."""
         if self.path == CHAT_PATH:
             return body(self.model, stream=stream, output_limit_tokens=self.output_limit_tokens)
         asked = {"instructions": SYSTEM, "input": QUESTION, "max_output_tokens": self.output_limit_tokens}
@@ -50,11 +51,11 @@ class Question:
 
 
 SHORT = Question(PLAIN)
-"""What the gateway's ordinary lanes ask: sixteen words, of a chat."""
+"""The question of the gateway's ordinary lanes: a chat with sixteen words."""
 
 
 class Lane(ABC):
-    """One place to send the question to. `requests_per_second_max` is how many it is ready for in each second."""
+    """One target for the question. `requests_per_second_max` is the number of requests prepared per second."""
 
     name: str
     target: Target
@@ -62,20 +63,20 @@ class Lane(ABC):
     requests_per_second_max: int | None = None
 
     def takes(self, *, stream: bool, concurrency: int) -> bool:
-        """Return whether the lane is measured with so many of these at once: with all, unless it says otherwise."""
+        """Return whether the lane is measured with this kind and concurrency; all of them by default."""
         return True
 
     def conditions(self) -> AbstractContextManager[None]:
-        """Return what must hold while the lane is measured: nothing special, unless it says otherwise."""
+        """Return a context in which the lane is measured; empty by default."""
         return nullcontext()
 
     @abstractmethod
     def render(self, count: int, *, stream: bool) -> Sequence[bytes]:
-        """Make `count` whole HTTP requests, ready to be written."""
+        """Build `count` complete HTTP requests, ready to send."""
 
 
 def body(model: str, *, stream: bool = False, output_limit_tokens: int = OUTPUT_LIMIT_TOKENS) -> bytes:
-    """Ask the question."""
+    """Build the question's body."""
     asked: dict[str, Any] = {
         "model": model,
         "messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": QUESTION}],
@@ -87,14 +88,14 @@ def body(model: str, *, stream: bool = False, output_limit_tokens: int = OUTPUT_
 
 
 def render_request(content: bytes, headers: Mapping[str, str], path: str = CHAT_PATH) -> bytes:
-    """Lay out one HTTP/1.1 request."""
+    """Render one HTTP/1.1 request."""
     lines = [f"POST {path} HTTP/1.1", f"Host: {LOOPBACK}", "Content-Type: application/json"]
     lines += [f"Content-Length: {len(content)}", *(f"{name}: {value}" for name, value in headers.items())]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + content
 
 
 class KeyLane(Lane):
-    """A place that takes a static bearer key: the upstream itself, the pass-through, a peer."""
+    """A target with a static bearer key: the upstream itself, the pass-through, a peer."""
 
     def __init__(
         self,
@@ -113,32 +114,32 @@ class KeyLane(Lane):
         self._headers = {"Authorization": f"Bearer {key}", **(headers or {})}
 
     def render(self, count: int, *, stream: bool) -> Sequence[bytes]:
-        """Repeat one request: nothing in it must be fresh."""
+        """Repeat one request, because nothing in it has to be unique."""
         content = self._question.body(stream=stream)
         return [render_request(content, self._headers, self._question.path)] * count
 
 
 def of_revision(name: str, revision: str | None) -> str:
-    """Return the name of what another commit has as well; without a commit, it is this version's."""
+    """Return the name of another commit's lane; without a commit, this version's."""
     return f"{name} ({revision})" if revision else name
 
 
 def direct_lane(port: int) -> KeyLane:
-    """Make the lane that asks the upstream itself: what everything else is compared with."""
+    """Build the lane to the upstream itself, the baseline of all comparisons."""
     return KeyLane(DIRECT, port, question=Question(MODELS[PLAIN]), key=UPSTREAM_KEY, server=None)
 
 
 def pass_through_lane(port: int, server: Process) -> KeyLane:
-    """Make the lane through the proxy without governance."""
+    """Build the lane through the proxy without governance."""
     return KeyLane(PASS_THROUGH, port, question=Question(MODELS[PLAIN]), key=UPSTREAM_KEY, server=server)
 
 
 def litellm_lane(port: int, server: Process) -> KeyLane:
-    """Make the lane through LiteLLM's proxy."""
+    """Build the lane through LiteLLM's proxy."""
     return KeyLane(LITELLM, port, question=Question(PLAIN), key=LITELLM_KEY, server=server)
 
 
 def portkey_lane(port: int, upstream: str, server: Process) -> KeyLane:
-    """Make the lane through Portkey's gateway."""
+    """Build the lane through Portkey's gateway."""
     headers = portkey_headers(upstream)
     return KeyLane(PORTKEY, port, question=Question(MODELS[PLAIN]), key=UPSTREAM_KEY, server=server, headers=headers)

@@ -1,7 +1,7 @@
-"""A closed-loop load generator: every connection sends its next request when the last was answered.
+"""A closed-loop load generator: every connection sends its next request when the last one was answered.
 
-It writes requests that were rendered before and parses answers in C, so that it costs little beside
-the servers that share its machine. Latencies are in seconds from the write of a request.
+It sends prerendered requests and parses responses in C, so that it takes little from the servers on the same machine.
+Latencies are in seconds from the sending of a request.
 """
 
 import asyncio
@@ -19,14 +19,14 @@ EXAMPLES = 3
 
 
 class Target(NamedTuple):
-    """Where a server listens."""
+    """A server's address."""
 
     host: str
     port: int
 
 
 class Sample(NamedTuple):
-    """One answered request. `first_byte_seconds` is that of the body, not of the headers."""
+    """One answered request. `first_byte_seconds` is the time to the first byte of the body, not of the headers."""
 
     status: int
     first_byte_seconds: float
@@ -36,12 +36,12 @@ class Sample(NamedTuple):
 
 @dataclass(slots=True)
 class Run:
-    """What one closed loop saw."""
+    """The results of one closed loop."""
 
     concurrency: int
     elapsed_seconds: float = 0.0
     cpu_seconds: float = 0.0
-    """Processor time of the load generator itself, which shares the machine with what it measures."""
+    """Processor time of the load generator itself, which shares the machine with the measured servers."""
     seconds: list[float] = field(default_factory=list)
     first_byte_seconds: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Run:
         return percentile(sorted(self.first_byte_seconds), percent)
 
     def add(self, sample: Sample) -> None:
-        """Count one answer."""
+        """Count one response."""
         if sample.status != 200:
             self.fail(f"{sample.status} {sample.body[:300].decode(errors='replace')}")
             return
@@ -69,7 +69,7 @@ class Run:
         self.first_byte_seconds.append(sample.first_byte_seconds)
 
     def fail(self, reason: str) -> None:
-        """Count one failure and keep the first few as examples."""
+        """Count one failure and store the first few as examples."""
         self.failed += 1
         if len(self.failures) < EXAMPLES:
             self.failures.append(reason)
@@ -92,7 +92,7 @@ class Connection(asyncio.Protocol):
         return self._transport is not None and not self._transport.is_closing()
 
     async def exchange(self, request: bytes) -> Sample:
-        """Send one rendered request and wait for its whole answer; ConnectionError when cut off."""
+        """Send one rendered request and wait for its complete response; ConnectionError if the connection is lost."""
         assert self._transport is not None
         self._answer = asyncio.get_running_loop().create_future()
         self._body.clear()
@@ -107,7 +107,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport (asyncio calls this)."""
+        """Store the transport (asyncio calls this)."""
         self._transport = cast("asyncio.WriteTransport", transport)
 
     def data_received(self, data: bytes) -> None:
@@ -115,18 +115,18 @@ class Connection(asyncio.Protocol):
         self._parser.feed_data(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Fail the request that waits, if one does (asyncio calls this)."""
+        """Fail the pending request, if any (asyncio calls this)."""
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(ConnectionError(str(exc or "closed by the server")))
 
     def on_body(self, body: bytes) -> None:
-        """Note the first byte's time (the parser calls this)."""
+        """Record the first byte's time (the parser calls this)."""
         if not self._body:
             self._first_byte_at = time.perf_counter()
         self._body.append(body)
 
     def on_message_complete(self) -> None:
-        """Deliver the answer (the parser calls this)."""
+        """Deliver the response (the parser calls this)."""
         now = time.perf_counter()
         first_byte_at = self._first_byte_at or now
         sample = Sample(
@@ -151,10 +151,10 @@ async def connect(target: Target) -> Connection:
 async def closed_loop(
     target: Target, requests: Sequence[bytes], *, concurrency: int, seconds: float, patience_seconds: float = 60
 ) -> Run:
-    """Send `requests` over `concurrency` connections until they run out or `seconds` are over.
+    """Send `requests` over `concurrency` connections until they run out or `seconds` have passed.
 
-    What is not answered `patience_seconds` after that has failed. One limit a connection, because one a request would
-    cost the generator a quarter of its processor time.
+    Requests without a response `patience_seconds` later have failed. There is one timeout per connection, because one
+    per request would take a quarter of the generator's processor time.
     """
     run = Run(concurrency)
     connections = [await connect(target) for _ in range(concurrency)]

@@ -1,8 +1,9 @@
-"""Compares MaxSim with the bare matrix product of the same arrays: `python -m bench.maxsim`.
+"""Compares MaxSim with the plain matrix product of the same arrays: `python -m bench.maxsim`.
 
-One query of 32 tokens, 100 documents of 300 tokens, 128 dimensions. The times are the best of many runs that take turns, so
-that whatever else the machine does meets both. Then streams are asked for at a server that scores the same documents without a
-pause, beside its event loop as the route does, and their times to the first byte are compared with those of an idle server.
+One query of 32 tokens, 100 documents of 300 tokens, 128 dimensions. The times are the best of many interleaved runs, so
+that other load on the machine affects both. Then streams are requested from a server that scores the same documents
+continuously off its event loop, as the route does, and their times to the first byte are compared with those of an idle
+server.
 """
 
 import asyncio
@@ -28,7 +29,7 @@ WORD = "badger "
 
 
 def main() -> None:
-    """Measure both and print their ratio, what MaxSim takes in memory beside the matrices, and what streams wait for it."""
+    """Measure both and print their ratio, MaxSim's memory beside the matrices, and its effect on streams."""
     rng = np.random.default_rng(0)
     query = rng.standard_normal((QUERY_TOKENS, DIMENSIONS)).astype(np.float32)
     tokens = rng.standard_normal((DOCUMENTS * DOCUMENT_TOKENS, DIMENSIONS)).astype(np.float32)
@@ -67,7 +68,7 @@ def _best(*functions: Callable[[], Any]) -> list[float]:
 
 
 def _peak_bytes(function: Callable[[], list[Any]]) -> int:
-    """Return the most memory that a call takes at one time."""
+    """Return the peak memory of a call."""
     tracemalloc.start()
     try:
         function()

@@ -1,4 +1,4 @@
-"""Runs the lanes in turns, round after round, and keeps what each saw."""
+"""Runs the lanes in turn, round after round, and collects their results."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,19 +14,19 @@ from bench.load import Run, closed_loop
 from bench.servers import UpstreamServer
 
 REQUESTS_PER_SECOND_MAX = {1: 1_000, 16: 4_000, 64: 4_000}
-"""How many requests are signed for each second of a lane, by concurrency: more than any gateway can take."""
+"""The number of requests signed per second of a lane, by concurrency: more than any gateway can handle."""
 UNSIGNED_PER_SECOND = 20_000
 
 
 class Shape(NamedTuple):
-    """What is asked, and by how many at once."""
+    """The kind of request and its concurrency."""
 
     stream: bool
     concurrency: int
 
     @property
     def kind(self) -> str:
-        """Return what is asked, in a word."""
+        """Return the kind of request, in a word."""
         return "stream" if self.stream else "JSON"
 
     def __str__(self) -> str:
@@ -35,7 +35,7 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How long and how often."""
+    """The duration and number of rounds."""
 
     rounds: int
     seconds: float
@@ -45,29 +45,29 @@ class Plan:
 
 @dataclass(slots=True)
 class Figures:
-    """All runs of one lane in one shape, one a round."""
+    """All runs of one lane in one shape, one per round."""
 
     runs: list[Run] = field(default_factory=list)
     cpu_milliseconds: dict[str, list[float]] = field(default_factory=dict)
-    """Processor time a request, by role, one value a round: what a busy machine changes least."""
+    """Processor time per request, by role, one value per round: the figure that a busy machine affects least."""
 
     def note_cpu(self, before: Mapping[str, float], after: Mapping[str, float], requests: int) -> None:
-        """Keep what each role of the server took for a run."""
+        """Record the processor time of each of the server's roles for a run."""
         for role, seconds in after.items():
             taken = 1000 * (seconds - before.get(role, 0.0)) / max(1, requests)
             self.cpu_milliseconds.setdefault(role, []).append(taken)
 
     def cpu(self, *roles: str) -> float | None:
-        """Return the median processor time a request of some roles in milliseconds; None where none was seen."""
+        """Return the median processor time per request of some roles in milliseconds; None if none was measured."""
         seen = [median(self.cpu_milliseconds[role]) for role in roles if role in self.cpu_milliseconds]
         return sum(seen) if seen else None
 
     def rates(self) -> list[float]:
-        """Return each round's requests a second."""
+        """Return each round's requests per second."""
         return [run.requests_per_second for run in self.runs]
 
     def rate(self) -> float:
-        """Return the median of the rounds' requests a second."""
+        """Return the median of the rounds' requests per second."""
         return median(self.rates())
 
     def latencies(self, percent: float) -> list[float]:
@@ -79,7 +79,7 @@ class Figures:
         return 1000 * median(self.latencies(percent))
 
     def generator_cpu_milliseconds(self) -> float:
-        """Return the median processor time a request that the load generator itself took."""
+        """Return the load generator's median processor time per request."""
         return 1000 * median(run.cpu_seconds / max(1, len(run.seconds)) for run in self.runs)
 
     def first_byte_milliseconds(self, percent: float) -> float:
@@ -88,13 +88,13 @@ class Figures:
 
     @property
     def failed(self) -> int:
-        """Count the requests that were not answered with 200."""
+        """Count the requests without a 200 response."""
         return sum(run.failed for run in self.runs)
 
 
 @dataclass(slots=True)
 class Results:
-    """What a whole run measured."""
+    """The results of a whole run."""
 
     figures: dict[tuple[str, Shape], Figures] = field(default_factory=dict)
     books: dict[str, list[Books]] = field(default_factory=dict)
@@ -109,22 +109,22 @@ class Results:
         return (lane, shape) in self.figures
 
     def shapes(self) -> list[Shape]:
-        """List the shapes in the order in which they ran."""
+        """List the shapes in the order of their runs."""
         return list(dict.fromkeys(shape for _, shape in self.figures))
 
     def lanes(self) -> list[str]:
-        """List the lanes in the order in which they ran."""
+        """List the lanes in the order of their runs."""
         return list(dict.fromkeys(lane for lane, _ in self.figures))
 
     def note_memory(self, lane: Lane) -> None:
-        """Keep the most memory that the lane's server was seen with."""
+        """Record the peak memory of the lane's server."""
         if lane.server is not None:
             seen = lane.server.server_mebibytes()
             self.mebibytes[lane.name] = max(seen, self.mebibytes.get(lane.name, 0.0))
 
 
 class Measurement:
-    """Run a plan over lanes, and the books after every lane of the gateway."""
+    """Runs a plan over lanes, and compares the books after every lane of the gateway."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class Measurement:
         self.results = Results()
 
     def warm_up(self) -> None:
-        """Warm up every server: open connections and fill caches before anything counts."""
+        """Warm up every server: open connections and fill caches before measuring."""
         for lane in self._lanes:
             self._say(f"warming up {lane.name}")
             for stream in (False, True):
@@ -149,9 +149,9 @@ class Measurement:
                     raise RuntimeError(f"{lane.name} answers no request: {run.failures}")
 
     def run(self) -> Results:
-        """Run every round: each shape, through one lane after another."""
+        """Run every round: each shape through each lane in turn."""
         for number in range(1, self._plan.rounds + 1):
-            # Every other round the other way round, so that no lane always follows the same one.
+            # Every other round in reverse order, so that no lane always follows the same one.
             lanes = self._lanes if number % 2 else self._lanes[::-1]
             for shape in self._plan.shapes:
                 for lane in lanes:
@@ -179,7 +179,7 @@ class Measurement:
         self._say(f"{label}, {shape}, {lane.name}: {_summary(run)}{note}")
 
     def _cpu_seconds(self, lane: Lane) -> dict[str, float]:
-        """Measure the processor time of the upstream and, where there is one, of the lane's server."""
+        """Measure the processor time of the upstream and, if there is one, of the lane's server."""
         return self._upstream.cpu_seconds() | (lane.server.cpu_seconds() if lane.server else {})
 
     def _send(self, lane: Lane, shape: Shape, seconds: float) -> Run:
@@ -192,7 +192,7 @@ class Measurement:
 
 
 def shapes(concurrencies: Iterable[int], stream_concurrencies: Iterable[int]) -> list[Shape]:
-    """List what is asked: JSON answers at every concurrency, then streams at theirs."""
+    """List the shapes: JSON requests at every concurrency, then streams at theirs."""
     whole = [Shape(stream=False, concurrency=each) for each in concurrencies]
     return whole + [Shape(stream=True, concurrency=each) for each in stream_concurrencies]
 

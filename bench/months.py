@@ -1,8 +1,8 @@
-"""Measures the move of old months of the ledger while calls go on: `python -m bench.months`.
+"""Measures the move of old months of the ledger while calls continue: `python -m bench.months`.
 
-A database of its own gets closed calls of a year that is over. `manage.py move_ledger_month` then moves them, month by month,
-into tables of their own. Before, while and after that, threads hold and settle calls, without a pause. Printed are how long
-their calls took, what the database's processors did for each, and how many rows moved in a second
+A separate database gets closed calls of a past year. `manage.py move_ledger_month` then moves them, month by month,
+into tables of their own. Before, during and after that, threads hold and settle calls continuously. The output shows
+how long their calls took, the database's processor time per call, and how many rows moved per second
 (docs/decisions/0051).
 """
 
@@ -54,7 +54,7 @@ INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, 
 SELECT 'charge', m.id, 0, 'wallet:' || m.wallet_id, 'platform:revenue', 19, m.wallet_id, m.at + interval '1 second'
   FROM made m
 """
-# What the jobs would have done with them.
+# What the jobs would have recorded for them.
 FINAL = """
 INSERT INTO billing_seal (id, begins_at, ends_at, contents, chain) VALUES (1, '2000-01-01', now(), '{}', '');
 INSERT INTO billing_usage_horizon (id, ends_at, calls) VALUES (1, now(), 0)
@@ -68,7 +68,7 @@ WHERE = "SELECT count(*) FROM ONLY billing_reservation WHERE created_at < '2026-
 
 
 def main() -> None:
-    """Take the measurements and print them."""
+    """Run the measurements and print them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=1_000_000, help="that are there before")
     parser.add_argument("--seconds", type=float, default=15.0, help="of each phase")
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 class Trial:
-    """One database, and what was seen in it."""
+    """One database, and its measurements."""
 
     def __init__(self, directory: Path, seconds: float) -> None:
         self._cluster = Cluster(directory)
@@ -103,7 +103,7 @@ class Trial:
         self._cluster.stop()
 
     def fill(self, calls: int) -> None:
-        """Put a year of settled calls into the ledger."""
+        """Insert a year of settled calls into the ledger."""
         say(f"filling in {calls:,} calls")
         with self._connect() as connection:
             connection.execute(PRICE.encode())
@@ -113,7 +113,7 @@ class Trial:
             connection.execute("VACUUM ANALYZE")
 
     def calls(self, phase: str, beside: Any = None) -> None:
-        """Hold and settle calls for a while, and do something beside."""
+        """Hold and settle calls for a while, and run `beside` at the same time."""
         say(phase)
         seconds: list[float] = []
         self._cpu_seconds = 0.0
@@ -132,7 +132,7 @@ class Trial:
         self._phases.append([phase, f"{len(seconds):,}", *_milliseconds(seconds), cpu])
 
     def add_tables(self) -> None:
-        """Make the tables of each month."""
+        """Create the tables of each month."""
         with self._connect() as connection:
             for month in YEAR:
                 begun = time.perf_counter()
@@ -140,7 +140,7 @@ class Trial:
                 self._add_seconds = max(self._add_seconds, time.perf_counter() - begun)
 
     def move(self) -> None:
-        """Move every month, by the command."""
+        """Move every month, with the command."""
         begun = time.perf_counter()
         said = self._manage("move_ledger_month", *YEAR)
         rows = sum(int(count.replace(",", "")) for count in re.findall(r"\(([\d,]+) rows\)", said))

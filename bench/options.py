@@ -11,7 +11,7 @@ SCENARIOS = ("admission", "departure", "crowd", "text")
 
 
 def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    """Return the options. Ends the program in one line where they make no sense."""
+    """Return the options. Ends the program in one line if they make no sense."""
     parser = argparse.ArgumentParser(
         prog="python -m bench", description="Measures the gateway beside its peers: `make bench`."
     )
@@ -28,7 +28,7 @@ def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--workers", type=_at_least_one, default=1, help="server processes of gateway and LiteLLM")
     parser.add_argument("--database-pool", type=_at_least_one, default=6)
-    parser.add_argument("--peers", action="store_true", help="fail, instead of skipping it, where a peer is missing")
+    parser.add_argument("--peers", action="store_true", help="fail, instead of skipping it, if a peer is missing")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there too")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md")
     parser.add_argument("--keep", action="store_true", help="keep the run's logs and data, and say where")

@@ -1,4 +1,4 @@
-"""A pass-through proxy without any governance: the least that a hop in Python can cost.
+"""A pass-through proxy without governance: the minimum cost of a hop in Python.
 
 Run it with `python -m bench.passthrough --port 9001 --upstream http://127.0.0.1:9000`.
 """
@@ -15,7 +15,7 @@ MAX_BODY_BYTES = 16 * 1024 * 1024
 
 
 class PassThrough:
-    """Forward every request to one upstream, and its bytes back as they come."""
+    """Forwards every request to one upstream, and streams the response back."""
 
     def __init__(self, upstream: str) -> None:
         self._upstream = upstream

@@ -1,4 +1,4 @@
-"""What the gateway is compared with: other gateways, in environments of their own."""
+"""The gateways to compare with, in environments of their own."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ PORTKEY_PROGRAM = ROOT / "bench" / "node_modules" / "@portkey-ai" / "gateway" / 
 
 
 class LiteLLMServer(Process):
-    """LiteLLM's proxy with one static key and no database, as its quick start has it."""
+    """LiteLLM's proxy with one static key and no database, as in its quick start."""
 
     def __init__(self, directory: Path, upstream: str, upstream_key: str, workers: int) -> None:
         self.port = free_port()
@@ -31,12 +31,12 @@ class LiteLLMServer(Process):
 
     @staticmethod
     def is_installed() -> bool:
-        """Return whether the peers' environment was made."""
+        """Return whether the peers' environment exists."""
         return LITELLM_PROGRAM.exists()
 
 
 class PortkeyServer(Process):
-    """Portkey's gateway, which forwards to whatever host a request's headers name and governs nothing."""
+    """Portkey's gateway, which forwards to the host in a request's headers and has no governance."""
 
     def __init__(self, directory: Path) -> None:
         self.port = free_port()
@@ -54,7 +54,7 @@ class PortkeyServer(Process):
 
 
 def portkey_headers(upstream: str) -> dict[str, str]:
-    """Return what tells Portkey's gateway where to send a request."""
+    """Return the headers with the destination for Portkey's gateway."""
     return {"x-portkey-provider": "openai", "x-portkey-custom-host": f"{upstream}/v1"}
 
 

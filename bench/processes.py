@@ -1,4 +1,4 @@
-"""Child processes of a run: started with a log, watched until ready, measured, and stopped for certain."""
+"""Child processes of a run: started with a log, watched until ready, measured, and always stopped."""
 
 import contextlib
 import os
@@ -35,7 +35,7 @@ ROLES = {
     "tests.support.upstream": UPSTREAM,
     "gateway.run": "supervisor",
 }
-"""What a process is for, by a word of its command line."""
+"""The role of a process, by a word in its command line."""
 
 
 class Process:
@@ -78,7 +78,7 @@ class Process:
         self.stop()
 
     def stop(self) -> None:
-        """Ask the process to end, and kill what is left of its group after a while."""
+        """Terminate the process, and kill what is left of its group after a timeout."""
         family = self._family()
         if self._child.poll() is None:
             self._child.send_signal(signal.SIGTERM)
@@ -88,7 +88,7 @@ class Process:
         self._child.wait()
 
     def server_mebibytes(self) -> float:
-        """Measure the resident memory of the largest process that answers requests."""
+        """Measure the resident memory of the largest process that serves requests."""
         sizes = [0.0]
         for process in self._family():
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -96,7 +96,7 @@ class Process:
         return max(sizes)
 
     def cpu_seconds(self) -> dict[str, float]:
-        """Measure the processor time that this server's processes have taken, by role.
+        """Measure the processor time of this server's processes, by role.
 
         A process that has ended is counted with its parent, as database connections are with their server.
         """
@@ -131,18 +131,19 @@ class Process:
 
 
 def describe(process: psutil.Process) -> str:
-    """Return what a process is for, by the first telling word of its command line; a spawned worker is a server's."""
+    """Return the role of a process, by the first known word in its command line; a spawned worker counts as a
+    server."""
     words = " ".join(process.cmdline())
     return next((role for word, role in ROLES.items() if word in words), process.name())
 
 
 def describe_machine() -> str:
-    """Return what this machine is, for a report."""
+    """Describe this machine for a report."""
     return f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
 
 
 def answers(url: str) -> Callable[[], bool]:
-    """Return a check that a URL answers 200."""
+    """Return a check whether a URL responds with 200."""
 
     def check() -> bool:
         try:
@@ -154,7 +155,7 @@ def answers(url: str) -> Callable[[], bool]:
 
 
 def listens(port: int) -> Callable[[], bool]:
-    """Return a check that somebody listens on a port of this machine."""
+    """Return a check whether a local port is listening."""
 
     def check() -> bool:
         with socket.socket() as probe:

@@ -1,4 +1,4 @@
-"""DPoP proofs (RFC 9449), signed in one go before a lane starts."""
+"""DPoP proofs (RFC 9449), signed in advance before a lane starts."""
 
 import base64
 import hashlib
@@ -40,7 +40,7 @@ class SigningKey:
         return self._sign(encode(orjson.dumps(header)), claims)
 
     def sign_proofs(self, *, method: str, url: str, token: str, count: int) -> list[bytes]:
-        """Sign `count` fresh proofs for one URL and token; servers take them for about a minute."""
+        """Sign `count` new proofs for one URL and token; servers accept them for about a minute."""
         header = encode(orjson.dumps({"typ": "dpop+jwt", "alg": "ES256", "jwk": self.jwk}))
         fixed = {
             "htm": method,
@@ -62,5 +62,5 @@ _keys = itertools.count(1)
 
 
 def fresh_key(prefix: str) -> str:
-    """Make an idempotency key that no other request of this run has."""
+    """Create an idempotency key that is unique in this run."""
     return f"{prefix}-{os.getpid()}-{time.time_ns()}-{next(_keys)}"

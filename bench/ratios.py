@@ -17,26 +17,26 @@ MEASURES: Mapping[str, Callable[[Figures], Sequence[float]]] = {
     "Server CPU": lambda figures: figures.cpu_milliseconds.get(SERVER, []),
     "Database CPU": lambda figures: figures.cpu_milliseconds.get(DATABASE, []),
 }
-"""What two versions are compared by. Each returns one value a round, in the order of the rounds."""
+"""The measures for comparing two versions. Each returns one value per round, in order."""
 
 
 class Pair(NamedTuple):
-    """A lane and what its rate is divided by."""
+    """A lane and the lane that its rate is divided by."""
 
     lane: str
     base: str
 
 
 def rounds_ratio(values: Sequence[float], bases: Sequence[float]) -> float:
-    """Return the median of the rounds' ratios; NaN where no round has both values."""
+    """Return the median of the rounds' ratios; NaN if no round has both values."""
     ratios = (value / base for value, base in zip(values, bases, strict=False) if base)
     return median(ratio for ratio in ratios if math.isfinite(ratio))
 
 
 def rates_table(results: Results, slow_disk: str | None) -> str:
-    """Return the table of lanes that one run is read by: rates divided, and the latency that the gateway adds.
+    """Return the main table of a run: rates divided by each other, and the latency that the gateway adds.
 
-    Empty where the run has no two lanes to compare. `slow_disk` is the name of the lane on the slow disk.
+    Empty if the run has no two lanes to compare. `slow_disk` is the name of the lane on the slow disk.
     """
     shapes = results.shapes()
     rows = [
@@ -48,7 +48,7 @@ def rates_table(results: Results, slow_disk: str | None) -> str:
 
 
 def revision_table(results: Results, revision: str) -> str:
-    """Return the table of this version's figures divided by those of another, for every shape."""
+    """Return the table of this version's figures divided by another's, for every shape."""
     rows = []
     for shape in results.shapes():
         for lane in _gateways():
@@ -65,7 +65,7 @@ def compare_figures(figures: Figures, bases: Figures) -> dict[str, float]:
 
 
 def added(results: Results, lane: str, shape: Shape, percent: float = 50) -> float | None:
-    """Return the milliseconds that a lane adds to the direct one; None where one of them did not run."""
+    """Return the milliseconds that a lane adds to the direct one; None if one of them did not run."""
     if not (results.ran(lane, shape) and results.ran(DIRECT, shape)):
         return None
     return results.of(lane, shape).milliseconds(percent) - results.of(DIRECT, shape).milliseconds(percent)

@@ -1,4 +1,4 @@
-"""Turns results into tables, for the terminal, for JSON, and for the documentation."""
+"""Renders results as tables, for the terminal, JSON and the documentation."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ END = "<!-- /measured -->"
 
 @dataclass(slots=True)
 class Report:
-    """Everything that a run found out."""
+    """All results of a run."""
 
     machine: str
     conditions: str
@@ -41,7 +41,7 @@ class Report:
     skipped: list[str] = field(default_factory=list)
 
     def markdown(self) -> str:
-        """Lay out every table."""
+        """Render every table."""
         parts = [f"Measured on {self.machine}. {self.conditions}"]
         if self.results.figures:
             parts += [self._rates(), *self._ratios()]
@@ -77,7 +77,7 @@ class Report:
         return orjson.dumps(whole, option=orjson.OPT_INDENT_2)
 
     def is_exact(self) -> bool:
-        """Return whether the money was right everywhere."""
+        """Return whether all charges were exact."""
         kept = [
             *(each for results in (self.results, self.text) for books in results.books.values() for each in books),
             *(admission.books for admission in self.admissions),
@@ -149,7 +149,7 @@ class Report:
         ]
 
     def _ratios(self) -> Iterable[str]:
-        """Yield the tables that set lanes against each other."""
+        """Yield the tables that compare lanes with each other."""
         if rates := rates_table(self.results, self.slow_disk):
             yield rates
         if self.revision and (versions := revision_table(self.results, self.revision)):
@@ -197,7 +197,7 @@ class Report:
 
 
 def write_between_markers(path: Path, text: str, *, begin: str = BEGIN) -> None:
-    """Replace what stands between the markers of a page; ValueError where it has none."""
+    """Replace the text between the markers of a page; ValueError if it has none."""
     page = path.read_text()
     before, found, rest = page.partition(begin)
     _, end, after = rest.partition(END)

@@ -1,8 +1,8 @@
-"""A million settled calls of 100,000 accounts and a few organizations, written behind the ledger's back.
+"""A million settled calls of 100,000 accounts and a few organizations, inserted without the ledger's functions.
 
-Organizations by what their current month holds: `org_busy` 300,000 calls, `org_limit` as many as one summary may have, each
-paid in two parts, and as many open ones, `org_small` a few. They have members, seats, invoices and credits, `org_limit` as
-many as one view may show.
+Organizations by their current month: `org_busy` has 300,000 calls; `org_limit` the maximum for one summary, each paid
+in two parts, and as many open ones; `org_small` a few. They have members, seats, invoices and credits, `org_limit` the
+maximum that one view may show.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from gateway.core.contract.limits import (
 )
 
 ORGANIZATIONS = {"org_busy": 200, "org_limit": 1000, "org_small": 5}
-"""How many members each has."""
+"""The number of members of each."""
 
 _PEOPLE = """
 INSERT INTO accounts_account (did, password, display_name, is_active, is_staff, is_superuser, created_at)
@@ -109,9 +109,9 @@ _TIDY = ("VACUUM ANALYZE",)
 
 
 def fill(database_url: str, *, calls: int, accounts: int, busy: int) -> None:
-    """Write the rows into an empty database."""
+    """Insert the rows into an empty database."""
     with psycopg.connect(database_url, autocommit=True, cursor_factory=psycopg.ClientCursor) as connection:
-        connection.execute("SET session_replication_role = replica")  # past the guards: all of it is made up
+        connection.execute("SET session_replication_role = replica")  # no guards: the data is synthetic
         connection.execute("SELECT setseed(0.5)")
         row = connection.execute("SELECT date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'").fetchone()
         assert row is not None
@@ -127,7 +127,7 @@ def fill(database_url: str, *, calls: int, accounts: int, busy: int) -> None:
 _LIMITS = {
     "limit": REPORT_CALLS_MAX,
     "holds": REPORT_HOLDS_MAX,
-    "intervals": REPORT_INTERVALS_MAX - 2,  # those of its two products count as well
+    "intervals": REPORT_INTERVALS_MAX - 2,  # those of its two products count too
     "invoices": REPORT_INVOICES_MAX,
     "lots": REPORT_LOTS_MAX,
 }

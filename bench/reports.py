@@ -1,9 +1,9 @@
-"""How long reports of use and money take over a million calls: `python -m bench.reports`.
+"""Measures reports of usage and money over a million calls: `python -m bench.reports`.
 
-Starts a PostgreSQL of its own, fills it (`bench/report_rows.py`), and times the routes and the queries of the portal's
-pages in this process, before and after calls are summed up by days. Prints the 50th and 99th percentiles, the mean
-processor time of client, gateway and database together, which other work on the machine changes least, what the days
-take on disk, and how long the job took.
+Starts its own PostgreSQL, fills it (`bench/report_rows.py`), and times the routes and the queries of the portal's pages
+in this process, before and after calls are summed by day. Prints the 50th and 99th percentiles, the mean processor time
+of client, gateway and database together, which other load affects least, the disk size of the days, and the duration of
+the job.
 """
 
 import argparse
@@ -36,7 +36,7 @@ Call = Callable[[], object]
 
 
 def main() -> int:
-    """Measure, print, and return 1 where a 99th percentile is beyond the limit once calls are summed up."""
+    """Measure, print, and return 1 if a 99th percentile exceeds the limit once calls are summed."""
     options = _options()
     with tempfile.TemporaryDirectory(prefix="gateway-reports-") as name:
         home = options.data or Path(name)
@@ -50,7 +50,7 @@ def main() -> int:
 
 
 class _Server:
-    """A database in a directory, which may have been filled before."""
+    """A database in a directory, which may already be filled."""
 
     def __init__(self, home: Path) -> None:
         home.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ class _Server:
 def _processor_seconds(process: psutil.Process) -> float:
     try:
         times = process.cpu_times()
-    except psutil.NoSuchProcess:  # a worker of the database that has ended since
+    except psutil.NoSuchProcess:  # a database worker that has ended
         return 0.0
     return float(times.user + times.system)
 
@@ -103,7 +103,7 @@ def _measure(server: _Server, rounds: int) -> int:
     from billing.operations import usage_days
 
     gc.collect()
-    gc.freeze()  # as a server does when it has started
+    gc.freeze()  # as servers do after their start
     if server.is_new:
         print("Without the days of use:")
         _time_all(server, max(3, rounds // 30))

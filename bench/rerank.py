@@ -1,7 +1,7 @@
-"""Prints how much processor time a request to rerank 1,000 documents takes: `python -m bench.rerank`.
+"""Measures the processor time of a request to rerank 1,000 documents: `python -m bench.rerank`.
 
-It covers everything between the body's last byte and the statement that holds: parsing, the digest, every check of the route,
-the count of bytes, and the hold.
+It covers everything between the body's last byte and the hold's statement: parsing, the digest, every check of the
+route, the count of bytes, and the hold.
 """
 
 import asyncio
@@ -27,13 +27,13 @@ WORD = "Badgers dig long setts under hedges and eat earthworms. "
 
 
 def body(document_bytes: int) -> bytes:
-    """Build a request of 1,000 documents of so many bytes."""
+    """Build a request with 1,000 documents of this size."""
     documents = [f"{index} {WORD * 20}"[:document_bytes] for index in range(DOCUMENTS)]
     return orjson.dumps({"model": "rerank", "query": "What do badgers eat?", "documents": documents, "top_n": 10})
 
 
 class Arrived:
-    """A request whose body is there."""
+    """A request whose body has arrived."""
 
     method, raw_path, request_id = "POST", b"/v1/rerank", "req_bench"
     raw_headers = [(b"content-type", b"application/json")]
@@ -46,7 +46,7 @@ class Arrived:
         return self._sent
 
     async def read_form(self, limit_bytes: int) -> NoReturn:
-        """Refuse: the body is no form."""
+        """Refuse: the body is not a form."""
         raise NotImplementedError
 
     def take_memory(self, size_bytes: int) -> None:
@@ -54,7 +54,7 @@ class Arrived:
 
 
 def price() -> PriceVersion:
-    """Return a price by the kilobyte."""
+    """Return a price per kilobyte."""
     book = PriceBook.parse({"input_kilobyte": "0.02"})
     return PriceVersion(1, datetime.now(UTC), book, book.worst_case(), {})
 

@@ -1,4 +1,4 @@
-"""Another commit of the gateway, checked out for the time of a run."""
+"""Checks out another commit of the gateway for the duration of a run."""
 
 import subprocess
 import sys
@@ -10,12 +10,12 @@ from typing import NamedTuple
 from bench.processes import ROOT
 
 ENVIRONMENT = ".venv-against"
-"""Where the environment of a commit is whose requirements differ. It is kept, because making it takes a minute."""
+"""The environment of a commit with different requirements. It is reused, because creating it takes a minute."""
 BOOTSTRAP = ROOT / "gateway" / "run" / "bootstrap.py"
 
 
 class Source(NamedTuple):
-    """The code of one version, and the Python that has its requirements."""
+    """The code of one version, and a Python with its requirements."""
 
     directory: Path
     python: Path
@@ -25,7 +25,7 @@ WORKING_TREE = Source(ROOT, Path(sys.executable))
 
 
 def resolve(revision: str, root: Path = ROOT) -> str:
-    """Return the short name of a commit. Ends the program in one line where git or the commit is missing."""
+    """Return the short name of a commit. Ends the program in one line if git or the commit is missing."""
     command = ["git", "rev-parse", "--verify", "--quiet", "--short", "--end-of-options", f"{revision}^{{commit}}"]
     try:
         found = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
@@ -47,7 +47,7 @@ def checked_out(revision: str, directory: Path, root: Path = ROOT) -> Iterator[S
 
 
 def _python(directory: Path, root: Path) -> Path:
-    """Return a Python that has the checkout's requirements: this one, or one of an environment of its own."""
+    """Return a Python with the checkout's requirements: this one, or one of a separate environment."""
     theirs = directory / "requirements.txt"
     if theirs.read_bytes() == (root / "requirements.txt").read_bytes():
         return WORKING_TREE.python

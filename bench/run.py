@@ -1,4 +1,4 @@
-"""One whole run: starts the servers, plays the lanes, compares the books, reports."""
+"""Controls a run: starts the servers, measures the lanes, compares the books, reports."""
 
 import argparse
 import sys
@@ -41,7 +41,7 @@ S = TypeVar("S", bound=Process)
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of the gateway, running, with the lanes over one account and over many."""
+    """One running version of the gateway, with lanes over one account and over many."""
 
     server: GatewayServer
     one_wallet: GatewayLane
@@ -49,7 +49,7 @@ class Version:
 
 
 class Bench:
-    """A run as the options ask for it."""
+    """A run with these options."""
 
     def __init__(self, options: argparse.Namespace, directory: Path, stack: ExitStack) -> None:
         self._options = options
@@ -61,7 +61,7 @@ class Bench:
         self._revision = resolve(options.against) if options.against else None
 
     def run(self) -> Report:
-        """Run everything that was asked for."""
+        """Run everything that was selected."""
         self._upstream = self._start("the fake upstream", UpstreamServer(self._directory))
         self._own = self._start_version(self._directory, WORKING_TREE) if self._wants_gateway() else None
         self._other = self._start_other(self._revision) if self._revision else None
@@ -140,9 +140,9 @@ class Bench:
         return self._start_version(home, source, revision)
 
     def _start_version(self, home: Path, source: Source, revision: str | None = None) -> Version:
-        """Start one version with a database and customers of its own.
+        """Start one version with its own database and customers.
 
-        Only this version's books are compared: another commit may keep them in other tables.
+        Only this version's books are compared, because another commit may store them in different tables.
         """
         hot, many = [Customer("hot")], [Customer(f"many-{index}") for index in range(MANY)]
         configuration = gateway_configuration(
@@ -199,5 +199,5 @@ class Bench:
 
 
 def say(text: str) -> None:
-    """Print what is going on, on standard error."""
+    """Print progress to standard error."""
     print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)

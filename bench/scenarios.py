@@ -1,4 +1,4 @@
-"""Special situations of the gateway, each with the books compared afterwards."""
+"""Special scenarios of the gateway, each followed by a comparison of the books."""
 
 import asyncio
 import time
@@ -29,7 +29,7 @@ PROBES = 60
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """How many parallel requests a wallet admitted that pays for exactly AFFORDABLE of them."""
+    """The number of parallel requests admitted by a wallet that covers exactly AFFORDABLE of them."""
 
     admitted: int
     refused: int
@@ -40,7 +40,7 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """What clients paid that left in the middle of a stream."""
+    """The charges of clients that left in the middle of a stream."""
 
     left: int
     charged_tokens: int
@@ -51,7 +51,7 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Time to first byte of streams, in seconds, before and while many others are open."""
+    """Times to the first byte of streams, in seconds, without and with many open streams."""
 
     open_streams: int
     database_pool: int
@@ -64,7 +64,7 @@ class Crowd:
 
 
 class Scenarios:
-    """Play the special situations on one running gateway."""
+    """Plays the special scenarios on one running gateway."""
 
     def __init__(
         self, gateway: GatewayServer, upstream: UpstreamServer, lane: GatewayLane, ledger: Ledger, directory: Path
@@ -77,7 +77,7 @@ class Scenarios:
         self._url = f"{gateway.url}{CHAT_PATH}"
 
     def admit_exactly(self, number: int) -> Admission:
-        """Send PARALLEL requests at once on a wallet whose credit pays for AFFORDABLE holds."""
+        """Send PARALLEL requests at once on a wallet whose credit covers AFFORDABLE holds."""
         customer = Customer(f"ten-{number}")
         self._grant(customer, AFFORDABLE * asyncio.run(self._probe_hold()))
         since = self._begin()
@@ -94,7 +94,7 @@ class Scenarios:
         )
 
     def leave_in_the_middle(self) -> Departure:
-        """Open slow streams, read a few events of each, and hang up."""
+        """Open slow streams, read a few events of each, and disconnect."""
         since = self._begin()
         headers = self._lane.sign(self._lane.customers[0], LEAVING)
         events = asyncio.run(self._leave_all(headers))
@@ -109,7 +109,7 @@ class Scenarios:
         )
 
     def crowd(self, database_pool: int) -> Crowd:
-        """Hold OPEN_STREAMS slow streams open and time the first byte of others beside them."""
+        """Hold OPEN_STREAMS slow streams open and time the first byte of others."""
         since = self._begin()
         alone, crowded, mebibytes, finished = asyncio.run(self._crowd())
         books = compare(self._ledger, since, self._upstream.ledger())
@@ -125,7 +125,7 @@ class Scenarios:
         )
 
     def _begin(self) -> datetime:
-        """Start with an empty upstream ledger and return from when on."""
+        """Empty the upstream's ledger and return the start time."""
         self._upstream.reset()
         return self._ledger.now()
 
@@ -136,7 +136,7 @@ class Scenarios:
             raise RuntimeError(f"apply failed: {done.stdout}{done.stderr}")
 
     async def _probe_hold(self) -> int:
-        """Learn what one such request holds."""
+        """Determine the hold of one such request."""
         [headers] = self._lane.sign(self._lane.customers[0], 1)
         async with _session() as session, session.post(self._url, data=body(PATIENT), headers=headers) as answer:
             answer.raise_for_status()
@@ -185,7 +185,7 @@ class Scenarios:
     async def _hold_open(
         self, session: aiohttp.ClientSession, headers: Mapping[str, str], started: asyncio.Event
     ) -> bool:
-        """Read a dripping stream to its end; return whether it came to one."""
+        """Read a slow stream; return whether it ended normally."""
         last = b""
         async with session.post(self._url, data=body(DRIPPING, stream=True), headers=headers) as answer:
             async for line in answer.content:
@@ -196,7 +196,7 @@ class Scenarios:
     async def _time_first_bytes(
         self, session: aiohttp.ClientSession, headers: Sequence[Mapping[str, str]]
     ) -> list[float]:
-        """Ask for quick streams one after another."""
+        """Request fast streams one after another."""
         waits = []
         for each in headers:
             started_at = time.perf_counter()

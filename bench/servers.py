@@ -1,4 +1,4 @@
-"""The servers that every run has: the fake upstream, and a proxy that governs nothing."""
+"""The servers of every run: the fake upstream, and a proxy without governance."""
 
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ from gateway.run.ports import free_port
 
 UPSTREAM_KEY = "sk-bench-upstream"
 GATEWAY_BASE_URL = "https://gateway.bench.example"
-"""The public address that proofs name; production refuses one without TLS."""
+"""The public address in proofs; production refuses one without TLS."""
 
 
 class UpstreamServer(Process):

@@ -1,7 +1,8 @@
-"""Measures live sessions: `python -m bench.sessions`.
+"""Measures realtime sessions: `python -m bench.sessions`.
 
-500 idle sockets and 50 talking ones on one server process: what the gateway adds to a frame at the 99th percentile, and the
-memory of the process. Then frames a second through the gateway, and through a bare relay with the same libraries.
+With 500 idle and 50 active sockets on one server process: the latency that the gateway adds to a frame at the 99th
+percentile, and the memory of the process. Then frames per second through the gateway, and through a bare relay with the
+same libraries.
 """
 
 import argparse
@@ -38,7 +39,7 @@ PRICE = dict.fromkeys(("input_token", "output_token", "input_audio_token", "outp
 
 
 class SocketServer(Process):
-    """One of `bench.sockets` in a process of its own."""
+    """One of `bench.sockets` in a separate process."""
 
     def __init__(self, name: str, directory: Path, **environment: str) -> None:
         port = free_port()
@@ -50,14 +51,14 @@ class SocketServer(Process):
 
 
 class Sockets:
-    """Opens sessions at one place."""
+    """Opens sessions at one target."""
 
     def __init__(self, url: str, customer: Customer | None = None) -> None:
         self._url = url
         self._customer = customer
 
     async def open(self) -> ClientConnection:
-        """Open one, and see its first event."""
+        """Open one, and receive its first event."""
         headers = {}
         if self._customer:
             url = f"{GATEWAY_BASE_URL}/v1/realtime"
@@ -74,7 +75,7 @@ class Sockets:
 
 
 async def frame_milliseconds(sockets: Sockets, idle: int, seconds: float) -> list[float]:
-    """Talk over some sockets while others are silent; return how long each frame took to come back, sorted."""
+    """Exchange frames on some sockets while others are idle; return the sorted round-trip times."""
     async with AsyncExitStack() as stack:
         for _ in range(idle):
             await stack.enter_async_context(await sockets.open())
@@ -95,7 +96,7 @@ async def _talk(socket: ClientConnection, seconds: float) -> list[float]:
 
 
 async def frames_per_second(sockets: Sockets, seconds: float) -> float:
-    """Send as fast as frames come back, with a few under way on each of a few sockets."""
+    """Send as fast as frames return, with a few in flight on each of a few sockets."""
     async with AsyncExitStack() as stack:
         busy = [await stack.enter_async_context(await sockets.open()) for _ in range(BUSY_SOCKETS)]
         counts = await asyncio.gather(*(_flood(socket, seconds) for socket in busy))
@@ -123,7 +124,7 @@ def memory_mebibytes(gateway: GatewayServer) -> float:
 
 
 def configuration(server: ProductServer, customer: Customer, upstream_url: str) -> dict[str, object]:
-    """Describe the run to the gateway."""
+    """Build the gateway's configuration for the run."""
     upstream = {"name": "live", "adapter": "realtime", "base_url": upstream_url, "api_key": UPSTREAM_KEY}
     alias = {"name": "realtime", "deployments": [{"upstream": "live", "model": "live-1"}], "price": PRICE}
     integration = {
@@ -161,7 +162,7 @@ def _percentile(values: list[float], part: float) -> float:
 
 
 def main() -> None:
-    """Start what is needed, measure, and stop it."""
+    """Start the servers, measure, and stop them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=10.0, help="how long each part takes")
     seconds = parser.parse_args().seconds

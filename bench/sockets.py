@@ -1,4 +1,4 @@
-"""Servers for the session bench: an upstream that echoes frames, and a relay that governs nothing.
+"""Servers for the session benchmark: an upstream that echoes frames, and a relay without governance.
 
 uvicorn bench.sockets:echo
 UPSTREAM=ws://… uvicorn bench.sockets:relay
@@ -16,7 +16,7 @@ UPDATED = orjson.dumps({"type": "session.updated", "event_id": "event_2", "sessi
 
 
 async def echo(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    """Answer every frame of sound with one of the same size."""
+    """Answer every audio frame with one of the same size."""
     if scope["type"] != "websocket":
         return
     await receive()
@@ -31,7 +31,7 @@ async def echo(scope: dict[str, Any], receive: Any, send: Any) -> None:
 
 
 async def relay(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    """Relay frames both ways as they are."""
+    """Relay frames unchanged in both directions."""
     if scope["type"] != "websocket":
         return
     await receive()

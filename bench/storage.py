@@ -1,8 +1,8 @@
-"""Measures what a settled call takes of the database: `python -m bench.storage`.
+"""Measures the database storage of a settled call: `python -m bench.storage`.
 
-A gateway in production's settings answers calls of several kinds, one kind after another. After each the tables are vacuumed
-and asked for their size with indexes and long values, so that what is printed is what a call leaves for good, and for a while.
-`--write` puts the tables into docs/retention.md.
+A gateway with production settings answers calls of several kinds, one kind after another. After each, the tables are
+vacuumed and measured with indexes and TOAST data, so that the output shows the permanent and the temporary storage of a
+call. `--write` puts the tables into docs/retention.md.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from bench.tables import table
 
 PAGE = ROOT / "docs" / "retention.md"
 AT_ONCE, BATCH = 16, 500
-"""A proof is good for a minute: no more are signed at a time than are used at once."""
+"""A proof is valid for a minute, so only as many are signed at a time as are used at once."""
 OUTPUT_LIMIT_TOKENS = 500
 GIBIBYTE = 1024**3
 
@@ -43,7 +43,7 @@ YEARS = (1_000_000, 100_000_000)
 
 
 class Kind(NamedTuple):
-    """What is asked."""
+    """A kind of request."""
 
     name: str
     question: Question
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def report(measured: Mapping[str, Sizes]) -> str:
-    """Return the table of bytes a call, and what a year of calls like the first kind needs."""
+    """Return the table of bytes per call, and the storage for a year of calls like the first kind."""
     calls = [[name, *(f"{sizes[each]:,.0f}" for each in LEDGER), *_shares(sizes)] for name, sizes in measured.items()]
     head = ["Bytes a call", "reservation", "usage record", "transfer", "ledger, for ever", "kept answer, 24 h"]
     per_call = table([*head, "stored response, 30 days"], calls)
@@ -97,7 +97,7 @@ def _ledger(sizes: Sizes) -> float:
 
 
 def _years(measured: Mapping[str, Sizes]) -> str:
-    """Lay out what a year needs, with calls spread evenly over it."""
+    """Render the storage for a year, with calls spread evenly over it."""
     rows = []
     for calls in YEARS:
         for name, sizes in measured.items():
@@ -129,7 +129,7 @@ def _measure(stack: ExitStack, directory: Path, calls: int) -> Iterator[tuple[st
 
 
 def _sizes(connection: psycopg.Connection) -> dict[str, int]:
-    """Return the size of each table in bytes, with its indexes and long values, without what is dead at its end."""
+    """Return the size of each table in bytes, with its indexes and TOAST data, after vacuuming."""
     found = {}
     for name in MEASURED:
         connection.execute(sql.SQL("VACUUM {}").format(sql.Identifier(name)))
@@ -140,7 +140,7 @@ def _sizes(connection: psycopg.Connection) -> dict[str, int]:
 
 
 async def _ask(lane: GatewayLane, kind: Kind, calls: int) -> None:
-    """Send this many calls, some at once; raise where one is not answered with 200."""
+    """Send this many calls concurrently; raise if one is not answered with 200."""
     url, content = f"{lane.gateway.url}{kind.question.path}", kind.question.body(stream=kind.stream)
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=AT_ONCE)) as session:
 

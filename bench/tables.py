@@ -1,4 +1,4 @@
-"""Lays out numbers and Markdown tables."""
+"""Renders numbers and Markdown tables."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -16,5 +16,5 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return a number with two decimals, or a dash where there is none."""
+    """Return a number with two decimals, or a dash if there is none."""
     return "-" if value is None or math.isnan(value) else f"{value:.2f}"

@@ -1,4 +1,5 @@
-"""Long streams over both routes of text, translated and not, beside the bare pass-through; and stored responses beside chats."""
+"""Compares long streams on both text routes, translated and not, with the pass-through; and stored responses with
+chats."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -28,7 +29,7 @@ BARE_RESPONSES = "pass-through, responses"
 
 
 class Wanted(NamedTuple):
-    """One lane's figure divided by another's, and what it has to reach, or not to exceed."""
+    """A ratio of two lanes' figures, and its target."""
 
     name: str
     lane: str
@@ -55,7 +56,7 @@ WHOLE = Wanted("requests/s, stored responses / chats", JSON_RESPONSES, JSON_CHAT
 
 
 class TextLane(GatewayLane):
-    """One question to the gateway, as a stream or as JSON alone."""
+    """One question to the gateway, only as a stream or only as JSON."""
 
     def __init__(self, name: str, gateway: GatewayLane, question: Question, *, streams: bool) -> None:
         ledger = gateway.ledger
@@ -64,7 +65,7 @@ class TextLane(GatewayLane):
         self.requests_per_second_max = LONG_PER_SECOND_MAX if streams else None
 
     def takes(self, *, stream: bool, concurrency: int) -> bool:
-        """Return whether it is asked so."""
+        """Return whether it is measured with this kind and concurrency."""
         return stream == self._streams
 
 
@@ -72,7 +73,7 @@ class BareLane(KeyLane):
     """Long streams through the pass-through."""
 
     def takes(self, *, stream: bool, concurrency: int) -> bool:
-        """Return whether a stream is asked for."""
+        """Return whether the request is a stream."""
         return stream
 
 
@@ -85,7 +86,7 @@ def measure(
     rounds: int,
     seconds: float,
 ) -> Results:
-    """Run every lane in turns."""
+    """Run every lane in turn."""
     shapes = [Shape(False, JSON_AT_ONCE), *(Shape(True, at_once) for at_once in AT_ONCE)]
     measurement = Measurement(Plan(rounds, seconds, min(1.0, seconds), shapes), _lanes(gateway, proxy), upstream, say)
     measurement.warm_up()
@@ -93,7 +94,7 @@ def measure(
 
 
 def ratios_table(results: Results) -> str:
-    """Return what is compared, for every number at once, and what it is compared for."""
+    """Return the ratios for every concurrency, with their targets."""
     shapes = [Shape(True, at_once) for at_once in AT_ONCE]
     rows = [
         [wanted.name, *(number(_ratio(results, wanted, shape)) for shape in shapes), wanted.limit]
@@ -105,7 +106,8 @@ def ratios_table(results: Results) -> str:
 
 
 def chunks_table(results: Results) -> str:
-    """Return each lane's chunks a second, and the processor time of server and database: what a busy machine changes least."""
+    """Return each lane's chunks per second, and the processor time of server and database, which other load affects
+    least."""
     rows = []
     for shape in results.shapes():
         for lane in results.lanes():

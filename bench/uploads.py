@@ -1,7 +1,7 @@
-"""What uploads take of a server's memory: `python -m bench.uploads`.
+"""Measures the server memory that uploads take: `python -m bench.uploads`.
 
-A gateway in production's settings, with one worker, gets one WAV file of nearly 25 MiB, and then twenty of them at once. Its
-resident memory is looked at all the while; what is printed is by how much it grew over what it was before.
+A gateway with production settings and one worker receives one WAV file of nearly 25 MiB, then twenty of them at once.
+Its resident memory is sampled all the while; the output is its growth over the initial value.
 """
 
 import sys
@@ -29,11 +29,11 @@ FILE_BYTES = 25 * 1024 * 1024 - 4096
 AT_ONCE = 20
 LOOK_SECONDS = 0.01
 LIMITS = {1: 30.0, AT_ONCE: 150.0}
-"""Mebibytes, by the number of uploads."""
+"""Limits in mebibytes, by the number of uploads."""
 
 
 def main() -> int:
-    """Measure, print a table, and return 1 where a limit is exceeded."""
+    """Measure, print a table, and return 1 if a limit is exceeded."""
     customer, product = Customer("uploader"), ProductServer()
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
@@ -84,7 +84,7 @@ def _send(gateway: GatewayServer, customer: Customer, data: bytes) -> None:
 
 @contextmanager
 def _growth(server: Process) -> Iterator[list[float]]:
-    """Yield a list whose one number is by how many mebibytes the server has grown at most; it is final after the block."""
+    """Yield a list whose only element is the server's peak growth in mebibytes; it is final after the block."""
     before, most, stop = server.server_mebibytes(), [0.0], threading.Event()
 
     def look() -> None:
