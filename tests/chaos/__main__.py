@@ -1,4 +1,4 @@
-"""Kills everything below a gateway under load and says what became of the money: `make chaos`."""
+"""Kills everything below a gateway under load and checks all money afterwards: `make chaos`."""
 
 import argparse
 import random
@@ -18,7 +18,7 @@ PAGE = PROJECT_DIR / "docs" / "chaos.md"
 
 
 def say(text: str) -> None:
-    """Print what is going on to standard error."""
+    """Print progress to standard error."""
     print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)
 
 
@@ -39,7 +39,7 @@ def read_options() -> argparse.Namespace:
 
 
 def plan_of(options: argparse.Namespace) -> Plan:
-    """Make the plan of a command line."""
+    """Build the plan from the command line."""
     seed = random.SystemRandom().randrange(10**6) if options.seed is None else options.seed
     return Plan(
         seconds=options.minutes * 60,
@@ -55,7 +55,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
 
 
 def main() -> int:
-    """Play, print, and exit with 1 unless nothing happened that must not."""
+    """Run, print, and exit with 1 unless all verdicts are empty."""
     options = read_options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("chaos: stopped"))
     plan = plan_of(options)

@@ -1,4 +1,4 @@
-"""One HTTP exchange with a gateway process, written into the journal however it ends."""
+"""One HTTP exchange with a gateway process, recorded in the journal however it ends."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ from bench.servers import GATEWAY_BASE_URL
 from tests.chaos.journal import LEFT, NO_ANSWER, Attempt, Journal
 
 PATIENCE_SECONDS = 20.0
-"""A client that has heard nothing, or not all of it, for so long gives up. An answer after 10 s is late already."""
+"""The timeout after which a client gives up an incomplete response. One after 10 s is already late."""
 
 RECEIPT = b": service "
 STREAM_END = b"data: [DONE]"
@@ -46,9 +46,9 @@ class Caller:
         headers: Mapping[str, str] | None = None,
         leave_after_seconds: float | None = None,
     ) -> bytes:
-        """Send a request and read its whole answer into `attempt`; return the body, as far as it came.
+        """Send a request and read its complete response into `attempt`; return the body as far as it arrived.
 
-        `leave_after_seconds` is when the client hangs up, whatever has come by then.
+        After `leave_after_seconds` the client disconnects, whatever has arrived.
         """
         pieces: list[bytes] = []
         async with self._noting(attempt, leave_after_seconds):
@@ -78,7 +78,7 @@ class Caller:
 
 
 def proof_headers(customer: Customer, token: str, method: str, path: str) -> dict[str, str]:
-    """Make the headers of a protected request, with a new proof."""
+    """Build the headers of a protected request, with a new proof."""
     [proof] = customer.key.sign_proofs(method=method, url=GATEWAY_BASE_URL + path, token=token, count=1)
     return {"Authorization": f"DPoP {token}", "DPoP": proof.decode()}
 
@@ -91,7 +91,7 @@ def _note_headers(attempt: Attempt, answer: aiohttp.ClientResponse) -> None:
 
 
 def _note_body(attempt: Attempt, body: bytes) -> None:
-    """Read what a complete body says: a stream's receipt and end, or an error's code."""
+    """Parse a complete body: a stream's receipt and end, or an error's code."""
     if attempt.status == 200 and body.startswith((b"data:", b":")):
         lines = body.splitlines()
         attempt.is_whole = STREAM_END in lines

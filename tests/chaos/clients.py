@@ -1,4 +1,4 @@
-"""The load: clients that call, leave, lose their answer and ask again with the same key."""
+"""The load: clients that call, disconnect, lose responses and repeat requests with the same key."""
 
 import asyncio
 import random
@@ -15,13 +15,13 @@ from tests.chaos.people import Crowd, Person
 
 TRIES = 4
 LEAVING, TIRED = 0.08, 0.5
-"""How often a client hangs up, and how often it does not come back then."""
+"""The probabilities that a client disconnects, and that it then does not return."""
 RETRIED = {"not_ready", "idempotency_in_progress", "upstream_error", "upstream_timeout", "upstream_overloaded"}
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """One logical call: its key and its body stay the same however often it is sent."""
+    """One logical call: its key and its body stay the same in every repetition."""
 
     person: Person
     model: Model
@@ -30,7 +30,7 @@ class Wish:
 
 
 class Client:
-    """One client that makes call after call, of any of its models, until it is told to stop."""
+    """One client that makes one call after another, with any of its models, until stopped."""
 
     def __init__(
         self, caller: Caller, product: ProductServer, crowd: Crowd, models: Sequence[Model], dice: random.Random
@@ -42,16 +42,16 @@ class Client:
         self._dice = dice
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Call, one call after the other."""
+        """Make one call after another."""
         while not stop.is_set():
-            await self._fulfil(self._wish(), stop)
+            await self._complete(self._wish(), stop)
 
     def _wish(self) -> Wish:
         [model] = self._dice.choices(self._models, [model.weight for model in self._models])
         return Wish(self._crowd.choose(self._dice), model, fresh_key("chaos"), self._dice.random() < model.streams)
 
-    async def _fulfil(self, wish: Wish, stop: asyncio.Event) -> None:
-        """Ask until there is an answer that asking again would not change, or patience ends."""
+    async def _complete(self, wish: Wish, stop: asyncio.Event) -> None:
+        """Repeat the request until the response is final or the timeout passes."""
         for number in range(TRIES):
             attempt = await self._ask(wish)
             if attempt is not None and self._is_final(attempt):

@@ -1,4 +1,4 @@
-"""The gateway.yaml of a run: bench's product and upstream, the models, and money for every payer."""
+"""The gateway.yaml of a run: bench's product and upstream, the models, and credit for every payer."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,23 +9,23 @@ from bench.servers import UPSTREAM_KEY
 from tests.chaos.models import MODELS, alias
 
 UPSTREAM_TIMEOUT_SECONDS = 4.0
-"""Far less than a client's patience, so that an upstream that hangs is no excuse for a late answer."""
+"""Far less than a client's timeout, so that a hanging upstream is no excuse for a late response."""
 
 MANAGING = ("orgs:read", "orgs:manage", "products:manage", "seats:manage", "budgets:manage")
 GRANT_MICROUSD = 500_000_000
 SMALL_GRANT_MICROUSD = 2_000
-"""For some fifty calls: then a wallet is empty, and must refuse."""
+"""Enough for about fifty calls: then a wallet is empty, and must refuse."""
 
 
 def product_server() -> ProductServer:
-    """Make the product's own server, which may hand out what founding an organization takes."""
+    """Build the product's server, with the capabilities needed to create an organization."""
     return ProductServer([*CAPABILITIES, *MANAGING])
 
 
 def configuration(
     product: ProductServer, upstream_url: str, rich: Iterable[Customer], poor: Iterable[Customer]
 ) -> dict[str, Any]:
-    """Describe the whole run to the gateway."""
+    """Build the gateway's configuration for the run."""
     whole = gateway_configuration(
         jwks=product.jwks, upstream_url=f"{upstream_url}/v1", upstream_key=UPSTREAM_KEY, customers=()
     )

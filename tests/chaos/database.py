@@ -1,4 +1,4 @@
-"""A durable PostgreSQL of the run's own: crashed in every way, and started again at once by whoever watches it."""
+"""A durable PostgreSQL for the run: crashed in various ways, and restarted at once by its supervisor."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from gateway.run.postgres import Cluster
 MAX_CONNECTIONS = 60
 SETTINGS = {"fsync": "on", "full_page_writes": "on", "max_connections": str(MAX_CONNECTIONS)}
 SLOW_DISK = {"commit_delay": "5000", "commit_siblings": "0"}
-"""Before each flush of its log the server waits for 5 ms, also where nobody else commits."""
+"""The server waits for 5 ms before each flush of its log, even for a single commit."""
 
 Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 
@@ -28,7 +28,7 @@ COMMITS = 25
 
 
 class Database:
-    """The server's processes and its settings. Whoever starts and watches it calls `start` and `mend` from one thread."""
+    """The server's processes and its settings. `start` and `mend` must be called from the same thread."""
 
     def __init__(self, home: Path) -> None:
         self._cluster = Cluster(home, settings=SETTINGS)
@@ -39,7 +39,7 @@ class Database:
         self.url = self._cluster.start()
 
     def mend(self) -> None:
-        """Start the server again where it has ended; what its old processes left behind is cleared first."""
+        """Restart the server if it has ended, after cleaning up its old processes."""
         if self._cluster.has_ended():
             assert self._cluster.start() == self.url, "the database came back at another address"
 
@@ -54,18 +54,18 @@ class Database:
         return self._cluster.process.pid
 
     def connect(self) -> Connection:
-        """Open a connection, which may write whatever the server's settings say."""
+        """Open a connection that may write whatever the server's settings."""
         connection = psycopg.connect(self.url, autocommit=True, connect_timeout=5, application_name=OWN_NAME)
         connection.execute("SET default_transaction_read_only = off")
         return connection
 
     @staticmethod
     def backends(connection: Connection) -> list[int]:
-        """List the processes that serve the gateway's connections."""
+        """List the process ids of the gateway's connections."""
         return [pid for (pid,) in connection.execute(BACKENDS, [OWN_NAME])]
 
     def signal_all(self, number: signal.Signals) -> None:
-        """Send a signal to every process of the server, the first one included."""
+        """Send a signal to every process of the server, including the first."""
         first = psutil.Process(self.postmaster)
         for process in (first, *first.children(recursive=True)):
             try:
@@ -74,18 +74,18 @@ class Database:
                 continue
 
     def kill(self, pid: int, number: signal.Signals) -> None:
-        """Send a signal to one process of the server, and wait until the server has crashed and is back."""
+        """Send a signal to one process of the server, and wait until the server has crashed and restarted."""
         with self.connect() as witness:
             os.kill(pid, number)
             _await(lambda: _is_dead(witness), "the server did not notice")
         self.await_return()
 
     def await_return(self) -> None:
-        """Wait until connections are taken again."""
+        """Wait until connections are accepted again."""
         _await(self._answers, "the server did not come back")
 
     def set(self, values: dict[str, str]) -> None:
-        """Change settings of the running server; an empty value gives the default back."""
+        """Change settings of the running server; an empty value restores the default."""
         with self.connect() as connection:
             for name, value in values.items():
                 what = f"SET {name} = '{value}'" if value else f"RESET {name}"
@@ -93,7 +93,7 @@ class Database:
             connection.execute("SELECT pg_reload_conf()")
 
     def commit_milliseconds(self) -> float:
-        """Measure how long one commit takes, the median of some."""
+        """Measure the median duration of several commits."""
         with self.connect() as connection:
             taken = [_time_of_commit(connection) for _ in range(COMMITS)]
         return statistics.median(taken) * 1000
@@ -121,7 +121,7 @@ def _time_of_commit(connection: Connection) -> float:
 
 
 def _await(condition: Callable[[], bool], complaint: str) -> None:
-    for _ in range(round(AWAY_SECONDS / POLL_SECONDS)):  # tries, not seconds: the machine itself may stand still
+    for _ in range(round(AWAY_SECONDS / POLL_SECONDS)):  # attempts, not seconds, because the machine itself may pause
         if condition():
             return
         time.sleep(POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""What is left when a run is over: the gateway's tables, the upstream's ledger, and what the clients wrote down."""
+"""The evidence of a run: the gateway's tables, the upstream's ledger, and the clients' journal."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ SELECT coalesce(sum(greatest(0, used.microusd - b.limit_microusd)), 0)::bigint
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call as the ledger has it; amounts in micro-USD. `posted` is the sum of its charge's transfers."""
+    """One call in the ledger; amounts in micro-USD. `posted` is the sum of its charge's transfers."""
 
     id: str
     payer: str
@@ -51,12 +51,13 @@ class Call:
 
     @property
     def is_closed(self) -> bool:
-        """Return whether its money is decided."""
+        """Return whether its charge is final."""
         return self.state in ("settled", "released")
 
 
 class Work(NamedTuple):
-    """One request as the upstream has it. `cost` is what it told the caller, at the caller's price, if it was honest."""
+    """One request in the upstream's ledger. `cost` is the reported usage at the caller's price, if it reported
+    honestly."""
 
     call_id: str
     is_complete: bool
@@ -79,7 +80,7 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything that the verdicts look at. `overspent` sums what wallets and budgets gave beyond their limits."""
+    """The input of all verdicts. `overspent` is the sum that wallets and budgets gave beyond their limits."""
 
     calls: Mapping[str, Call]
     works: Mapping[str, Sequence[Work]]
@@ -95,7 +96,7 @@ def read_calls(database: Database) -> dict[str, Call]:
 
 
 def read_overspent(database: Database) -> int:
-    """Sum what was spent and is held beyond grants and budgets, from single calls, in micro-USD."""
+    """Sum spending and holds beyond grants and budgets, from single calls, in micro-USD."""
     ledger = Ledger(database.url)
     with database.connect() as connection:
         [passed] = connection.execute(BUDGETS_PASSED).fetchone() or (0,)
@@ -106,7 +107,7 @@ def read_overspent(database: Database) -> int:
 
 
 def read_works(entries: Iterable[Mapping[str, Any]]) -> dict[str, list[Work]]:
-    """Sort the upstream's entries by the call that each was for."""
+    """Group the upstream's entries by call."""
     works: dict[str, list[Work]] = defaultdict(list)
     for entry in entries:
         work = Work.of(entry)

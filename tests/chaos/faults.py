@@ -1,4 +1,4 @@
-"""What is done to the installation, and when: each kind of fault is a function that returns when its cause is gone."""
+"""The faults and their schedule: each kind is a function that returns when the cause of the fault is gone."""
 
 import contextlib
 import random
@@ -15,15 +15,15 @@ from tests.chaos.installation import Installation
 from tests.chaos.journal import Disturbance
 
 Fault = Callable[[Installation, random.Random], str]
-"""Gives the name of the gateway process that it killed, if it killed one."""
+"""Returns the name of the gateway process that it killed, if any."""
 
 PAUSE_SECONDS = (1.0, 3.0)
-"""How long the faults last that are not over at once."""
+"""The duration of faults that are not instantaneous."""
 RESTART_SECONDS = 60.0
 
 
 def kill_backend(installation: Installation, dice: random.Random) -> str:
-    """Kill the process of one connection, as the kernel does when memory runs out: the whole server crashes."""
+    """Kill one connection's process, as the kernel does when out of memory: the whole server crashes."""
     with installation.database.connect() as spare:
         victims = installation.database.backends(spare)
         dice.shuffle(victims)
@@ -35,27 +35,27 @@ def kill_backend(installation: Installation, dice: random.Random) -> str:
 
 
 def shut_down_at_once(installation: Installation, dice: random.Random) -> str:
-    """Stop the server at once: an immediate shutdown."""
+    """Stop the server with an immediate shutdown."""
     installation.database.kill(installation.database.postmaster, signal.SIGQUIT)
     return ""
 
 
 def kill_postmaster(installation: Installation, dice: random.Random) -> str:
-    """Kill the server's first process; the others notice, each in its own time."""
+    """Kill the server's first process; the others notice at different times."""
     installation.database.kill(installation.database.postmaster, signal.SIGKILL)
     return ""
 
 
 def kill_gateway(installation: Installation, dice: random.Random) -> str:
-    """Kill one server process of the gateway, and wait until its successor answers anything at all."""
+    """Kill one server process of the gateway, and wait until its successor responds."""
     name = dice.choice(list(installation.gateways))
     installation.kill(name)
-    await_speech(installation.gateways[name])
+    await_response(installation.gateways[name])
     return name
 
 
 def stop_for_a_while(installation: Installation, dice: random.Random) -> str:
-    """Stop every process of the server, as a machine does that is short of everything, and let them go on."""
+    """Suspend every process of the server, as on an overloaded machine, and resume them."""
     installation.database.signal_all(signal.SIGSTOP)
     try:
         time.sleep(dice.uniform(*PAUSE_SECONDS))
@@ -65,7 +65,7 @@ def stop_for_a_while(installation: Installation, dice: random.Random) -> str:
 
 
 def make_read_only(installation: Installation, dice: random.Random) -> str:
-    """Refuse every write for a while, as a server does that is about to hand over to another."""
+    """Make the server read-only for a while, as before a failover."""
     installation.database.set({"default_transaction_read_only": "on"})
     try:
         time.sleep(dice.uniform(*PAUSE_SECONDS))
@@ -82,7 +82,7 @@ def end_connections(installation: Installation, dice: random.Random) -> str:
 
 
 def use_up_connections(installation: Installation, dice: random.Random) -> str:
-    """End half of the gateway's connections and take every one that is to be had, for a while."""
+    """End half of the gateway's connections and open all remaining ones, for a while."""
     with contextlib.ExitStack() as stack:
         operator = stack.enter_context(contextlib.closing(installation.database.connect()))
         _take_all(installation, stack)
@@ -107,20 +107,20 @@ FAULTS: Mapping[str, Fault] = {
 
 
 def evenly_mixed(kinds: Iterable[str], count: int, dice: random.Random) -> list[str]:
-    """List `count` faults of these kinds, each as often as any other, in random order."""
+    """List `count` faults of these kinds, equally often, in random order."""
     mixed = list(islice(cycle(kinds), count))
     dice.shuffle(mixed)
     return mixed
 
 
 def moments(count: int, seconds: float, dice: random.Random) -> list[float]:
-    """Return when each fault begins, in seconds from the start: at random, early in equal parts of the time."""
+    """Return the start time of each fault in seconds: random, early in equal parts of the time."""
     part = seconds / max(count, 1)
     return [part * (number + dice.uniform(0.05, 0.35)) for number in range(count)]
 
 
 def inflict(kind: str, installation: Installation, dice: random.Random) -> Disturbance:
-    """Do one thing to the installation, and return when its cause is gone."""
+    """Inflict one fault on the installation, and return when its cause is gone."""
     started_at = time.time()
     process = FAULTS[kind](installation, dice)
     return Disturbance(kind, started_at, time.time(), process)
@@ -139,16 +139,16 @@ def _take_all(installation: Installation, stack: contextlib.ExitStack) -> None:
             stack.enter_context(contextlib.closing(installation.database.connect()))
 
 
-def await_speech(origin: str) -> None:
-    """Wait until a server process answers anything at all."""
+def await_response(origin: str) -> None:
+    """Wait until a server process responds at all."""
     until = time.monotonic() + RESTART_SECONDS
-    while not _speaks(origin):
+    while not _responds(origin):
         if time.monotonic() > until:
             raise RuntimeError(f"{origin} does not answer")
         time.sleep(0.05)
 
 
-def _speaks(origin: str) -> bool:
+def _responds(origin: str) -> bool:
     try:
         return requests.get(f"{origin}/healthz", timeout=0.5).status_code > 0
     except requests.RequestException:

@@ -1,4 +1,5 @@
-"""The installation of a run: database, fake upstream, two gateway processes and the jobs, kept up as `make run` keeps its own."""
+"""The installation of a run: database, fake upstream, two gateway processes and the jobs, supervised as by `make
+run`."""
 
 import os
 import secrets
@@ -29,7 +30,7 @@ TICK_SECONDS = 0.05
 
 
 class LogFile(Output):
-    """What the processes print, in a file."""
+    """Writes the output of the processes to a file."""
 
     def __init__(self, file: TextIO) -> None:
         super().__init__()
@@ -40,7 +41,7 @@ class LogFile(Output):
 
 
 class Installation:
-    """Everything that runs, as a context manager. `gateways` are the addresses of the server processes by name."""
+    """All processes, as a context manager. `gateways` are the addresses of the server processes by name."""
 
     def __init__(self, processes: int) -> None:
         self.home = make_home("gateway-chaos-")
@@ -49,7 +50,7 @@ class Installation:
         ports = {f"gateway-{number}": free_port() for number in range(1, processes + 1)}
         self.gateways = {name: f"http://{LOOPBACK}:{port}" for name, port in ports.items()}
         self._ports = ports
-        # The kernel ends a child with the thread that started it, so all of them are started by one that stays.
+        # The kernel ends a child together with the thread that started it, so a permanent thread starts all of them.
         self._keeper = ThreadPoolExecutor(1, thread_name_prefix="keeper")
         self._watch: Future[None] | None = None
         self._is_stopping = False
@@ -77,7 +78,7 @@ class Installation:
 
     @property
     def log_path(self) -> Path:
-        """Return the file that holds what the gateway's processes said."""
+        """Return the file with the output of the gateway's processes."""
         return self.home / "gateway.log"
 
     def open(self, configuration: Mapping[str, Any]) -> None:
@@ -93,12 +94,12 @@ class Installation:
         self._watch = self._keeper.submit(self._keep)
 
     def check(self) -> None:
-        """Raise what kept the installation from being kept up, if anything did."""
+        """Raise the exception that ended the supervision, if any."""
         if self._watch and self._watch.done():
             self._watch.result()
 
     def kill(self, name: str) -> None:
-        """Kill one gateway process; it is started again at once."""
+        """Kill one gateway process; it is restarted at once."""
         os.kill(self._supervisor.pids()[name], signal.SIGKILL)
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -107,17 +108,17 @@ class Installation:
         return subprocess.run(command, cwd=PROJECT_DIR, env=self._environment, capture_output=True, text=True)
 
     def remove(self) -> None:
-        """Delete what the run left on disk."""
+        """Delete the run's files."""
         shutil.rmtree(self.home, ignore_errors=True)
 
     def _keep(self) -> None:
-        """Start again what ends, as a supervisor does, until the installation is closed."""
+        """Restart what ends, as a supervisor does, until the installation is closed."""
         while not self._is_stopping:
             self.database.mend()
             self._supervisor.tick(TICK_SECONDS)
 
     def _services(self) -> Sequence[Service]:
-        """Describe the gateway's servers, each on a socket that outlives it, and the jobs."""
+        """Define the gateway's servers, each on a socket that outlives it, and the jobs."""
         servers = [self._server(name, port) for name, port in self._ports.items()]
         jobs = Service("jobs", (sys.executable, "-m", "tests.chaos.jobs"), self._environment)
         return [*servers, jobs]

@@ -1,4 +1,4 @@
-"""The periodic jobs in a process of their own: `python -m tests.chaos.jobs` runs the schedule's tasks, only more often."""
+"""Runs the periodic jobs in a separate process, more often than scheduled: `python -m tests.chaos.jobs`."""
 
 import logging
 import time
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import django
 
 SPEED = 10.0
-"""A job that runs every 30 s runs here every 3 s, and none oftener than SHORTEST_SECONDS."""
+"""A job that runs every 30 s runs here every 3 s, and none more often than SHORTEST_SECONDS."""
 SHORTEST_SECONDS = 1.5
 TICK_SECONDS = 0.1
 
@@ -15,7 +15,7 @@ log = logging.getLogger("chaos.jobs")
 
 
 def main() -> None:
-    """Run every task of the schedule at its interval, whatever became of it the time before."""
+    """Run every scheduled task at its interval, even if it failed before."""
     django.setup()
     from gateway.celery import app
     from gateway.schedule import INTERVAL_SECONDS

@@ -1,4 +1,4 @@
-"""What the clients saw: every request of a run with its answer, and when the installation was disturbed."""
+"""The clients' records: every request of a run with its response, and the disturbances of the installation."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ LEFT, NO_ANSWER = "left", "no answer"
 
 @dataclass(slots=True)
 class Attempt:
-    """One request and what came of it. Times are seconds of the Unix clock; amounts are micro-USD."""
+    """One request and its outcome. Times are seconds of the Unix clock; amounts are micro-USD."""
 
     purpose: str
     """CALL, TOKEN, or the name of a probe."""
@@ -29,9 +29,9 @@ class Attempt:
     charge: int | None = None
     is_whole: bool = False
     has_left: bool = False
-    """The client hung up, because it wanted to."""
+    """The client disconnected on purpose."""
     failure: str = ""
-    """Why there is no whole answer: the connection's error, or that the client's patience ended."""
+    """Why there is no complete response: the connection's error, or the client's timeout."""
 
     @property
     def seconds(self) -> float:
@@ -40,20 +40,20 @@ class Attempt:
 
     @property
     def outcome(self) -> str:
-        """Name what came of it, in a few words."""
+        """Describe its outcome in a few words."""
         if self.failure in (LEFT, NO_ANSWER):
             return self.failure
         return f"{self.status}" if self.is_whole else "cut off"
 
     @property
     def is_served(self) -> bool:
-        """Return whether it went as in good times."""
+        """Return whether it succeeded normally."""
         return self.status == 200 and self.is_whole
 
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """One thing that was done to the installation. It was over at `ended_at`; `process` names a gateway that was killed."""
+    """One disturbance of the installation, over at `ended_at`; `process` names a gateway that was killed."""
 
     kind: str
     started_at: float
@@ -63,7 +63,7 @@ class Disturbance:
 
 @dataclass(slots=True)
 class Journal:
-    """Everything that clients and disturbers wrote down, in the order in which it ended."""
+    """All records of clients and disturbances, in the order in which they ended."""
 
     attempts: list[Attempt] = field(default_factory=list)
     disturbances: list[Disturbance] = field(default_factory=list)
@@ -73,7 +73,7 @@ class Journal:
         return (attempt for attempt in self.attempts if attempt.purpose == purpose)
 
     def by_key(self) -> dict[tuple[str, str], list[Attempt]]:
-        """List the requests of each call: a payer's idempotency key. Probes of a model route are calls too."""
+        """Group the requests by call: a payer's idempotency key. Probes of a model route are calls too."""
         calls: dict[tuple[str, str], list[Attempt]] = defaultdict(list)
         for attempt in self.attempts:
             if attempt.key:
@@ -81,7 +81,7 @@ class Journal:
         return calls
 
     def away_seconds(self, attempt: Attempt) -> float:
-        """Return for how much of a request its own server process was dead and not yet started again."""
+        """Return the time during a request in which its own server process was down."""
         return sum(
             max(0.0, min(attempt.ended_at, each.ended_at) - max(attempt.started_at, each.started_at))
             for each in self.disturbances

@@ -1,4 +1,4 @@
-"""The models of a run: each alias is one way in which the fake upstream answers (`tests/support/upstream/behaviours.py`)."""
+"""The models of a run: each alias has one behavior of the fake upstream (`tests/support/upstream/behaviours.py`)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from bench.config import INPUT_PRICE, OUTPUT_PRICE
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """An alias, the upstream's behaviour behind it, and how often it is asked for.
+    """An alias, the upstream's behavior behind it, and its frequency.
 
-    `is_honest`: a whole answer reports what it cost. `is_prompt`: the upstream answers, or refuses, well within the
-    time that a client waits.
+    `is_honest`: a complete response reports its cost. `is_prompt`: the upstream responds, or refuses, well within the
+    client's timeout.
     """
 
     name: str
@@ -21,7 +21,7 @@ class Model:
     is_honest: bool = False
     is_prompt: bool = True
     streams: float = 0.4
-    """How often it is asked for a stream."""
+    """The share of streamed requests."""
 
 
 QUICK = Model("quick", "small-1", 40, is_honest=True)
@@ -49,11 +49,11 @@ MODELS = (
     Model("stalling", "hang-first-event", 1, is_prompt=False, streams=1.0),
 )
 HONEST_BEHAVIOURS = frozenset(model.behaviour.partition("?")[0] for model in MODELS if model.is_honest)
-"""As the upstream's ledger names them."""
+"""The names in the upstream's ledger."""
 
 
 def alias(model: Model) -> Mapping[str, Any]:
-    """Describe a model to the gateway's configuration."""
+    """Build the configuration of a model."""
     return {
         "name": model.name,
         "enabled": True,

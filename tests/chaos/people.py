@@ -1,4 +1,4 @@
-"""Who calls: accounts with wallets of their own, and owners who call for their organization."""
+"""The callers: accounts with their own wallets, and owners who call for their organization."""
 
 import random
 import time
@@ -14,7 +14,7 @@ from tests.chaos.journal import TOKEN, Attempt
 CONTEXT = "/v1/auth/context"
 EXCHANGE = "/v1/auth/token/exchange"
 BUDGETS = {"org": 40_000, "product": 30_000, "member": 20_000, "member_product": 10_000}
-"""Limits in micro-USD a month; the narrowest is used up by some hundreds of calls."""
+"""Limits in micro-USD per month; the lowest is used up by a few hundred calls."""
 
 
 @dataclass(slots=True)
@@ -27,11 +27,11 @@ class Person:
 
     @property
     def payer(self) -> str:
-        """Return the wallet's owner as the ledger names it."""
+        """Return the wallet's owner as named in the ledger."""
         return self.org_id or self.customer.did
 
     async def token(self, caller: Caller, product: ProductServer, process: str) -> str:
-        """Return a token that is good for a while, exchanged anew where it must be; empty where that failed."""
+        """Return a valid token, exchanging a new one if necessary; empty if that failed."""
         if time.monotonic() < self._until:
             return self.customer.token
         attempt = Attempt(TOKEN, process, payer=self.customer.did)
@@ -45,7 +45,7 @@ class Person:
 
 
 async def exchange(caller: Caller, product: ProductServer, customer: Customer, attempt: Attempt) -> str:
-    """Exchange an assertion for a customer's token; empty where the gateway does not give one."""
+    """Exchange an assertion for a customer's token; empty if the gateway refuses."""
     body = {"assertion": product.sign_assertion(customer), "dpop_jwk": customer.key.jwk}
     said = await caller.ask(attempt, "POST", EXCHANGE, body=orjson.dumps(body))
     return str(orjson.loads(said)["access_token"]) if attempt.is_served else ""
@@ -59,7 +59,7 @@ async def _for_organization(caller: Caller, person: Person, token: str, process:
 
 
 async def found(caller: Caller, product: ProductServer, owner: Customer, process: str) -> Person:
-    """Found an organization with a product, a seat for its owner, and budgets of all four scopes."""
+    """Create an organization with a product, a seat for its owner, and budgets of all four scopes."""
     person = Person(owner)
     token = await person.token(caller, product, process)
     founded = await _manage(caller, owner, token, process, "POST", "/v1/organizations", {"name": owner.name})
@@ -88,12 +88,12 @@ async def _manage(
 
 @dataclass(slots=True)
 class Crowd:
-    """Everybody who pays, by how many calls meet in one wallet. A third of the calls goes to each group."""
+    """All payers, grouped by how many calls share a wallet. Each group makes a third of the calls."""
 
     hot: Sequence[Person]
     few: Sequence[Person]
     many: Sequence[Person]
 
     def choose(self, dice: random.Random) -> Person:
-        """Choose who calls next."""
+        """Choose the next caller."""
         return dice.choice(dice.choice((self.hot, self.few, self.many)))

@@ -1,4 +1,4 @@
-"""Probes: every server process is asked on every kind of route, twice a second, whether it serves."""
+"""Probes: requests to every server process on every kind of route, twice a second."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ INTERVAL_SECONDS = 0.5
 
 
 class Prober:
-    """Asks one process. Each probe is sent at its time, whether or not those before it were answered."""
+    """Probes one process. Each probe is sent at its time, whether or not earlier ones were answered."""
 
     def __init__(self, caller: Caller, product: ProductServer, customer: Customer, process: str) -> None:
         self._caller = caller
@@ -27,7 +27,7 @@ class Prober:
         self._process = process
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Probe until told to stop, and wait for the answers that are under way."""
+        """Probe until stopped, and wait for pending responses."""
         async with asyncio.TaskGroup() as probes:
             while not stop.is_set():
                 for probe in (self._exchange, self._wallet, self._model):

@@ -1,4 +1,4 @@
-"""How soon the installation serves again: from the moment at which a fault's cause is gone, per process and route."""
+"""Measures recovery: the time from the end of a fault's cause until service, per process and route."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,7 +10,7 @@ RETURN_SECONDS = 5.0
 
 
 class Return(NamedTuple):
-    """How long after a fault a route of a process still failed; 0 where its first probe already succeeded."""
+    """The time after a fault for which a route of a process still failed; 0 if its first probe succeeded."""
 
     process: str
     route: str
@@ -31,14 +31,14 @@ def returns(journal: Journal) -> Iterator[Return]:
 
 
 def slow_returns(journal: Journal) -> list[Return]:
-    """List those that took too long."""
+    """List the recoveries that took too long."""
     return [each for each in returns(journal) if each.seconds > RETURN_SECONDS]
 
 
 def _still_failed(probes: list[Attempt], fault: Disturbance, until: float) -> float:
-    """Return when the last probe was sent that failed, in seconds after the fault's end.
+    """Return when the last failed probe was sent, in seconds after the fault's end.
 
-    A probe counts that was answered before the next fault, or that had long enough to be answered.
+    A probe counts if it was answered before the next fault, or had enough time to be answered.
     """
     counted = [
         probe

@@ -1,4 +1,4 @@
-"""Lays a run out as a table: for the terminal and for `docs/chaos.md`."""
+"""Renders a run as tables, for the terminal and `docs/chaos.md`."""
 
 import os
 import platform
@@ -17,7 +17,7 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """How a run was made. Commits are medians in milliseconds, on the fast disk and on the slow one."""
+    """The conditions of a run. Commits are medians in milliseconds, on the fast disk and on the slow one."""
 
     command: str
     seed: int
@@ -29,7 +29,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run was, what it saw, and every case of what must not happen."""
+    """The conditions of a run, its evidence, and every case of each verdict."""
 
     conditions: Conditions
     evidence: Evidence
@@ -37,11 +37,11 @@ class Report:
 
     @property
     def is_clean(self) -> bool:
-        """Return whether nothing happened that must not."""
+        """Return whether all verdicts are empty."""
         return not any(self.cases.values())
 
     def markdown(self) -> str:
-        """Lay out the whole report."""
+        """Render the whole report."""
         verdicts = table(["What must not happen", "Cases"], [[name, f"{len(c):,}"] for name, c in self.cases.items()])
         return "\n\n".join([self._opening(), verdicts, self._faults(), self._calls()])
 
@@ -61,7 +61,7 @@ class Report:
         )
 
     def _faults(self) -> str:
-        """Show how often each fault was inflicted and how long afterwards something still failed."""
+        """Render how often each fault was inflicted, and how long failures lasted afterwards."""
         times = Counter(each.kind for each in self.evidence.journal.disturbances)
         longest: dict[str, float] = dict.fromkeys(times, 0.0)
         for each in returns(self.evidence.journal):
@@ -70,7 +70,7 @@ class Report:
         return table(["Fault", "Times", "Last failure after its end, s"], rows)
 
     def _calls(self) -> str:
-        """Show what became of the calls, and what clients were told."""
+        """Render the outcomes of the calls, and the clients' responses."""
         states = Counter(call.state for call in self.evidence.calls.values())
         told = Counter(attempt.code or attempt.outcome for attempt in self.evidence.journal.of(CALL))
         rows = [["the ledger", *_listed(states)], ["the clients", *_listed(told)]]

@@ -1,4 +1,4 @@
-"""One chaos run from beginning to end."""
+"""Controls a chaos run from start to end."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ from tests.chaos.report import Conditions, Report
 from tests.chaos.verdicts import judge
 
 CALM_SECONDS = 6.0
-"""Load goes on for so long after the last fault, so that the return from it is seen."""
+"""The duration of load after the last fault, so that its recovery is measured."""
 FEW, RICH, POOR, ORGANIZATIONS = 6, 20, 10, 4
 GRANT = "from billing.operations.credits import grant; grant('organization', {org!r}, amount_microusd={amount}, source_kind='chaos', source_key={org!r})"
 NEVER, HALF, ALWAYS = "never", "half", "always"
@@ -31,7 +31,7 @@ NEVER, HALF, ALWAYS = "never", "half", "always"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is made of; the kinds of its faults come in this order. `patience` is how long the jobs are given."""
+    """The parameters of a run; its faults come in this order. `patience` is the time given to the jobs."""
 
     seconds: float
     kinds: Sequence[str]
@@ -45,7 +45,7 @@ class Plan:
 
 
 class Run:
-    """Plays one plan in one installation."""
+    """Runs one plan in one installation."""
 
     def __init__(self, plan: Plan, installation: Installation) -> None:
         self._plan = plan
@@ -56,8 +56,8 @@ class Run:
         self._commits = [0.0, 0.0]
 
     def play(self) -> Report:
-        """Open the installation, disturb it under load, wait for the jobs, and judge."""
-        people = self._furnish()
+        """Start the installation, disturb it under load, wait for the jobs, and judge."""
+        people = self._prepare()
         asyncio.run(self._load(*people))
         self._plan.say("waiting for the jobs")
         entries = self._installation.upstream.ledger()
@@ -70,8 +70,8 @@ class Run:
         seen = Evidence(calls, works, self._journal, overspent, complaints)
         return Report(self._conditions(), seen, judge(seen))
 
-    def _furnish(self) -> tuple[Crowd, Sequence[Customer], Sequence[Customer]]:
-        """Start everything, with wallets for everybody; return payers, owners to be, and the probers' accounts."""
+    def _prepare(self) -> tuple[Crowd, Sequence[Customer], Sequence[Customer]]:
+        """Start everything, with wallets for everybody; return payers, future owners, and the probers' accounts."""
         hot, few, rich, poor, owners, probing = (
             [Customer(f"{name}-{number}") for number in range(count)]
             for name, count in (
@@ -116,7 +116,7 @@ class Run:
         return founded
 
     async def _disturb(self) -> None:
-        """Inflict the faults at their times; the disk becomes slow when its time has come."""
+        """Inflict the faults at their times; the disk becomes slow at its time."""
         plan, started = self._plan, time.monotonic()
         slow_at = {NEVER: float("inf"), HALF: plan.seconds / 2, ALWAYS: 0.0}[plan.slow_disk]
         moments = faults.moments(len(plan.kinds), plan.seconds - CALM_SECONDS, self._dice)
@@ -133,7 +133,7 @@ class Run:
         await asyncio.sleep(max(CALM_SECONDS, started + plan.seconds - time.monotonic()))
 
     def _measure_commits(self) -> None:
-        """Time a commit with and without the slow disk, while nothing else is going on."""
+        """Measure a commit with and without the slow disk, without other load."""
         database = self._installation.database
         self._commits[0] = database.commit_milliseconds()
         database.set(SLOW_DISK)
@@ -142,10 +142,10 @@ class Run:
 
     def _await_gateways(self) -> None:
         for origin in self._installation.gateways.values():
-            faults.await_speech(origin)
+            faults.await_response(origin)
 
     def _await_jobs(self, works: dict[str, list[evidence.Work]]) -> None:
-        """Wait for the jobs to close what can be closed: calls under way, and calls that were never sent."""
+        """Wait for the jobs to close open calls, and calls that were never sent."""
         until = time.monotonic() + self._plan.patience_seconds
         while time.monotonic() < until:
             calls = evidence.read_calls(self._installation.database).values()
@@ -160,7 +160,7 @@ class Run:
 
 
 def play(plan: Plan, *, keep: bool = False) -> Report:
-    """Play a plan in an installation of its own, and leave nothing behind but, where it is kept, the installation's folder."""
+    """Run a plan in its own installation, whose folder is deleted unless it is to be kept."""
     installation = Installation(plan.processes)
     try:
         with installation:

@@ -1,4 +1,4 @@
-"""Every verdict finds what it is there to find, and finds nothing where all is well."""
+"""Every verdict finds its kind of fault, and none otherwise."""
 
 from dataclasses import replace
 
@@ -65,7 +65,7 @@ def found(seen: Evidence) -> list[str]:
     return [verdict.__name__ for name, verdict in VERDICTS.items() if judge(seen)[name]]
 
 
-def test_nothing_is_found_where_all_is_well() -> None:
+def test_a_sound_run_has_no_findings() -> None:
     assert found(evidence(SETTLED)) == []
     assert found(evidence(replace(REVIEWED), attempts=(UNTOLD,), works=(WORK._replace(cost=None),))) == []
     assert found(evidence(RELEASED, attempts=(UNTOLD,), works=(WORK._replace(is_complete=False, cost=None),))) == []
@@ -109,6 +109,6 @@ def test_a_client_is_not_kept_waiting_by_a_process_that_is_dead() -> None:
     assert found(evidence(SETTLED, attempts=(replace(ANSWER, ended_at=11.5),), disturbances=(death,))) == []
 
 
-def test_a_probe_that_was_cut_short_by_the_next_fault_says_nothing() -> None:
+def test_a_probe_cut_short_by_the_next_fault_is_ignored() -> None:
     second = Disturbance("backend killed", 16.05, 17.0)
     assert found(evidence(SETTLED, attempts=(PROBE,), disturbances=(CRASH, second))) == []

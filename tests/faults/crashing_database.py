@@ -1,4 +1,4 @@
-"""A PostgreSQL of a test's own that can crash, hang, refuse writes and run out of connections."""
+"""A test's own PostgreSQL server that can crash, hang, refuse writes and run out of connections."""
 
 import os
 import signal
@@ -17,19 +17,19 @@ OTHERS = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'
 
 
 class CrashingDatabase:
-    """A durable server, so that what it acknowledged outlives its crashes."""
+    """A server with durable storage, so that what it acknowledged survives its crashes."""
 
     def __init__(self, **settings: str) -> None:
         self._cluster = Cluster(make_home(), settings=settings)
         self.url = self._cluster.start()
 
     def stop(self) -> None:
-        """End it for good."""
+        """Stop the server permanently."""
         self._cluster.stop()
 
     @property
     def postmaster(self) -> int:
-        """Return the process that all others of the server descend from."""
+        """Return the id of the server's parent process."""
         assert self._cluster.process is not None
         return self._cluster.process.pid
 
@@ -40,13 +40,13 @@ class CrashingDatabase:
             return cursor.fetchall() if cursor.description else []
 
     def kill_a_backend(self) -> None:
-        """Kill a backend as the kernel does when memory is short; the server ends all others and recovers."""
+        """Kill a backend, as the kernel's OOM killer does. The server ends all other backends and recovers."""
         [pid, *_] = [int(str(row[0])) for row in self.execute(OTHERS)]
         os.kill(pid, signal.SIGKILL)
         self._wait_for_recovery()
 
     def crash(self, away_seconds: float) -> None:
-        """End it without a farewell, and start it again after a while."""
+        """Stop the server immediately, and restart it after a while."""
         server = self._cluster.process
         assert server is not None
         os.kill(server.pid, signal.SIGQUIT)
@@ -57,7 +57,7 @@ class CrashingDatabase:
 
     @contextmanager
     def hanging(self) -> Iterator[None]:
-        """Stop every process of the server, which keeps its connections and its port."""
+        """Suspend all processes of the server. Its connections and its port stay open."""
         stopped = [self.postmaster]
         os.kill(self.postmaster, signal.SIGSTOP)
         try:
@@ -82,7 +82,7 @@ class CrashingDatabase:
 
     @contextmanager
     def full(self) -> Iterator[None]:
-        """Take every connection that there is, the gateway's too."""
+        """Occupy all connections, including the gateway's."""
         taken: list[psycopg.Connection[tuple[object, ...]]] = []
         try:
             self._take_all(taken)
@@ -117,7 +117,7 @@ class CrashingDatabase:
 
 
 def until(is_so: Callable[[], object]) -> float:
-    """Wait until something holds, however it fails before; return how many seconds that took."""
+    """Wait until the condition is true, ignoring its errors; return the seconds that it took."""
     began = time.monotonic()
 
     def holds() -> object:

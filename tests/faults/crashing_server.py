@@ -1,6 +1,6 @@
 """A gateway that dies by SIGKILL at a named moment of its first metered call: `python -m tests.faults.crashing_server`.
 
-MOMENT names the moment; without it the server lives on. Nothing in the gateway knows of this.
+MOMENT names the moment; without it the server keeps running. The gateway's own code is not aware of this.
 """
 
 import os
@@ -14,7 +14,7 @@ import uvicorn
 
 
 def die(*args: Any, **kwargs: Any) -> Any:
-    """Die as under `kill -9`: no handler runs, nothing is flushed or closed."""
+    """Die as by `kill -9`: no handler runs, nothing is flushed or closed."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -24,7 +24,7 @@ def die_before(owner: Any, name: str) -> None:
 
 
 def die_after(owner: Any, name: str) -> None:
-    """Die when a coroutine function has done its work."""
+    """Die after a coroutine function has finished."""
     original = getattr(owner, name)
 
     @wraps(original)
@@ -58,7 +58,7 @@ def die_when_marked(entry: Any) -> None:
 
 
 def die_when_taken_over(call: Any, entry: Any) -> None:
-    """Die when a call is marked as sent to the model that takes it over."""
+    """Die when a call is marked as sent to its fallback model."""
     fall_back = call.fall_back
 
     def fall_back_to_death(self: Any) -> Any:
@@ -69,7 +69,7 @@ def die_when_taken_over(call: Any, entry: Any) -> None:
 
 
 def moments() -> dict[str, Callable[[], None]]:
-    """Every moment between hold and answer, in order."""
+    """Return all moments between hold and answer, in order."""
     from inference.adapters import http_endpoint
     from inference.adapters.representation import conversation
     from inference.metering import closing, hold, journal, opening, sending, serving, streaming, whole_answers

@@ -1,7 +1,7 @@
-"""A process that runs one call's statements against the ledger, and kills itself where it is told to.
+"""A process that runs one call's statements against the ledger, and kills itself at a given point.
 
-Run as a program: address, owner, and for each call a usage id and a point. A point is `after:<step>`, once the step's
-answer is there, or `during:<step>`, once the step is on the wire. Each call dies in a process of its own, by SIGKILL.
+Run as a program: address, owner, and for each call a usage id and a point. A point is `after:<step>`, when the step's
+answer has arrived, or `during:<step>`, when the step was sent. Each call dies in its own process, by SIGKILL.
 """
 
 import os
@@ -27,7 +27,7 @@ POINTS = [f"after:{step}" for step in STEPS] + [f"during:{step}" for step in STE
 
 
 def used_for(cost: int) -> dict[str, int]:
-    """Return quantities that cost so much at 0.15 micro-USD an input token."""
+    """Return quantities that cost `cost` at 0.15 micro-USD per input token."""
     return {"input_tokens": cost * 20 // 3}
 
 
@@ -54,7 +54,7 @@ def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[
 
 
 def run(conninfo: str, owner: str, usage_id: str, price_version: int, point: str) -> None:
-    """Run a call up to its point, and die there."""
+    """Run a call up to its point, and die."""
     when, _, where = point.partition(":")
     with psycopg.connect(conninfo, autocommit=True, cursor_factory=ClientCursor) as connection:
         _die_if(point == "after:connect")

@@ -1,4 +1,4 @@
-"""`kill -9` while a file is on its way, or sound: the call ends as every other, and no file is left."""
+"""`kill -9` while a file or audio is being transferred: the call ends like any other, and no file is left."""
 
 import signal
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.support.stage import Caller, Stage
 PRICE = {"input_character": "15", "audio_second": "100"}
 SPEECH, TRANSCRIPTIONS = "/v1/audio/speech", "/v1/audio/transcriptions"
 
-# Moment, path, the state after recovery, what a retry then gets.
+# Moment, path, the state after recovery, the answer to a retry.
 MOMENTS = [
     ("held", TRANSCRIPTIONS, "released", 200),
     ("about to send", TRANSCRIPTIONS, "released", 200),
@@ -41,7 +41,7 @@ class AudioCaller(Caller):
     path = ""
 
     def post(self, body: Any, **options: Any) -> Any:
-        """Post to it."""
+        """Send a request to the route."""
         return super().post(body, path=self.path, **options)
 
 

@@ -21,7 +21,7 @@ from tests.support.stage import Caller, Stage, chat
 
 BALANCE = 5_000
 
-# Moment, whether a stream, the upstream's behaviour, the state after recovery, what a retry then gets.
+# Moment, whether a stream, the upstream's behaviour, the state after recovery, the answer to a retry.
 MOMENTS = [
     ("before the hold", False, "small-1", None, 200),
     ("held", False, "small-1", "released", 200),
@@ -49,7 +49,7 @@ MOMENTS = [
 
 
 def send_and_die(caller: Caller, body: Any, origin: Any) -> Any:
-    """Send a request whose answer never comes, or not whole."""
+    """Send a request whose answer never arrives, or is incomplete."""
     caller.origin = origin
     try:
         answer = caller.post(body, key="one", timeout=20)
@@ -60,20 +60,20 @@ def send_and_die(caller: Caller, body: Any, origin: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def journals(tmp_path: Path, settings: Any) -> Path:
-    """Keep what the test's servers have under way in a folder of their own."""
+    """Keep the journals of the test's servers in a separate folder."""
     settings.CALL_JOURNAL_DIR = tmp_path
     return tmp_path
 
 
 def recover_later() -> None:
-    """Do what the jobs do while the calls' deadlines are still far."""
+    """Run the jobs at a time before the calls' deadlines."""
     for minutes in (0, 1, 10):
         recovery.recover(now=timezone.now() + timedelta(minutes=minutes))
     assert list(settings.CALL_JOURNAL_DIR.iterdir()) == []
 
 
 def reap_later() -> None:
-    """Do what the jobs do once every deadline has passed."""
+    """Run the jobs at a time after all deadlines."""
     while ledger.reap(limit=100, now=timezone.now() + timedelta(hours=2)).rows():
         pass
 

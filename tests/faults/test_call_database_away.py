@@ -1,4 +1,4 @@
-"""The database goes away under a call, and comes back."""
+"""The database becomes unavailable during a call, and recovers."""
 
 import signal
 import threading
@@ -26,7 +26,7 @@ from tests.support.processes import gateway_process
 from tests.support.stage import CHAT, Caller, Stage, chat
 from tests.support.unreliable import UnreliableWay
 
-# Of this test's database alone: other workers' are on the same server.
+# Only of this test's database, because those of other workers are on the same server.
 END_CONNECTIONS = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
  WHERE application_name = 'gateway-ledger' AND datname = current_database()
@@ -36,7 +36,7 @@ BALANCE = 5_000
 
 @pytest.fixture(scope="module")
 def far(django_db_setup: None, django_db_blocker: Any) -> Iterator[tuple[str, UnreliableWay]]:
-    """Run a gateway whose way to the database can be cut."""
+    """Run a gateway whose connection to the database can be cut."""
     with django_db_blocker.unblock():
         at = connection.settings_dict
     with (
@@ -48,7 +48,7 @@ def far(django_db_setup: None, django_db_blocker: Any) -> Iterator[tuple[str, Un
 
 @pytest.fixture
 def world(stage: Stage, far: Any) -> tuple[Stage, UnreliableWay]:
-    """Bring the way back in order, and the gateway's picture of the models up to date."""
+    """Restore the connection, and refresh the gateway's cached catalogue."""
     stage.origin, way = far
     way.mend()
     time.sleep(0.5)
@@ -56,7 +56,7 @@ def world(stage: Stage, far: Any) -> tuple[Stage, UnreliableWay]:
 
 
 def known(stage: Stage, model: Any, **fields: Any) -> Any:
-    """Make a model and a caller, and wait until the other process knows both."""
+    """Create a model and a caller, and wait until the other process has loaded both."""
     alias, caller = stage.model(model, **fields), stage.caller(balance=BALANCE)
     probe = stage.caller()
     eventually(lambda: probe.post(chat(alias), max_cost=1).json()["error"]["code"] == "max_cost_exceeded")
@@ -70,7 +70,7 @@ def settles(caller: Caller) -> Any:
     assert audit.findings() == []
 
 
-def test_an_answer_reaches_its_client_though_its_charge_cannot_be_written_yet(world: Any) -> None:
+def test_a_client_gets_its_answer_before_its_charge_can_be_written(world: Any) -> None:
     stage, way = world
     alias, caller = known(stage, "small-1", max_output_tokens=20)
     with ThreadPoolExecutor() as threads, stage.upstream.holding():
@@ -119,7 +119,7 @@ def test_without_the_database_nothing_is_sent(world: Any) -> None:
     eventually(lambda: caller.post(chat(alias)).status_code == 200)
 
 
-def test_a_hold_whose_answer_was_lost_is_given_back(world: Any) -> None:
+def test_a_hold_whose_answer_was_lost_is_released(world: Any) -> None:
     stage, way = world
     alias, caller = known(stage, "small-1", max_output_tokens=20)
     with ThreadPoolExecutor() as threads:
@@ -149,7 +149,7 @@ def test_a_locked_wallet_does_not_keep_others_waiting(stage: Stage) -> None:
         freeing.join()
     codes = [200 if answer.status_code == 200 else answer.json()["error"]["code"] for answer in answers]
     assert set(codes) <= {200, "not_ready"}
-    assert "not_ready" in codes  # the first ones waited longer than a lock is waited for
+    assert "not_ready" in codes  # the first ones exceeded the lock timeout
     assert len(stuck.calls) == codes.count(200)
     assert stuck.wallet["held"] == 0
 
@@ -164,7 +164,7 @@ def test_connections_that_the_server_ended_while_idle_are_not_used(stage: Stage)
 
 
 def test_a_charge_waits_for_a_database_that_refuses_writes(stage: Stage) -> None:
-    """As a failover does: the server answers, and every write is an error that has nothing to do with the call."""
+    """As during a failover: the server responds, and every write fails for a reason that is unrelated to the call."""
     alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
     with connect(autocommit=True) as operator, ThreadPoolExecutor() as threads, stage.upstream.holding():
         pending = threads.submit(caller.post, chat(alias), key="one")
@@ -181,7 +181,7 @@ def test_a_charge_waits_for_a_database_that_refuses_writes(stage: Stage) -> None
 
 @contextmanager
 def refusing_writes(operator: psycopg.Connection[Any]) -> Iterator[None]:
-    """Make the tests' database read-only for the gateway's connections, which are made anew."""
+    """Make the tests' database read-only for new connections, and make the gateway reconnect."""
     name = sql.Identifier(connection.settings_dict["NAME"])
     operator.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
     operator.execute(END_CONNECTIONS)
@@ -220,7 +220,7 @@ def test_a_server_that_is_stopped_while_the_database_is_away_leaves_its_charge_t
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_call_that_cannot_be_noted_is_refused_and_its_proof_serves_once(stage: Stage, tmp_path: Path) -> None:
+def test_a_call_without_a_journal_entry_is_refused_and_its_proof_is_used_up(stage: Stage, tmp_path: Path) -> None:
     alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
     first = caller.post(chat(alias), key="one")
     proof, home = caller.headers(CHAT), caller.origin
@@ -238,7 +238,7 @@ def test_a_call_that_cannot_be_noted_is_refused_and_its_proof_serves_once(stage:
     assert caller.only_call.state == "settled"
 
 
-def test_a_hold_whose_answer_nobody_can_read_is_given_back(stage: Stage) -> None:
+def test_a_hold_whose_answer_cannot_be_read_is_released(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
     with connect(autocommit=True) as operator:
         row = operator.execute("SELECT pg_get_functiondef('inference_open_admitted'::regproc)").fetchone()

@@ -1,4 +1,4 @@
-"""A server process that is stopped for so long that others decided on its calls, and then goes on."""
+"""A server process is suspended for so long that others decide on its calls, and then resumes."""
 
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +21,7 @@ BALANCE = 5_000
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("decided", ["charged", "released", "open"])
-def test_what_others_decided_meanwhile_stays_and_is_what_the_answer_says(
+def test_a_decision_made_during_the_pause_stands_and_the_answer_states_it(
     stage: Stage, tmp_path: Path, settings: Any, stream: bool, decided: str
 ) -> None:
     settings.CALL_JOURNAL_DIR = tmp_path

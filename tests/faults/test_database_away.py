@@ -1,6 +1,6 @@
-"""The database crashes, hangs, refuses writes, has no connection left, and comes back: every process lives through it.
+"""The database crashes, hangs, refuses writes or runs out of connections, and recovers: every process survives.
 
-The seconds are what operators are promised, not measures of speed.
+The limits in seconds are those that operators are promised, not measures of speed.
 """
 
 import threading
@@ -32,7 +32,7 @@ EXPIRED_PROOF = """
 
 @dataclass(frozen=True)
 class Answer:
-    """What a caller got, and after how many seconds."""
+    """A response, and the seconds until it arrived."""
 
     status: int
     retry_after: str | None
@@ -42,7 +42,7 @@ class Answer:
 
 @dataclass
 class World:
-    """A whole gateway as `make run` starts it, on a database that may fail."""
+    """A whole gateway as `make run` starts it, with a database that can fail."""
 
     database: CrashingDatabase
     gateway: GatewayProcess
@@ -51,13 +51,13 @@ class World:
     queue: Celery
 
     def exchange(self) -> requests.Response:
-        """Ask for a token as a product server does."""
+        """Request a token as a product server does."""
         key = ProofKey.generate()
         members = {"assertion": self.product.assertion(ALICE, ["wallet:read"], key), "dpop_jwk": key.jwk}
         return requests.post(f"{self.gateway.base_url}/v1/auth/token/exchange", json=members, timeout=60)
 
     def wallet(self) -> requests.Response:
-        """Read a wallet by the API."""
+        """Read a wallet through the API."""
         return self.alice.request("GET", "/v1/wallet", timeout=60)
 
     def page(self) -> requests.Response:
@@ -66,20 +66,20 @@ class World:
         return requests.get(f"{self.gateway.base_url}/devices", cookies=cookies, timeout=60, allow_redirects=False)
 
     def models(self) -> requests.Response:
-        """List the models, which takes the process's picture of them."""
+        """List the models, which uses the process's cached catalogue."""
         return self.alice.request("GET", "/v1/models", timeout=60)
 
     def health(self) -> requests.Response:
-        """Ask whether the process is ready."""
+        """Query the process's readiness."""
         return requests.get(f"{self.gateway.base_url}/healthz", timeout=60)
 
     def is_served(self) -> bool:
-        """Return whether every kind of route answers as on any other day."""
+        """Return whether each kind of route answers normally."""
         asked = (self.exchange, self.wallet, self.models, self.health, self.page)
         return [ask().status_code for ask in asked] == [200, 200, 200, 200, 302]
 
     def purges(self) -> bool:
-        """Return whether the worker does a task that writes to the database."""
+        """Return whether the worker completes a task that writes to the database."""
         self.database.execute(EXPIRED_PROOF)
         self.queue.send_task("accounts.tasks.purge_proofs")
         until(lambda: self.expired_proofs() == 0)
@@ -102,8 +102,8 @@ def world() -> Iterator[World]:
     gateway = GatewayProcess(settings={"DATABASE_URL": database.url, "WEB_CONCURRENCY": "1"}).start()
     try:
         gateway.wait_until_ready()
-        told = gateway.manage("demo")
-        assert told.returncode == 0, told.stdout + told.stderr
+        finished = gateway.manage("demo")
+        assert finished.returncode == 0, finished.stdout + finished.stderr
         yield _world(database, gateway)
     finally:
         gateway.stop()
@@ -132,7 +132,7 @@ def _queue(data_dir: Path) -> Celery:
 
 @pytest.fixture(autouse=True)
 def same_processes(world: World) -> Iterator[None]:
-    """See that all is well before, and that no process had to be started again."""
+    """Check that everything works before, and that no process was restarted."""
     warm(world)
     processes = world.gateway.children()
     yield
@@ -155,7 +155,7 @@ def timed(ask: Callable[[], requests.Response]) -> Answer:
 
 
 def ask_all(world: World, times: int) -> list[Answer]:
-    """Send many requests of every synchronous kind at once."""
+    """Send many requests of each synchronous kind concurrently."""
     kinds = [world.exchange, world.wallet, world.page]
     with ThreadPoolExecutor(times) as threads:
         return list(threads.map(timed, [kinds[number % len(kinds)] for number in range(times)]))
@@ -185,7 +185,7 @@ def test_a_crash(world: World) -> None:
     callers = [threading.Thread(target=load) for _ in range(8)]
     for caller in callers:
         caller.start()
-    # Long enough that a pause which doubles with each failure would outlast the five seconds.
+    # Long enough that a delay that doubles with each failure would exceed the five seconds.
     world.database.crash(away_seconds=8.0)
     back = until(world.is_served)
     stop.set()
@@ -223,7 +223,7 @@ def test_a_database_without_a_free_connection(world: World) -> None:
         assert_not_ready(ask_all(world, 30))
 
 
-def test_the_client_is_told_to_come_back(world: World) -> None:
+def test_a_call_is_answered_with_not_ready_while_writes_are_refused(world: World) -> None:
     with world.database.read_only(), pytest.raises(GatewayError) as refused:
         world.alice.wallet()
     assert (refused.value.status, refused.value.code) == (503, "not_ready")

@@ -1,7 +1,6 @@
-"""The database crashes again and again under two gateway processes: the money stays right and every client is answered.
+"""The database crashes repeatedly under two gateway processes: the ledger stays correct and every client is answered.
 
-A short chaos run (`tests/chaos`): from outside, on durable storage with a slow disk, over connections that are new after
-each crash.
+A short chaos run (`tests/chaos`): from outside, on durable storage with a slow disk, with new connections after each crash.
 """
 
 from tests.chaos.run import ALWAYS, Plan, play
@@ -20,13 +19,13 @@ CRASHES = [
 ]
 
 
-def test_nothing_that_was_promised_is_lost() -> None:
+def test_no_acknowledged_result_is_lost() -> None:
     report = play(Plan(seconds=16, kinds=CRASHES, seed=7, slow_disk=ALWAYS, patience_seconds=30))
     assert len(report.evidence.calls) > 200
     assert report.is_clean, f"{report.markdown()}\n\n{report.examples()}"
 
 
-def test_nobody_waits_for_ever_while_backends_are_killed() -> None:
+def test_every_request_is_answered_while_backends_are_killed() -> None:
     report = play(Plan(seconds=16, kinds=["backend killed"] * 9, seed=11, patience_seconds=0))
     waiting = [*unanswered(report.evidence), *back_too_late(report.evidence)]
     assert waiting == [], report.markdown()

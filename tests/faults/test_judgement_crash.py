@@ -17,8 +17,8 @@ from tests.support.processes import gateway_process
 from tests.support.stage import Caller
 
 KEY = "one"
-DEAR = 1624  # 812 tokens at two micro-USD, the price of the backend that takes the call over
-# Moment, how many backends were asked, the state after recovery.
+DEAR = 1624  # 812 tokens at two micro-USD, the price of the fallback backend
+# Moment, number of backends called, the state after recovery.
 MOMENTS = [
     ("held", 0, "released"),
     ("about to send", 0, "released"),
@@ -33,14 +33,14 @@ MOMENTS = [
 
 
 def pair(bench: Bench) -> tuple[str, str]:  # noqa: F811
-    """Make a backend that is overloaded, and a dearer one that takes its calls over."""
+    """Create an overloaded backend, and a more expensive one that takes its calls over."""
     source, target = bench.backend("overloaded"), bench.backend("judge-2", price={"input_token": "2"})
     bench.fall_back(source, target)
     return source, target
 
 
 def ask_and_die(bench: Bench, journals: Path, moment: str) -> tuple[Caller, str, str]:  # noqa: F811
-    """Ask a server that dies at a moment, and do what the jobs do then."""
+    """Call a server that dies at a moment, and run the jobs."""
     (source, target), caller = pair(bench), bench.caller()
     home = caller.origin
     with gateway_process(MOMENT=moment, CALL_JOURNAL_DIR=str(journals)) as (origin, server):
@@ -79,10 +79,10 @@ def test_a_killed_fallback_is_charged_once_or_waits_with_its_hold(
     else:
         held = call.hold_microusd if state == "review" else 0
         assert caller.wallet == {"balance": BALANCE, "held": held, "debt": 0}
-    assert_the_same_request_pays_no_second_time(caller, source, target, state)
+    assert_the_same_request_is_not_charged_again(caller, source, target, state)
 
 
-def assert_the_same_request_pays_no_second_time(caller: Caller, source: str, target: str, state: str) -> None:
+def assert_the_same_request_is_not_charged_again(caller: Caller, source: str, target: str, state: str) -> None:
     again = post(caller, ask(model=source, allow_fallback=True), key=KEY)
     if state == "released":
         assert again.headers["x-service-charge-microusd"] == str(DEAR)
@@ -93,7 +93,7 @@ def assert_the_same_request_pays_no_second_time(caller: Caller, source: str, tar
         assert_charged_once(caller, target)
 
 
-def test_the_operator_charges_a_fallback_that_nobody_saw_the_end_of(
+def test_the_operator_charges_a_fallback_with_an_unknown_outcome(
     bench: Bench,  # noqa: F811
     journals: Path,  # noqa: F811
 ) -> None:

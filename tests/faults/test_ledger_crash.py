@@ -19,7 +19,7 @@ from tests.support.database import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# What the reaper and reconciliation make of a call, by how far its process came: state and charge.
+# State and charge of a call after the reaper and reconciliation, by the last step of its process.
 RESOLVED: dict[str, tuple[str | None, int | None]] = {
     "connect": (None, None),
     "open": ("review", None),
@@ -30,7 +30,7 @@ STEPS = list(RESOLVED)
 
 
 def possible_ends(point: str) -> list[tuple[str | None, int | None]]:
-    """Return how a call may end; killed within a step, its transaction is committed or it is not."""
+    """Return a call's possible ends. If it was killed during a step, the step's transaction may be committed or not."""
     when, _, step = point.partition(":")
     first = STEPS.index(step) - (when == "during")
     return [RESOLVED[name] for name in STEPS[first : STEPS.index(step) + 1]]
@@ -54,7 +54,7 @@ def kill_calls(purse: Purse, calls: dict[str, str]) -> None:
 
 
 def settle_down() -> None:
-    """Run the jobs as of a time when every deadline has passed."""
+    """Run the jobs at a time after all deadlines."""
     later = timezone.now() + timedelta(minutes=10)
     ledger.reap(now=later).rows()
     reviews.reconcile(now=later)
@@ -66,7 +66,7 @@ def ends(calls: dict[str, str]) -> dict[str, tuple[str | None, int | None]]:
 
 
 def repeated(payer: Payer, calls: dict[str, str]) -> list[str]:
-    """Ask for the calls once more, with their keys and bodies, and return the outcomes."""
+    """Repeat the calls, with their keys and bodies, and return the outcomes."""
     again = [
         batches.opening(**payer.members, hold=HOLD, key=call, usage_id=new_id("use"), price_version=price_version())
         for call in calls
@@ -74,7 +74,7 @@ def repeated(payer: Payer, calls: dict[str, str]) -> list[str]:
     return [str(batches.run(element)[0].outcome) for element in again]
 
 
-def test_killed_at_every_point_every_call_is_resolved_once() -> None:
+def test_a_call_killed_at_any_point_is_resolved_once() -> None:
     purse = payers.account().purse.pay(100_000)
     calls = {new_id("use"): point for point in POINTS}
     kill_calls(purse, calls)
@@ -88,7 +88,7 @@ def test_killed_at_every_point_every_call_is_resolved_once() -> None:
     assert audit.findings() == []
 
 
-def test_what_the_dead_process_left_is_not_run_again_while_it_is_open() -> None:
+def test_an_open_call_of_a_dead_process_is_not_run_again() -> None:
     payer = payers.account()
     payer.purse.pay(100_000)
     calls = {new_id("use"): f"after:{step}" for step in ("open", "check_in", "settle")}
@@ -103,7 +103,7 @@ def test_what_the_dead_process_left_is_not_run_again_while_it_is_open() -> None:
     assert audit.findings() == []
 
 
-def test_the_operator_resolves_what_no_evidence_explains() -> None:
+def test_the_operator_resolves_calls_without_evidence() -> None:
     purse = payers.account().purse.pay(1000)
     calls = {new_id("use"): "after:open"}
     kill_calls(purse, calls)

@@ -1,4 +1,4 @@
-"""A move of old calls that dies between any two statements leaves each row in one place, and is finished by the next."""
+"""A move of old calls that dies between any two statements leaves each row in one place, and the next move completes it."""
 
 import os
 import signal
@@ -51,7 +51,7 @@ STEPS = [
         ("AFTER", "DELETE", hot),
     )
 ]
-# A process that moves two calls at a time and kills itself after the n-th batch, or while the next one is on the wire.
+# A process that moves two calls at a time and kills itself after the n-th batch, or while the next one is in transit.
 MOVER = """
 import os, signal, sys
 import django
@@ -82,7 +82,7 @@ def old(kept_months: None) -> Old:
 
 @pytest.fixture
 def kept_months() -> Iterator[None]:
-    """Take away the months' tables and the means of dying."""
+    """Remove the months' tables and the crash triggers."""
     yield
     with connect(autocommit=True) as database:
         database.execute("DROP EVENT TRIGGER IF EXISTS die_at_command")
@@ -108,7 +108,7 @@ def said_now() -> dict[str, list[Any]]:
 
 
 def without_keys(rows: list[Any]) -> set[str]:
-    """Return the calls as they are for good, whether or not their keys are taken."""
+    """Return the calls without the flag that their key is taken, which may change."""
     return {row.replace(",t,settled,", ",f,settled,") for (row,) in rows}
 
 
@@ -117,7 +117,7 @@ def in_hot() -> dict[str, list[Any]]:
 
 
 def finish_and_compare(before: dict[str, Any]) -> None:
-    """Find everything as before, move the rest, and find it still."""
+    """Check that nothing changed, move the rest, and check again."""
     assert said_now() == before
     months.move()
     assert said_now() == before
@@ -170,7 +170,7 @@ def test_a_process_that_is_killed_leaves_each_row_in_one_place(old: Old) -> None
 
 
 def test_two_movers_and_callers_at_once(old: Old, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Callers use the keys of calls that are being moved again, and a reader finds each row once at any time."""
+    """Callers reuse the keys of calls that are being moved, and a reader finds each row once at any time."""
     monkeypatch.setattr(ledger_months, "BATCH_MAX", 3)
     monkeypatch.setattr(ledger_months, "BATCH_MIN", 3)
     for number in range(60):

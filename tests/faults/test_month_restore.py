@@ -1,4 +1,4 @@
-"""Dumps of before and after a move of old calls are restored by the commands of the page, or leave all as it was."""
+"""The guide's commands restore dumps made before and after a move of old calls, or change nothing."""
 
 import os
 import re
@@ -33,7 +33,7 @@ def copy() -> Iterator[str]:
 
 
 def run_of_page(program: str, url: str, dump: Path) -> subprocess.CompletedProcess[str]:
-    """Run the page's command of a PostgreSQL program."""
+    """Run the guide's command of a PostgreSQL program."""
     [line] = re.findall(rf"^{program} .+$", PAGE.read_text(), re.MULTILINE)
     _, *arguments = shlex.split(line.replace("$DATABASE_URL", url).replace("gateway.dump", str(dump)))
     command = [binaries.find(None, os.environ).program(program), *arguments]

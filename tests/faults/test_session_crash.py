@@ -26,7 +26,7 @@ from tests.support.unreliable import UnreliableWay
 
 @pytest.fixture(autouse=True)
 def journals(tmp_path: Path, settings: Any) -> Path:
-    """Keep what the test's servers have under way in a folder of their own."""
+    """Keep the journals of the test's servers in a separate folder."""
     settings.CALL_JOURNAL_DIR = tmp_path
     return tmp_path
 
@@ -38,19 +38,19 @@ def recover_and_reconcile() -> None:
     reviews.reconcile(now=timezone.now())
 
 
-def said_nothing(session: Session, stage: Stage) -> None:
+def send_nothing(session: Session, stage: Stage) -> None:
     """Send nothing at all."""
 
 
-def said_something(session: Session, stage: Stage) -> None:
-    """Get one response, whose usage is known."""
+def get_one_response(session: Session, stage: Stage) -> None:
+    """Receive one response, whose usage is known."""
     session.say(HELLO)
     session.until("service.usage")
 
 
-def said_something_and_heard_half(session: Session, stage: Stage) -> None:
-    """Get one response, and a piece of the next."""
-    said_something(session, stage)
+def get_one_response_and_part_of_the_next(session: Session, stage: Stage) -> None:
+    """Receive one response, and part of the next."""
+    get_one_response(session, stage)
     stage.upstream.realtime.gate.clear()
     session.send("response.create")
     session.until("response.output_text.delta")
@@ -59,9 +59,9 @@ def said_something_and_heard_half(session: Session, stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("say", "charges"),
     [
-        (said_nothing, {0}),
-        (said_something, {cost(4, 0, 8)}),
-        (said_something_and_heard_half, {cost(4, 0, 8), cost(4, 0, 9)}),
+        (send_nothing, {0}),
+        (get_one_response, {cost(4, 0, 8)}),
+        (get_one_response_and_part_of_the_next, {cost(4, 0, 8), cost(4, 0, 9)}),
     ],
 )
 def test_a_killed_server_loses_no_charge_and_makes_none_twice(
@@ -92,7 +92,7 @@ def test_a_session_whose_server_and_journal_are_gone_is_charged_by_its_last_chec
     with gateway_process(CALL_JOURNAL_DIR=str(journals), STREAM_CHECKPOINT_SECONDS="0.05") as (origin, server):
         caller.origin = origin
         with opened(caller, alias, max_cost=500_000) as session:
-            said_something(session, stage)
+            get_one_response(session, stage)
             eventually(lambda: (caller.only_call.evidence or {}).get("charge_microusd") == cost(4, 0, 8))
             os.kill(server.pid, signal.SIGKILL)
             assert session.ending()[0] == 1006
@@ -113,9 +113,9 @@ def test_a_database_that_is_away_at_the_end_gets_the_charge_when_it_is_back(stag
     ):
         caller.origin = origin
         with opened(caller, alias, max_cost=500_000) as session:
-            said_something(session, stage)
+            get_one_response(session, stage)
             way.cut()
-            session.say(HELLO)  # what is paid for goes on
+            session.say(HELLO)  # the session continues, because its hold covers this
         assert caller.only_call.state == "dispatched"
         way.mend()
         eventually(lambda: caller.only_call.state == "settled")

@@ -28,7 +28,7 @@ BODIES: dict[str, dict[str, Any]] = {
 COSTS = {EMBEDDINGS: 2 * 257, CONTEXTUAL: 2 * 300, LATE_INTERACTION: 2 * 3}
 """Each body takes two calls."""
 
-# Moment, how many calls the upstream answered, the state after recovery, what a retry then gets.
+# Moment, number of calls that the upstream answered, the state after recovery, the answer to a retry.
 BETWEEN = [
     ("about to send the first of several", 0, "released", 200),
     ("first of several answered", 1, "review", 409),
@@ -52,7 +52,7 @@ def upstream_of_vectors() -> Iterator[RepresentationUpstream]:
 
 
 def send_and_die(world: Bench, origin: str) -> None:
-    """Send a request whose answer never comes."""
+    """Send a request whose answer never arrives."""
     home, world.caller.origin = world.caller.origin, origin
     with pytest.raises(httpx.TransportError):
         world.caller.post({"model": world.model, **BODIES[world.path]}, path=world.path, key="one", timeout=20)
