@@ -1,6 +1,6 @@
-"""One of several processes that do the same thing at once, for tests of races.
+"""One of several processes that do the same thing concurrently, for tests of races.
 
-Reads a JSON job a line, says `ready`, waits for a line, does the job, and prints its outcome as JSON.
+Reads a job as one line of JSON, prints `ready`, waits for a line, does the job, and prints its outcome as JSON.
 """
 
 import json
@@ -24,18 +24,18 @@ from gateway.core.contract.errors import ApiError  # noqa: E402
 
 
 def admit(did: str, digests: list[str], expires_at: int) -> list[str]:
-    """Take each proof; tell the code of each refusal, or `ok`."""
+    """Record each proof; return the error code of each, or `ok`."""
     return [_code(partial(_admit, did, digest, expires_at)) for digest in digests]
 
 
 def redeem(assertions: list[str], jkt: str) -> list[str]:
-    """Exchange each assertion; tell the code of each refusal, or `ok`."""
+    """Exchange each assertion; return the error code of each, or `ok`."""
     attempt = partial(exchange.exchange, jkt=jkt, scope=None, now=timezone.now())
     return [_code(partial(attempt, assertion=assertion)) for assertion in assertions]
 
 
 def start_keys() -> list[str]:
-    """Make the first key."""
+    """Create the first key."""
     return [signing_keys.ensure_active_key(now=timezone.now()).kid]
 
 

@@ -1,4 +1,4 @@
-"""Runs real processes at once against the test's database."""
+"""Runs concurrent processes against the test's database."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from tests.support.database import database_url
 
 
 def race(processes: int, **job: Any) -> list[list[str]]:
-    """Run one job in several processes at the same moment; return what each of them reports."""
+    """Run one job in several processes at the same moment; return their outcomes."""
     children = [_start(job) for _ in range(processes)]
     for child in children:
         assert child.stdout is not None

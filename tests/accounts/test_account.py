@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 PATH = "/v1/account"
 
 
-def test_tells_whose_token_it_is(client: Client) -> None:
+def test_returns_the_tokens_account(client: Client) -> None:
     caller = make_caller("wallet:read", "usage:read", product="studio")
     caller.account.display_name = "Alice"
     caller.account.created_at = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)

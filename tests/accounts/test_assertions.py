@@ -1,4 +1,4 @@
-"""Product assertions, by themselves, with a clock that stands still."""
+"""Unit tests of product assertions, with a fixed clock."""
 
 import json
 from collections.abc import Callable
@@ -61,7 +61,7 @@ def test_an_ed25519_key_signs_as_well() -> None:
 
 
 @pytest.mark.parametrize("value", [None, 1, b"x", [], {}, "", "a.b.c", "x" * 20_000])
-def test_what_is_no_token_is_refused(value: object) -> None:
+def test_malformed_tokens_are_refused(value: object) -> None:
     refused(value)
 
 

@@ -1,4 +1,4 @@
-"""Proof and token of a protected request, together."""
+"""Authentication of protected requests by proof and token."""
 
 import json
 import re
@@ -147,7 +147,7 @@ def test_a_token_ends_with_its_last_second(signer: Signer) -> None:
     token = mint_token(DID, [], signer)
     end = pyjwt.decode(token, options={"verify_signature": False})["exp"]
     attempt(token, signer.proof("GET", URL, token, iat=end - 1), now=end - 0.001)
-    for moment in (end, end + 1, end + 3600):  # also the token that was verified before
+    for moment in (end, end + 1, end + 3600):  # even if the token was verified before
         headers = {"authorization": f"DPoP {token}", "dpop": signer.proof("GET", URL, token, iat=int(moment))}
         assert refused(InvalidToken, headers, now=moment).message == "The access token has expired."
 
@@ -220,7 +220,7 @@ def test_an_old_keys_tokens_outlive_its_rotation_but_not_its_retirement(signer: 
     refused(InvalidToken, {"authorization": f"DPoP {token}", "dpop": signer.proof("GET", URL, token)})
 
 
-def test_a_verified_token_costs_one_signature_check_and_is_not_kept_in_the_clear(signer: Signer) -> None:
+def test_a_verified_token_costs_one_signature_check_and_only_its_hash_is_cached(signer: Signer) -> None:
     token = mint_token(DID, [], signer)
     presented_tokens._known.clear()
     attempt(token, signer.proof("GET", URL, token))
@@ -283,7 +283,7 @@ def test_a_replay_is_refused_over_http(client: Client) -> None:
     assert response["WWW-Authenticate"].startswith('DPoP error="invalid_dpop_proof"')
 
 
-def test_a_refused_proof_is_not_taken(client: Client) -> None:
+def test_a_refused_proof_is_not_recorded(client: Client) -> None:
     caller = make_caller()
     stale = caller.signer.headers("GET", PATH, caller.token, iat=int(time.time()) - 61)
     assert client.get(PATH, headers=stale).status_code == 401
@@ -329,7 +329,7 @@ def test_a_nonce_is_asked_for_and_accepted(signer: Signer) -> None:
             attempt(token, signer.proof("GET", URL, token, nonce=nonces.current(moment)), now=now)
 
 
-def test_a_nonce_nobody_asked_for_is_ignored(signer: Signer) -> None:
+def test_a_nonce_is_ignored_if_none_is_required(signer: Signer) -> None:
     token = mint_token(DID, [], signer)
     attempt(token, signer.proof("GET", URL, token, nonce="x"))
 

@@ -1,4 +1,4 @@
-"""Authorization requests: what is refused where, and what a person's answer gives."""
+"""Authorization requests: validation errors, and the results of allowing and denying."""
 
 from datetime import datetime, timedelta
 from typing import Any

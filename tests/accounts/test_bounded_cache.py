@@ -1,4 +1,4 @@
-"""A cache that never outgrows its bound in bytes."""
+"""The bounded cache never exceeds its limit in bytes."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,14 +16,14 @@ def test_the_oldest_goes_first() -> None:
     assert (len(cache), cache.size_bytes) == (100, 100 * ENTRY)
 
 
-def test_large_entries_leave_room_for_fewer() -> None:
+def test_fewer_large_entries_fit() -> None:
     cache: BoundedCache[int, str] = BoundedCache(200 * ENTRY)
     for number in range(400):
         cache.put(number, "", 2 * SIZE + ENTRY_BYTES)
     assert (len(cache), cache.size_bytes) == (100, 200 * ENTRY)
 
 
-def test_what_would_empty_it_is_not_remembered() -> None:
+def test_an_entry_that_would_evict_all_others_is_not_stored() -> None:
     cache: BoundedCache[int, str] = BoundedCache(100 * ENTRY)
     cache.put(1, "1", SIZE + 1)
     assert (cache.get(1), cache.size_bytes) == (None, 0)

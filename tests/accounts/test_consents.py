@@ -1,4 +1,4 @@
-"""Consents: given with the scope on the consent page, shown to their owner alone, and withdrawn."""
+"""Consents: given with the scope on the consent page, shown only to their owner, and withdrawn."""
 
 from datetime import datetime
 

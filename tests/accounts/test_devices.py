@@ -1,4 +1,4 @@
-"""Codes and device sessions: single use, rotation, reuse, and nothing for a stolen credential."""
+"""Authorization codes and device sessions: single use, rotation, reuse, and stolen credentials."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -136,7 +136,7 @@ def test_devices_that_sign_in_at_once_stay_within_the_number(now: datetime) -> N
     assert len(live_names()) == 3
 
 
-def test_ended_sessions_are_kept_a_day_and_purged(now: datetime) -> None:
+def test_ended_sessions_are_purged_after_a_day(now: datetime) -> None:
     revoked, expired, live = (open_device(number, "alice", now).pk for number in range(3))
     DeviceSession.objects.filter(pk=revoked).update(revoked_at=now)
     DeviceSession.objects.filter(pk=expired).update(expires_at=now)
@@ -167,7 +167,7 @@ def test_a_stranger_gets_nothing(changes: dict[str, Any], now: datetime) -> None
     assert redeem(code, now)
 
 
-def test_a_code_lives_sixty_seconds(now: datetime) -> None:
+def test_a_code_expires_after_sixty_seconds(now: datetime) -> None:
     code = issue(now)
     refused(redeem, code, now + timedelta(seconds=60))
 
@@ -178,7 +178,7 @@ def test_a_code_bound_to_a_key_serves_no_other(now: datetime) -> None:
     assert redeem(code, now)
 
 
-def test_a_code_used_twice_revokes_what_its_first_use_issued(now: datetime) -> None:
+def test_a_reused_code_revokes_the_grant_of_its_first_use(now: datetime) -> None:
     code = issue(now)
     first = redeem(code, now)
     refused(redeem, code, now)
@@ -195,7 +195,7 @@ def test_rotation_gives_a_successor_and_spends_the_old(now: datetime) -> None:
     assert third.session.generation == 3
 
 
-def test_a_lost_answer_logs_nobody_out(now: datetime) -> None:
+def test_a_lost_response_does_not_end_the_session(now: datetime) -> None:
     first = redeem(issue(now), now)
     second = rotate(first.refresh_token, now)
     again = rotate(first.refresh_token, now + timedelta(seconds=9))

@@ -1,4 +1,4 @@
-"""DIDs and the prefixes that integrations may speak for."""
+"""DIDs and the prefixes of integrations."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_a_did_is_one(did: str) -> None:
         "did:web:" + "a" * 600,
     ],
 )
-def test_what_is_no_did(value: object) -> None:
+def test_invalid_dids(value: object) -> None:
     assert not dids.is_did(value)
 
 

@@ -39,7 +39,7 @@ def test_a_retired_key_is_gone(client: Client) -> None:
     assert key.kid not in {key["kid"] for key in client.get("/.well-known/jwks.json").json()["keys"]}
 
 
-def test_the_authorization_server_tells_what_it_serves(client: Client) -> None:
+def test_the_authorization_server_metadata_lists_what_is_served(client: Client) -> None:
     response = client.get("/.well-known/oauth-authorization-server")
     body = response.json()
     assert response["Cache-Control"] == "public, max-age=300"
@@ -55,8 +55,8 @@ def test_the_authorization_server_tells_what_it_serves(client: Client) -> None:
 def test_it_names_only_scopes_that_some_route_needs(client: Client) -> None:
     needed = {str(route.access.capability) for route in mapped_routes() if route.access.capability}
     for document in ("oauth-authorization-server", "oauth-protected-resource"):
-        told = client.get(f"/.well-known/{document}").json()["scopes_supported"]
-        assert {scope for scope in told if not scope.startswith("infer:")} == needed
+        supported = client.get(f"/.well-known/{document}").json()["scopes_supported"]
+        assert {scope for scope in supported if not scope.startswith("infer:")} == needed
 
 
 def test_the_resource_names_its_authorization_server(client: Client) -> None:

@@ -1,4 +1,4 @@
-"""One proof by itself: header, claims, target and time, with a clock that stands still."""
+"""Unit tests of DPoP proofs: header, claims, target and time, with a fixed clock."""
 
 import contextlib
 import hashlib
@@ -166,7 +166,7 @@ def test_an_iat_that_is_no_json_number_is_refused(text: str) -> None:
     refused(FIXED.sign_raw(header.encode(), claims.encode()))
 
 
-def test_a_fraction_of_a_second_is_allowed_and_kept_until_it_can_no_longer_pass() -> None:
+def test_a_fraction_of_a_second_is_allowed_and_recorded_until_the_proof_expires() -> None:
     ticket = read(make(iat=NOW - 0.5)).ticket
     assert (ticket.issued_at, ticket.expires_at) == (int(NOW) - 1, int(NOW) + 75)
 

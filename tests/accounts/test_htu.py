@@ -1,4 +1,4 @@
-"""Target URIs in normal form."""
+"""Normalization and comparison of target URIs."""
 
 import pytest
 from hypothesis import given
@@ -92,7 +92,7 @@ def test_other_targets_and_hostile_texts_do_not_match(sent: str) -> None:
 
 
 @pytest.mark.parametrize("sent", [None, 1, True, 1.5, [ACCOUNT], {"uri": ACCOUNT}])
-def test_what_is_no_text_does_not_match(sent: object) -> None:
+def test_values_other_than_text_do_not_match(sent: object) -> None:
     assert not htu.matches(sent, ACCOUNT)
 
 
@@ -145,7 +145,7 @@ def test_any_path_normalizes_to_a_fixed_point_or_is_refused(path: str) -> None:
     assert "/./" not in once
 
 
-def test_what_strangers_name_takes_a_bounded_number_of_bytes() -> None:
+def test_the_cache_of_foreign_uris_is_bounded_in_bytes() -> None:
     for number in range(3000):
         htu.normalize(f"https://gateway.example/{'a' * (number % 8000)}{number}")
     assert 0 < htu._known.size_bytes <= htu.REMEMBERED_MAX_BYTES

@@ -1,4 +1,4 @@
-"""Public keys, strictly."""
+"""Strict parsing of public keys."""
 
 import contextlib
 from typing import Any
@@ -50,7 +50,7 @@ def test_pyjwt_reads_the_same_key(signer: Signer) -> None:
 
 
 @pytest.mark.parametrize("value", [None, 1, True, "", "{}", [], [{}], {}, {"kty": "EC"}, {"kty": None, "crv": None}])
-def test_what_is_no_key_is_refused(value: object) -> None:
+def test_malformed_keys_are_refused(value: object) -> None:
     refused(value)
 
 
@@ -192,7 +192,7 @@ def test_coordinates_beyond_the_field_are_refused() -> None:
         b"\xff" * 32,
     ],
 )
-def test_ed25519_points_of_small_order_or_odd_spelling_are_refused(raw: bytes) -> None:
+def test_ed25519_points_of_small_order_or_not_canonical_are_refused(raw: bytes) -> None:
     refused({"kty": "OKP", "crv": "Ed25519", "x": b64(raw)}, "Ed25519")
 
 

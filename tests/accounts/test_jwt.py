@@ -1,4 +1,4 @@
-"""Compact JWS, strictly; PyJWT is the oracle."""
+"""Strict compact JWS, compared with PyJWT."""
 
 import hmac
 import json
@@ -24,20 +24,20 @@ def signer(request: pytest.FixtureRequest) -> Signer:
     return Signer(request.param)
 
 
-def test_what_pyjwt_signs_verifies_here(signer: Signer) -> None:
+def test_tokens_signed_by_pyjwt_verify(signer: Signer) -> None:
     token = pyjwt.encode(CLAIMS, signer.private, signer.alg, headers={"kid": "k1"})
     jws = jwt.parse(token)
     jwt.verify(jws, signer.public)
     assert (jws.alg, jws.claims, jws.header["kid"]) == (signer.alg, CLAIMS, "k1")
 
 
-def test_what_is_signed_here_verifies_with_pyjwt(signer: Signer) -> None:
+def test_signed_tokens_verify_with_pyjwt(signer: Signer) -> None:
     token = jwt.sign({"typ": "at+jwt"}, CLAIMS, signer.private)
     assert pyjwt.decode(token, signer.private.public_key(), [signer.alg]) == CLAIMS
     assert pyjwt.get_unverified_header(token) == {"alg": signer.alg, "typ": "at+jwt"}
 
 
-def test_the_fully_specified_name_of_eddsa_is_taken() -> None:
+def test_the_fully_specified_name_of_eddsa_is_accepted() -> None:
     signer = Signer("EdDSA")
     jws = jwt.parse(signer.sign({"alg": "Ed25519"}, CLAIMS))
     jwt.verify(jws, signer.public)
@@ -141,12 +141,12 @@ def test_critical_extensions_are_refused(member: dict[str, Any]) -> None:
         "e30.e30.\x00A",
     ],
 )
-def test_what_is_not_three_base64url_segments_is_refused(token: str) -> None:
+def test_anything_but_three_base64url_segments_is_refused(token: str) -> None:
     with pytest.raises(jwt.JwtError):
         jwt.parse(token)
 
 
-def test_the_size_is_looked_at_first() -> None:
+def test_the_size_is_checked_first() -> None:
     with pytest.raises(jwt.JwtError, match="too long"):
         jwt.parse("!" * (jwt.JWS_MAX_BYTES + 1))
 

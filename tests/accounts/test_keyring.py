@@ -1,4 +1,4 @@
-"""The signing keys as each process knows them."""
+"""The cache of signing keys in each process."""
 
 import asyncio
 import time
@@ -36,7 +36,7 @@ def always_due(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.django_db
-def test_keys_are_kept_while_they_are_fresh(ring: Keyring, request: pytest.FixtureRequest) -> None:
+def test_keys_are_cached_while_they_are_fresh(ring: Keyring, request: pytest.FixtureRequest) -> None:
     first = ring.current_sync()
     signing_keys.rotate(now=timezone.now())
     assert ring.current_sync() is first
@@ -126,12 +126,10 @@ def test_a_failed_read_is_tried_again_by_the_next_request(ring: Keyring, monkeyp
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_event_loop_goes_on_while_the_database_does_not_answer(
-    ring: Keyring, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_database_does_not_block_the_event_loop(ring: Keyring, monkeypatch: pytest.MonkeyPatch) -> None:
     async def look() -> set[type]:
         looks = [asyncio.ensure_future(ring.current()) for _ in range(6)]
-        await asyncio.sleep(0)  # all of them begin to wait, which they could not if one held the loop up
+        await asyncio.sleep(0)  # all of them begin to wait, which is possible only if none blocks the loop
         assert not any(look.done() for look in looks)
         return {type(result) for result in await asyncio.gather(*looks, return_exceptions=True)}
 

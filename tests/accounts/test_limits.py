@@ -1,4 +1,4 @@
-"""Limits: so many uses within a window, counted for all processes together."""
+"""Rate limits, counted across processes."""
 
 from datetime import timedelta
 from typing import Any

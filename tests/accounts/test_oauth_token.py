@@ -122,6 +122,13 @@ def test_other_content_types_and_sizes(client: Client, server: ProductServer) ->
     refused(send(client, grant(server, pad="x" * 70_000), proof), "request_too_large", status=413)
 
 
+def test_a_body_with_a_content_coding(client: Client, server: ProductServer) -> None:
+    headers = {"DPoP": Signer().proof("POST", PATH), "Content-Encoding": "gzip"}
+    response = client.post(PATH, urlencode(grant(server)), content_type=FORM, headers=headers)
+    refused(response, "unsupported_media_type", param="Content-Encoding", status=415)
+    assert response["Accept-Encoding"] == "identity"
+
+
 def test_a_scope_beyond_the_assertion(client: Client, server: ProductServer) -> None:
     response = send(client, grant(server, scope="orgs:manage"), Signer().proof("POST", PATH))
     refused(response, "invalid_scope", param="scope")

@@ -1,4 +1,4 @@
-"""Proofs through the ASGI application: what the server hands over, byte for byte."""
+"""Proofs through the ASGI application, with the path exactly as received."""
 
 import json
 from typing import Any

@@ -16,7 +16,7 @@ def test_derives_the_challenge_of_the_rfc() -> None:
 
 
 @pytest.mark.parametrize("verifier", ["a" * 43, "a" * 128, "Aa0-._~" * 7])
-def test_takes_43_to_128_unreserved_characters(verifier: str) -> None:
+def test_accepts_43_to_128_unreserved_characters(verifier: str) -> None:
     assert pkce.is_verifier(verifier)
 
 

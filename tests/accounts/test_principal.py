@@ -1,4 +1,4 @@
-"""What a token says about its holder, there and back."""
+"""Conversion between principals and claims."""
 
 from dataclasses import replace
 from typing import Any

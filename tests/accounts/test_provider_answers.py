@@ -1,8 +1,8 @@
-"""Where an identity provider's own description may lead."""
+"""Checks of an identity provider's endpoints."""
 
 import pytest
 
-from accounts.rules.provider_answers import OddAnswer, check_endpoints
+from accounts.rules.provider_answers import InvalidAnswer, check_endpoints
 
 
 @pytest.mark.parametrize("endpoint", ["https://sso.example/token", "https://tokens.example:8443/"])
@@ -16,17 +16,17 @@ def test_https_leads_to_https(endpoint: str) -> None:
     ["http://169.254.169.254/latest", "http://sso.example/", "file:///etc/passwd", "//x", "", None, 7, ["x"]],
 )
 def test_and_nowhere_else(name: str, endpoint: object) -> None:
-    with pytest.raises(OddAnswer):
+    with pytest.raises(InvalidAnswer):
         check_endpoints({name: endpoint}, "https://sso.example")
 
 
 def test_a_provider_without_tls_is_the_operators_choice() -> None:
     check_endpoints({"token_endpoint": "http://sso:8080/token"}, "http://sso:8080")
-    with pytest.raises(OddAnswer):
+    with pytest.raises(InvalidAnswer):
         check_endpoints({"token_endpoint": "gopher://sso/"}, "http://sso:8080")
 
 
 @pytest.mark.parametrize("description", [None, [], "x", 7])
 def test_a_description_is_an_object(description: object) -> None:
-    with pytest.raises(OddAnswer):
+    with pytest.raises(InvalidAnswer):
         check_endpoints(description, "https://sso.example")

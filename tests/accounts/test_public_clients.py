@@ -1,4 +1,4 @@
-"""Public clients: which ids and redirect URIs are believed, in tables of tricks."""
+"""Public clients: accepted ids and redirect URIs, and tables of malicious ones."""
 
 import pytest
 from hypothesis import given
@@ -94,7 +94,7 @@ def test_takes_an_origin(client_id: str) -> None:
 
 
 @pytest.mark.parametrize("client_id", BAD_ORIGINS.values(), ids=BAD_ORIGINS.keys())
-def test_refuses_what_is_no_origin(client_id: str) -> None:
+def test_refuses_ids_that_are_not_origins(client_id: str) -> None:
     with pytest.raises(ClientError):
         check_origin(client_id)
 

@@ -242,7 +242,7 @@ def test_a_refresh_token_of_any_length_and_alphabet_is_an_invalid_grant(browser:
     assert browser.post(path, {"refresh_token": credential}, DPoP=proof).status_code == 204
 
 
-def test_an_empty_refresh_token_is_an_invalid_grant_where_it_is_not_left_out(browser: Browser) -> None:
+def test_an_empty_refresh_token_is_an_invalid_grant_unless_it_counts_as_omitted(browser: Browser) -> None:
     assert refusal(browser.refresh("")) == (400, "invalid_grant")
 
 

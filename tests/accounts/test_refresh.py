@@ -1,4 +1,4 @@
-"""Refresh credentials: they locate themselves and cannot be made up."""
+"""Refresh credentials: they contain their session and cannot be forged."""
 
 import pytest
 from hypothesis import given
@@ -11,11 +11,11 @@ SECRETS = ["new-secret", "old-secret"]
 SESSION = new_id("dev")
 
 
-def test_reads_back_what_it_made() -> None:
+def test_a_credential_is_parsed_again() -> None:
     assert refresh.read(refresh.make(SESSION, 7, SECRETS), SECRETS) == refresh.Credential(SESSION, 7)
 
 
-def test_reads_what_an_older_secret_sealed() -> None:
+def test_accepts_the_seal_of_an_older_secret() -> None:
     assert refresh.read(refresh.make(SESSION, 1, SECRETS[1:]), SECRETS) == refresh.Credential(SESSION, 1)
 
 

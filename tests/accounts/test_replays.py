@@ -1,4 +1,4 @@
-"""Taken proofs: each serves once, across processes, failures and losses."""
+"""Used proofs: each is accepted once, across processes, failures and data loss."""
 
 import os
 import time
@@ -57,7 +57,7 @@ def test_a_proof_without_an_account_serves_once_too(db: None) -> None:
     assert [outcome(proof, did=None), outcome(proof, did=None)] == ["ok", "invalid_dpop_proof"]
 
 
-def test_an_unknown_account_is_refused_and_its_proof_not_taken(alice: Account) -> None:
+def test_an_unknown_account_is_refused_and_its_proof_not_recorded(alice: Account) -> None:
     assert outcome(ticket(), did="did:web:studio.example:nobody") == "unknown_account"
     assert not ProofReplay.objects.exists()
 
@@ -103,7 +103,7 @@ def test_a_proof_that_may_have_been_purged_is_refused(alice: Account) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_proof_stays_taken_when_what_follows_rolls_back() -> None:
+def test_a_proof_stays_recorded_if_a_later_transaction_rolls_back() -> None:
     alice, proof = make_account("alice"), ticket()
     replays.admit(proof, did=alice.did)
     with transaction.atomic():
@@ -117,15 +117,15 @@ def test_a_proof_stays_taken_when_what_follows_rolls_back() -> None:
 def test_of_replays_at_once_in_several_processes_one_passes() -> None:
     alice = make_account("alice")
     digests = [os.urandom(32).hex() for _ in range(40)]
-    told = race(3, job="admit", did=alice.did, digests=digests, expires_at=int(time.time()) + 75)
-    for outcomes in zip(*told, strict=True):
+    reports = race(3, job="admit", did=alice.did, digests=digests, expires_at=int(time.time()) + 75)
+    for outcomes in zip(*reports, strict=True):
         assert Counter(outcomes) == {"ok": 1, "invalid_dpop_proof": 2}
     assert ProofReplay.objects.count() == 40
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("statement", ["TRUNCATE accounts_proof_replay", "DELETE FROM accounts_proof_replay"])
-def test_an_emptied_store_refuses_what_came_before_it(statement: str) -> None:
+def test_an_emptied_store_refuses_earlier_proofs(statement: str) -> None:
     alice = make_account("alice")
     taken, untaken, later = ticket(), ticket(issued=-5), ticket(issued=1)
     replays.admit(taken, did=alice.did)
@@ -138,7 +138,7 @@ def test_an_emptied_store_refuses_what_came_before_it(statement: str) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_store_that_lost_even_its_epoch_refuses_what_came_before_it() -> None:
+def test_a_store_that_lost_its_epoch_refuses_earlier_proofs() -> None:
     alice, taken = make_account("alice"), ticket(issued=15)
     replays.admit(taken, did=alice.did)
     with connection.cursor() as cursor:

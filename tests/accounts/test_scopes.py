@@ -1,4 +1,4 @@
-"""Scopes: parsing and covering."""
+"""Parsing and comparison of scopes."""
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ def test_a_scope_is_split_in_order_and_once() -> None:
 @pytest.mark.parametrize(
     "text", ["", " ", "a  b", " a", "a ", "a\tb", "a\nb", 'a"b', "a\\b", "é", "a\x00", "a\u00a0b", "a " * 3000 + "a"]
 )
-def test_what_rfc_6749_does_not_allow_is_refused(text: str) -> None:
+def test_lists_that_rfc_6749_does_not_allow_are_refused(text: str) -> None:
     with pytest.raises(ValueError):
         scopes.parse(text)
 

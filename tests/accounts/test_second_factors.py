@@ -1,4 +1,4 @@
-"""Secrets of second factors at rest: encrypted under the field keys, from the first row to the rotation of keys."""
+"""Second factors' secrets are encrypted at rest, and key rotation re-encrypts them."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -37,7 +37,7 @@ def code_of(secret: str) -> str:
 
 @pytest.fixture
 def old_rows() -> list[Authenticator]:
-    """Make rows as they were written in the clear, and a passkey, which has no secret."""
+    """Create rows with plain secrets, and a passkey, which has no secret."""
     person = make_account()
     rows = (
         ("totp", {"secret": SECRET}),

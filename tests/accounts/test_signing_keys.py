@@ -1,4 +1,4 @@
-"""The life of signing keys."""
+"""The life cycle of signing keys."""
 
 from datetime import UTC, datetime, timedelta
 from io import StringIO
@@ -93,21 +93,21 @@ def test_a_leaked_key_is_retired_at_once_and_replaced(state: str) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_processes_that_start_at_once_agree_on_one_key() -> None:
-    told = race(3, job="start_keys")
-    assert len({kids[0] for kids in told}) == 1
+    reports = race(3, job="start_keys")
+    assert len({kids[0] for kids in reports}) == 1
     assert sorted(states().values()) == ["active", "pending"]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_rotations_at_once_queue_up() -> None:
     signing_keys.ensure_active_key(now=NOW)
-    told = race(3, job="rotate_keys")
-    assert len({kids[0] for kids in told}) == 3
+    reports = race(3, job="rotate_keys")
+    assert len({kids[0] for kids in reports}) == 3
     assert sorted(states().values()) == ["active", "passive", "passive", "passive", "pending"]
 
 
 @pytest.mark.django_db
-def test_the_command_rotates_and_tells_what_is_in_use() -> None:
+def test_the_command_rotates_and_lists_the_keys_in_use() -> None:
     signing_keys.ensure_active_key(now=NOW)
     out = StringIO()
     call_command("rotate_signing_keys", stdout=out)

@@ -11,7 +11,7 @@ from accounts.models import ConsumedAssertion, ProofReplay
 pytestmark = pytest.mark.django_db
 
 
-def test_what_can_no_longer_be_replayed_is_purged() -> None:
+def test_expired_replay_records_are_purged() -> None:
     now = timezone.now()
     for age in (-60, 60):
         when = now + timedelta(seconds=age)

@@ -129,7 +129,7 @@ def test_a_jti_is_single_use_per_issuer(client: Client, server: ProductServer, s
         {"cnf": {"jkt": "another-key"}},
     ],
 )
-def test_mismatches_all_look_alike(
+def test_all_mismatches_have_the_same_error(
     client: Client, server: ProductServer, signer: Signer, claims: dict[str, Any]
 ) -> None:
     response = send(client, {"assertion": server.assertion(**claims), "dpop_jwk": signer.jwk})
@@ -226,8 +226,8 @@ def test_capabilities_that_an_assertion_cannot_get_are_one_warning(
     names = ["wallet:read", "sandbox:run", "ci:read", "infer:fast", "infer:no-such-model"]
     body = send(client, {"assertion": server.assertion(capabilities=names), "dpop_jwk": signer.jwk}).json()
     assert body["scope"] == "infer:fast infer:no-such-model wallet:read"
-    [told] = [record for record in caplog.records if record.levelname == "WARNING"]
-    assert told.getMessage() == (
+    [warning] = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert warning.getMessage() == (
         "an assertion from https://studio.example asks for capabilities beyond the integration's capabilities: "
         "sandbox:run ci:read; for models that do not exist: infer:no-such-model"
     )
@@ -355,14 +355,16 @@ def test_of_exchanges_at_once_in_several_processes_one_gets_a_token(signer: Sign
     make_integration(server)
     # Two assertions about each of several new accounts, and every process tries all of them.
     assertions = [server.assertion(f"user{number // 2}", exp=int(time.time()) + 59) for number in range(20)]
-    told = race(3, job="redeem", assertions=assertions, jkt=signer.jkt)
-    for outcomes in zip(*told, strict=True):
+    reports = race(3, job="redeem", assertions=assertions, jkt=signer.jkt)
+    for outcomes in zip(*reports, strict=True):
         assert Counter(outcomes) == {"ok": 1, "invalid_grant": 2}
     assert Account.objects.count() == 10
     assert ConsumedAssertion.objects.count() == 20
 
 
-def test_purging_keeps_what_may_still_be_replayed(client: Client, server: ProductServer, signer: Signer) -> None:
+def test_purging_spares_assertions_that_could_still_be_replayed(
+    client: Client, server: ProductServer, signer: Signer
+) -> None:
     body = {"assertion": server.assertion(), "dpop_jwk": signer.jwk}
     assert send(client, body).status_code == 200
     assert exchange.purge_expired(now=timezone.now()) == 0

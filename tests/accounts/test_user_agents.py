@@ -1,4 +1,4 @@
-"""What browsers call themselves, in words."""
+"""Descriptions of browsers by their User-Agent headers."""
 
 import pytest
 

@@ -90,7 +90,7 @@ def test_a_month_of_an_organization(opened: Open, gateway: AppGateway, look: Loo
     assert set(members["parts"]) == {"No product", "Studio", "Courier"}
     expect(page.get_by_role("img", name="A bar chart of the charges of each day.")).to_be_visible()
     expect(page.get_by_role("table", name="Use by day")).to_be_hidden()
-    page.get_by_text("Numbers of each day").click()
+    page.get_by_text("Figures per day").click()
     expect(page.get_by_role("table", name="Use by day").get_by_role("row").last).to_contain_text("$0.820")
     look_at(page)
     page.emulate_media(color_scheme="light" if look["color_scheme"] == "dark" else "dark")

@@ -1,6 +1,5 @@
 """Calls of months that are long over, and their move to tables of their own."""
 
-import os
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -8,7 +7,7 @@ from django.utils import timezone
 
 from billing.operations import ledger_months, seals, usage_days
 from billing.operations.ledger_months import Batch
-from gateway.core.contract.ids import _base32
+from gateway.core.contract.ids import id_of_time
 from tests.factories.billing import Purse, settle
 
 MONTH = date(2025, 10, 1)
@@ -19,8 +18,7 @@ TABLES = ("billing_reservation", "billing_usage_record", "billing_transfer")
 
 def id_at(at: datetime) -> str:
     """Make a usage id as `new_id` made it at that time."""
-    milliseconds = int(at.timestamp() * 1000)
-    return f"use_{_base32(milliseconds << 80 | int.from_bytes(os.urandom(10), 'big'))}"
+    return id_of_time("use", int(at.timestamp() * 1000))
 
 
 def held(purse: Purse, hold: int, key: str | None = None, at: datetime = AT, **fields: Any) -> str:

@@ -97,7 +97,7 @@ def test_a_locked_table_is_left_to_the_next_run(
     answered(purse, "a", now=now - DAY)
     beside.execute("LOCK TABLE billing_stored_replay IN ACCESS EXCLUSIVE MODE")
     assert replays.purge(now=now) == 0
-    assert "StoredReplay is busy" in caplog.text
+    assert "StoredReplay could not be purged" in caplog.text
     beside.commit()
     assert replays.purge(now=now) == 1
 
@@ -122,15 +122,15 @@ def test_each_batch_is_committed_by_itself(purse: Purse, monkeypatch: pytest.Mon
     now = timezone.now()
     answered(purse, "a", "b", "c", now=now - DAY)
     rows = StoredReplay.objects.filter(expires_at__lte=now).order_by("expires_at")
-    ended = purging._end_batch
+    process = purging._process_batch
 
     def fails_the_second_time(*asked: Any) -> int:
         if StoredReplay.objects.count() < 3:
             raise DatabaseError("the worker was killed")
-        return ended(*asked)
+        return process(*asked)
 
     with monkeypatch.context() as patch:
-        patch.setattr(purging, "_end_batch", fails_the_second_time)
+        patch.setattr(purging, "_process_batch", fails_the_second_time)
         with pytest.raises(DatabaseError):
             purging.purge(rows, batch=1)
     assert len(stored()) == 2

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from gateway.core.api.json import canonical
 from gateway.core.contract.errors import ApiError
-from gateway.core.fields import decrypt
+from gateway.core.stored_bytes import decrypt_text
+from inference.models.stored_response import place
 from inference.routes.responses.events import TERMINAL, events_of
 from inference.routes.responses.items import ITEMS, ROLES
 from inference.routes.responses.progress import Progress
@@ -19,6 +20,7 @@ from inference.rules.json_body import JsonBody
 from inference.rules.model import ServedModel
 
 MODEL = ServedModel("fast", context_tokens=10_000)
+OWNER = ("account", "did:a")
 NAMES = (
     *("id", "type", "role", "content", "output", "status", "text", "image_url", "file_data", "file_id", "call_id"),
     *("arguments", "summary", "encrypted_content", "refusal", "cache_control", "detail"),
@@ -69,7 +71,8 @@ def test_anything_is_valid_or_refused_by_name(members: dict[str, Any]) -> None:
         assert asked.status in (400, 413)
         assert asked.param
         return
-    items = orjson.loads(decrypt(record_of(asked.items, asked.size_bytes).input_items))
+    record = record_of(OWNER, asked.items, asked.size_bytes)
+    items = orjson.loads(decrypt_text(record.input_items, place("input_items", record.response_id, OWNER)))
     assert all(item["id"] and item["type"] in ITEMS for item in items)
     again = read_request(body_of({"input": "And?"}), MODEL, items)
     assert len(again.items) == len(items) + 1

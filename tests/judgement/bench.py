@@ -1,4 +1,4 @@
-"""Backends that judge, what is chosen among them, and callers that may ask."""
+"""Judgement backends, their selection, and callers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,12 +31,12 @@ ANSWERS: dict[str, Any] = {
 
 
 def ask(**members: Any) -> dict[str, Any]:
-    """Make the body of a judgement."""
+    """Return the body of a judgement."""
     return {"state": "The store opens at nine.", "questions": {"grounded": GROUNDED}, **members}
 
 
 class Bench:
-    """Makes backends and callers; what is chosen is the last that was said."""
+    """Creates backends and callers. A later choice replaces an earlier one."""
 
     def __init__(self, stage: Stage, upstream: JudgeUpstream) -> None:
         from judgement.models import AnswerCount, JudgementFallback, JudgementSettings
@@ -56,7 +56,7 @@ class Bench:
         upstream: Mapping[str, Any] | None = None,
         **fields: Any,
     ) -> str:
-        """Make an alias that serves judgements, and return its name."""
+        """Create an alias that serves judgements, and return its name."""
         row = self.stage.upstream_row(adapter=adapter, timeout_seconds=timeout_seconds, **(upstream or {}))
         fields.setdefault("options", {"routes": ["judgement"]})
         return self.stage.model(model, upstream=row, price=price, **fields)
@@ -73,7 +73,7 @@ class Bench:
         catalogue.forget()
 
     def fall_back(self, source: str, target: str) -> None:
-        """Configure that one backend takes over another's calls."""
+        """Configure one backend as another's fallback."""
         from inference.models import Alias
         from inference.queries import catalogue
         from judgement.models import JudgementFallback
@@ -82,10 +82,10 @@ class Bench:
         catalogue.forget()
 
     def caller(self, **options: Any) -> Caller:
-        """Make a caller that may ask for judgements."""
+        """Create a caller that may request judgements."""
         return self.stage.caller(**{"balance": BALANCE, "scopes": SCOPES, **options})
 
 
 def post(caller: Caller, body: Any, *, key: str | None = None, **options: Any) -> Any:
-    """Ask for a judgement, without a key unless one is given."""
+    """Request a judgement, by default without an idempotency key."""
     return caller.post(body, path=JUDGEMENT, key=key, **options)

@@ -1,4 +1,4 @@
-"""Judgements from outside, over real sockets: a gateway, a fake backend, and callers with money."""
+"""Fixtures for judgements over real sockets: a gateway, a fake backend, and callers with money."""
 
 from collections.abc import Iterator
 

@@ -19,11 +19,11 @@ Json = dict[str, Any]
 VERSION = "2026-08-01"
 INPUT_TOKENS = 812
 FIRST = 0.75
-"""What the first label gets; the others share the rest."""
+"""The first label's probability; the others share the rest."""
 
 
 def judge(body: Mapping[str, Any]) -> Json:
-    """Answer every question, the first label being the likeliest."""
+    """Answer every question, with the first label as the most likely."""
     answers = {name: {"probabilities": shares(labels_of(question))} for name, question in body["questions"].items()}
     return {"version": VERSION, "answers": answers}
 
@@ -40,7 +40,7 @@ def shares(labels: list[str]) -> dict[str, float]:
 
 
 class Judges(Upstream):
-    """Answers as `says` has it, or as `writes` would in a chat."""
+    """Answers as set in `says`, or in `writes` for a chat."""
 
     says: Callable[[Mapping[str, Any]], Any] = staticmethod(judge)
     tokenize: Tokenizer = TOKENIZERS["words"]
@@ -52,7 +52,7 @@ class Judges(Upstream):
         return application
 
     async def serve_judgement(self, request: web.Request) -> web.StreamResponse:
-        """Answer one judgement as its model's behaviour says."""
+        """Answer one judgement with its model's behaviour."""
         body = json.loads(await request.read())
         script = self.scripts.take(request.path, body["model"])
         behaviour = script.behaviour if script else from_model(body["model"])
@@ -110,7 +110,7 @@ def _text_of(content: Any) -> str:
 
 
 class JudgeUpstream(FakeUpstream):
-    """Runs the judges in a thread, as the fake upstream is run."""
+    """Runs the fake backends in a thread, like the fake upstream."""
 
     def __init__(self, api_key: str) -> None:
         super().__init__(api_key=api_key)
@@ -118,7 +118,7 @@ class JudgeUpstream(FakeUpstream):
         self._upstream = cast("Upstream", self.judges)
 
     def reset(self) -> None:
-        """Forget what was said."""
+        """Reset all behaviours."""
         super().reset()
         self.judges.says = judge
         self.judges.tokenize = TOKENIZERS["words"]

@@ -1,4 +1,4 @@
-"""What is counted of answers: tenths by identity and day, in the transaction that settles, and nothing of their content."""
+"""Answer counts: tenths by identity and day, in the settling transaction, without content."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -40,13 +40,13 @@ def test_a_settled_answer_is_counted_once(bench: Bench) -> None:
     assert counted(f"{backend}/{VERSION}")["noul"] == {7: 2}
 
 
-def test_an_answer_whose_charge_is_not_known_is_counted(bench: Bench) -> None:
+def test_an_answer_with_an_unknown_charge_is_counted(bench: Bench) -> None:
     backend = bench.backend("usage-missing")
     post(bench.caller(), ask(model=backend))
     assert counted(f"{backend}/{VERSION}") == {"noul": {7: 1}}
 
 
-def test_what_no_client_got_is_not_counted(bench: Bench) -> None:
+def test_answers_that_no_client_received_are_not_counted(bench: Bench) -> None:
     for behaviour in ("garbage-json", "unavailable", "usage-negative"):
         post(bench.caller(), ask(model=bench.backend(behaviour)))
     assert not AnswerCount.objects.exists()
@@ -99,7 +99,7 @@ def test_old_days_are_deleted(bench: Bench) -> None:
     assert AnswerCount.objects.count() == 2
 
 
-def test_versions_are_told_apart_the_latest_first(bench: Bench) -> None:
+def test_versions_are_separate_the_latest_first(bench: Bench) -> None:
     count("judge/old", 1, 1, 2, day=TODAY - timedelta(days=3))
     count("judge/new", 8, 8, 8, 9)
     newer, older = recent(TODAY - timedelta(days=6))

@@ -1,4 +1,4 @@
-"""Another backend takes a call over after an explicit overload alone, where caller and operator allow it, within one hold."""
+"""Fallback: only after an explicit overload, if caller and operator allow it, within one hold."""
 
 import uuid
 from io import StringIO
@@ -37,7 +37,7 @@ def assert_released(
 
 
 def assert_sound() -> None:
-    """Audit the ledger, which fails where a call's charge is not what its price says."""
+    """Audit the ledger, which fails if a call's charge does not match its price."""
     call_command("audit_ledger", stdout=StringIO())
 
 
@@ -163,7 +163,7 @@ def test_the_deadline_covers_both(bench: Bench) -> None:
     bench.fall_back(source, bench.backend("judge-2", timeout_seconds=100))
     caller, _ = fall(bench, source)
     call = caller.only_call
-    # Ten seconds of retries and thirty to connect at each, what both may take, and half a minute to write it down.
+    # Ten seconds of retries, thirty to connect at each backend, the time that both may take, and half a minute to settle.
     assert (call.deadline_at - call.created_at).total_seconds() == pytest.approx(40 + 20 + 40 + 100 + 30, abs=5)
 
 
@@ -213,7 +213,7 @@ def test_allow_fallback_is_true_or_false(bench: Bench) -> None:
     assert caller.calls == []
 
 
-def test_what_was_booked_of_a_takeover_stays(bench: Bench) -> None:
+def test_a_takeovers_record_cannot_be_changed(bench: Bench) -> None:
     from django.db import IntegrityError
 
     source, _ = pair(bench)

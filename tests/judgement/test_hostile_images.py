@@ -1,4 +1,4 @@
-"""Hostile images of a judgement: refused before anything is held or sent, whatever they are."""
+"""Hostile images in judgements are refused before anything is held or sent."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Images of a judgement: where the backend takes them, at most four, checked or fetched before anything is held."""
+"""Images in judgements: only for vision backends, at most four, checked or fetched before the hold."""
 
 import base64
 from typing import Any
@@ -58,10 +58,10 @@ def test_the_hold_covers_the_branch_limit_of_each_question(bench: Bench) -> None
     backend, caller = vision(bench), bench.caller()
     questions = {name: ask()["questions"]["grounded"] for name in ("a", "b")}
     held = post(caller, ask(model=backend, questions=questions, images=[data_url(PNG)]))
-    assert held.headers["x-service-hold-microusd"] == "8192"  # two branches at half a micro-USD a token
+    assert held.headers["x-service-hold-microusd"] == "8192"  # two branches at half a micro-USD per token
 
 
-def test_the_context_bounds_them_where_it_is_larger(bench: Bench) -> None:
+def test_a_larger_context_is_the_bound(bench: Bench) -> None:
     backend, caller = vision(bench, context_tokens=100_000), bench.caller()
     held = post(caller, ask(model=backend, images=[data_url(PNG)]))
     assert held.headers["x-service-hold-microusd"] == "50000"
@@ -84,7 +84,7 @@ def test_an_unavailable_backend_says_that_instead(bench: Bench) -> None:
     ("images", "param"),
     [([data_url(PNG)] * 5, "images"), ([7], "images.0"), ([data_url(PNG), None], "images.1"), ("x", "images")],
 )
-def test_what_is_no_list_of_four_urls(bench: Bench, images: Any, param: str) -> None:
+def test_anything_but_a_list_of_four_urls_is_refused(bench: Bench, images: Any, param: str) -> None:
     backend, caller = vision(bench), bench.caller()
     assert_refused(bench, caller, post(caller, ask(model=backend, images=images)), 400, "invalid_request", param)
 
@@ -124,7 +124,7 @@ def test_a_remote_image_that_is_none(bench: Bench, host: ImageHost, page: str) -
     assert_refused(bench, caller, refused, 400, "image_rejected", "images.0")
 
 
-def test_four_images_of_five_megabytes_are_taken(bench: Bench, host: ImageHost) -> None:
+def test_four_images_of_five_megabytes_are_accepted(bench: Bench, host: ImageHost) -> None:
     for number in range(4):
         host.pages[f"/{number}"] = answer(big(MAX_BYTES))
     backend, caller = vision(bench), bench.caller()
@@ -133,7 +133,7 @@ def test_four_images_of_five_megabytes_are_taken(bench: Bench, host: ImageHost) 
     assert [len(url) for url in bench.upstream.ledger.entries[0].body["images"]] == [len(data_url(big(MAX_BYTES)))] * 4
 
 
-def test_a_fallback_takes_images_only_where_it_is_the_vision_backend(bench: Bench) -> None:
+def test_a_fallback_gets_images_only_if_it_is_the_vision_backend(bench: Bench) -> None:
     source, text = bench.backend("overloaded"), bench.backend("judge-2")
     bench.choose(vision=source)
     bench.fall_back(source, text)

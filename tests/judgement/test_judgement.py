@@ -73,7 +73,7 @@ def test_a_text_model_judges_by_the_log_probabilities_of_its_label_tokens(bench:
     assert sent == {"logprobs": True, "top_logprobs": 20, "temperature": 0, "max_completion_tokens": 48}
 
 
-def test_output_tokens_of_a_text_model_are_held_and_charged_where_they_have_a_price(bench: Bench) -> None:
+def test_output_tokens_of_a_text_model_are_held_and_charged_if_they_have_a_price(bench: Bench) -> None:
     backend = bench.backend(adapter="openai", price={"input_token": "0.5", "output_token": "2"})
     caller = bench.caller()
     post(caller, ask(model=backend))
@@ -157,7 +157,7 @@ def test_with_a_key_the_settled_answer_is_given_again(bench: Bench) -> None:
     assert len(bench.upstream.ledger) == 1
 
 
-def test_a_maximum_is_needed_and_kept_to(bench: Bench) -> None:
+def test_a_maximum_is_required_and_enforced(bench: Bench) -> None:
     backend, caller = bench.backend(), bench.caller()
     assert_refused(bench, caller, post(caller, ask(model=backend), max_cost=None), 400, "max_cost_required")
     answer = post(caller, ask(model=backend), max_cost=1)
@@ -225,10 +225,10 @@ def test_the_usage_record_names_route_and_backend(bench: Bench) -> None:
     bench.choose(text=backend)
     post(caller, ask(), key="mine")
     [record] = caller.get("/v1/usage").json()["data"]
-    told = {
+    shown = {
         name: record[name] for name in ("route", "model", "status", "inputTokens", "chargedMicrousd", "idempotencyKey")
     }
-    assert told == {
+    assert shown == {
         "route": "judgement",
         "model": backend,
         "status": "settled",

@@ -1,4 +1,4 @@
-"""Labels' probabilities are read from tokens, whatever the labels are and however they are cut."""
+"""Labels' probabilities are computed from tokens, for any labels and any tokenizer."""
 
 import math
 from typing import Any
@@ -55,7 +55,7 @@ def test_several_answers_by_code(tokenizer: str, mark: str) -> None:
 
 @pytest.mark.parametrize("begin", ["", " ", "\n", "**", "`"])
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
-def test_what_stands_before_an_answer_is_not_it(tokenizer: str, begin: str) -> None:
+def test_text_before_an_answer_is_ignored(tokenizer: str, begin: str) -> None:
     asked = question("yes, fully", "yes, partly", "no")
     given = {"yes, fully": 0.5, "yes, partly": 0.3, "no": 0.2}
     answers = independent([by_code(asked, given)], begin=begin)
@@ -70,25 +70,25 @@ def test_a_model_that_answers_with_the_label_is_understood(tokenizer: str) -> No
 
 
 @pytest.mark.parametrize("tokenizer", ["words", "characters", "all in one"])
-def test_labels_of_several_tokens_that_begin_alike_are_followed_to_where_they_part(tokenizer: str) -> None:
+def test_labels_with_a_common_prefix_are_followed_to_the_deciding_token(tokenizer: str) -> None:
     asked = question("very good", "very bad", "good")
     given = {"very good": 0.7, "very bad": 0.25, "good": 0.05}
     assert close(read([asked], tokens_of(given, TOKENIZERS[tokenizer]))["q"], given)
 
 
-def test_a_share_that_parts_where_the_model_did_not_go_is_not_guessed() -> None:
+def test_an_unwritten_prefix_of_several_labels_is_not_guessed() -> None:
     given = {"calm": 0.6, "very angry": 0.3, "very happy": 0.1}
-    with pytest.raises(MalformedAnswer, match="not known"):
+    with pytest.raises(MalformedAnswer, match="is unknown"):
         read([question(*TONE)], tokens_of(given, TOKENIZERS["words"]))
 
 
-def test_a_label_that_ends_where_another_goes_on_is_not_guessed() -> None:
+def test_a_label_that_is_a_prefix_of_another_is_not_guessed() -> None:
     given = {"good": 0.6, "good enough": 0.3, "bad": 0.1}
-    with pytest.raises(MalformedAnswer, match="not known"):
+    with pytest.raises(MalformedAnswer, match="is unknown"):
         read([question(*given)], tokens_of(given, TOKENIZERS["words"]))
 
 
-def test_the_case_of_a_letter_matters_only_where_labels_differ_in_it_alone() -> None:
+def test_case_matters_only_if_labels_differ_only_in_case() -> None:
     assert close(read([question("Yes", "No")], tokens_of({"yes": 0.9, "no": 0.1}, list))["q"], {"Yes": 0.9, "No": 0.1})
     given = {"us!": 0.9, "US!": 0.1}
     assert close(read([question(*given)], tokens_of(given, TOKENIZERS["words"]))["q"], given)
@@ -117,14 +117,14 @@ def test_other_words_leave_the_labels_their_shares() -> None:
 
 def test_an_answer_that_hardly_stands_for_labels_is_malformed() -> None:
     answers = {"A": 0.3, "B": 0.1, **{f"word{index}": 0.06 for index in range(10)}}
-    with pytest.raises(MalformedAnswer, match="stands for labels"):
+    with pytest.raises(MalformedAnswer, match="of the probability"):
         read([question("true", "false")], tokens_of(answers, TOKENIZERS["words"]))
 
 
-def test_a_label_among_what_is_not_listed_is_malformed_unless_it_cannot_matter() -> None:
+def test_an_unlisted_label_is_malformed_unless_its_share_is_negligible() -> None:
     asked, rare = question("true", "false"), {"A": 0.98, "Because": 0.015, "B": 0.005}
     assert close(read([asked], tokens_of(rare, TOKENIZERS["words"], top=2))["q"], {"true": 1.0, "false": 0.0})
-    with pytest.raises(MalformedAnswer, match="not known"):
+    with pytest.raises(MalformedAnswer, match="is unknown"):
         read([asked], tokens_of({"A": 0.9, "B": 0.1}, TOKENIZERS["words"], top=1))
 
 
@@ -151,15 +151,15 @@ def test_a_label_among_what_is_not_listed_is_malformed_unless_it_cannot_matter()
         [{"token": "A" + " " * TEXT_MAX_BYTES, "logprob": 0, "top_logprobs": []}],
     ],
 )
-def test_what_is_no_answer_is_malformed(content: Any) -> None:
+def test_responses_that_are_not_answers_are_malformed(content: Any) -> None:
     with pytest.raises(MalformedAnswer):
         read_labels([question("true", "false")], read_tokens(choice(content)))
 
 
-def test_a_token_of_two_answers_that_was_impossible_is_malformed() -> None:
+def test_a_token_of_two_answers_with_no_probability_is_malformed() -> None:
     asked = [question("true", "false", name="a"), question("true", "false", name="b")]
     given = [{"token": "B\nA", "logprob": -9999.0}, {"token": "A\nA", "logprob": 0.0}]
-    with pytest.raises(MalformedAnswer, match="impossible"):
+    with pytest.raises(MalformedAnswer, match="probability of zero"):
         read(asked, [{"token": "B\nA", "logprob": -9999.0, "top_logprobs": given}])
 
 
@@ -181,6 +181,6 @@ def test_any_shares_under_any_tokenizer(shares: list[list[int]], tokenizer: str,
         given_shares.append({label: count / sum(counts) for label, count in zip(asked[-1].labels, counts, strict=True)})
     codes = [by_code(each, probabilities) for each, probabilities in zip(asked, given_shares, strict=True)]
     tokens = tokens_of(independent(codes), TOKENIZERS[tokenizer], MARKS[mark], top=1000)
-    with patch.object(label_token_limits, "ALTERNATIVES_MAX", 1000):  # nothing is left out, so nothing is unknown
+    with patch.object(label_token_limits, "ALTERNATIVES_MAX", 1000):  # no token is omitted, so nothing is unknown
         found = read(asked, tokens)
     assert all(close(found[each.name], probabilities) for each, probabilities in zip(asked, given_shares, strict=True))

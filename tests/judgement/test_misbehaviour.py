@@ -1,4 +1,4 @@
-"""What a judgement backend may answer that is no answer to the questions; `tests/inference/misbehaviour` has the rest."""
+"""Backends' responses that do not answer the questions. `tests/inference/misbehaviour` has the other failures."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def assert_in_review(caller: Any, answer: Any) -> None:
 
 
 @pytest.mark.parametrize("adapter", ["judgement", "openai"])
-def test_a_charge_that_is_not_known_is_told_as_null(bench: Bench, adapter: str) -> None:
+def test_an_unknown_charge_is_null(bench: Bench, adapter: str) -> None:
     caller = bench.caller()
     answer = post(caller, ask(model=bench.backend("usage-missing", adapter=adapter)))
     assert answer.json()["usage"] == {"input_tokens": None}
@@ -88,7 +88,7 @@ def test_a_tie_is_not_true(bench: Bench) -> None:
     assert post(bench.caller(), ask(model=bench.backend())).json()["answers"]["grounded"]["answer"] is False
 
 
-def test_what_else_a_backend_says_reaches_nobody(bench: Bench) -> None:
+def test_further_members_of_a_backends_response_are_dropped(bench: Bench) -> None:
     bench.upstream.judges.says = lambda body: answers_of(host="inference-7.upstream.internal", id="x", model="secret")
     body = post(bench.caller(), ask(model=bench.backend())).json()
     assert body.keys() == {"id", "object", "model", "answers", "fallback", "usage", "created"}

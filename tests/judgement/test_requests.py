@@ -1,4 +1,4 @@
-"""What a judgement may ask for: anything else is refused with the member at fault, before anything is held or sent."""
+"""Validation of judgement requests: errors name the invalid member, before anything is held or sent."""
 
 import json
 import uuid
@@ -117,7 +117,7 @@ def test_a_bad_request(bench: Bench, name: str) -> None:
 def test_a_good_request(bench: Bench, members: dict[str, Any], adapter: str) -> None:
     caller = bench.caller()
     many = adapter == "openai" and len(members.get("questions", ())) == 32
-    if many:  # the fake model would have to weigh four billion answers
+    if many:  # the fake model would have to compute four billion answers
         members = {"questions": dict(list(members["questions"].items())[:8])}
     answer = post(caller, {**ask(model=bench.backend(adapter=adapter)), **members})
     assert (answer.status_code, caller.only_call.state) == (200, "settled"), answer.text
@@ -180,7 +180,7 @@ def test_no_body_breaks_it(bench: Bench, members: dict[str, Any], asked: dict[st
 
 
 def _backend(bench: Bench) -> str:
-    """Make one backend for all examples of a test."""
+    """Create one backend for all examples of a test."""
     if not hasattr(bench, "only"):
         bench.only = bench.backend(adapter="demo")  # type: ignore[attr-defined]
     return str(bench.only)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""A model that answers as a distribution says, under several tokenizers, with the log-probabilities that those give it."""
+"""Simulates a model with a given distribution of answers under several tokenizers, with its log-probabilities."""
 
 import itertools
 import math
@@ -26,14 +26,14 @@ MARKS: Mapping[str, Callable[[str], str]] = {
 def tokens_of(
     answers: Mapping[str, float], tokenize: Tokenizer, mark: Callable[[str], str] = str, top: int = 20
 ) -> list[dict[str, Any]]:
-    """Return the vendor's `logprobs.content` of the likeliest of these whole answers."""
+    """Return the vendor's `logprobs.content` for the most likely of these answers."""
     cut = {text: tuple(tokenize(text)) for text in answers}
     chosen = cut[max(answers, key=lambda text: answers[text])]
     return [_token(answers, cut, chosen, at, mark, top) for at in range(len(chosen))]
 
 
 def independent(questions: Sequence[Mapping[str, float]], separator: str = "\n", begin: str = "") -> dict[str, float]:
-    """Return whole answers with their probabilities, each question being answered by itself."""
+    """Return all answers with their probabilities. Questions are independent."""
     return {
         begin + separator.join(texts): math.prod(given[text] for given, text in zip(questions, texts, strict=True))
         for texts in itertools.product(*questions)

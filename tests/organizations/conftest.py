@@ -1,4 +1,4 @@
-"""What tests of organizations share: a payment provider, and an organization that owes seats, for those who ask."""
+"""Shared fixtures: a payment provider, and an organization that owes money for seats."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from tests.support.stripe.fixtures import provider, running_provider  # noqa: F4
 
 @pytest.fixture
 def tenant(db: None, provider: FakeStripe) -> Iterator[Tenant]:  # noqa: F811
-    """An organization that owes two seats; the money is audited when the test is over."""
+    """An organization that owes money for two seats. The ledger is audited after the test."""
     tenant = Tenant(provider)
     yield tenant
     assert audit.findings() == []

@@ -1,4 +1,4 @@
-"""A process that bills and collects seats once it is told to: writes `ready`, reads a line, runs the jobs, writes `done`."""
+"""A process that bills seats on request: writes `ready`, reads a line, runs the jobs, writes `done`."""
 
 import sys
 from datetime import datetime
@@ -7,7 +7,7 @@ from gateway.core.startup import load_settings
 
 
 def tell(word: str) -> None:
-    """Report to the test where the jobs are."""
+    """Report the jobs' progress to the test."""
     sys.stdout.write(f"{word}\n")
     sys.stdout.flush()
 

@@ -1,4 +1,4 @@
-"""Seat billing once more, as plainly as Python can say it: the oracle of the simulated year.
+"""A second, plain implementation of seat billing: the oracle of the simulated year.
 
 A day is looked at instant by instant, wherever something begins or ends within it; money is a fraction until its one
 rounding. It shares no code with the gateway.
@@ -16,7 +16,7 @@ Span = tuple[datetime, datetime | None]
 
 @dataclass
 class ProductModel:
-    """What one organization had of one product."""
+    """One organization's history with one product."""
 
     prices: list[tuple[datetime, int]]
     enabled: list[Span] = field(default_factory=list)
@@ -24,7 +24,7 @@ class ProductModel:
     mapped_at: datetime | None = None
 
     def price(self, month: datetime) -> int:
-        """Return the price in force as the month began, else the first one there was."""
+        """Return the price in force at the beginning of the month, or else the first one."""
         found = self.prices[0][1]
         for since, price in self.prices:
             if since <= month:
@@ -39,7 +39,9 @@ class ProductModel:
         return max(1, *(sum(_holds(span, at) for span in self.seats) for at in instants))
 
     def line(self, month: datetime, until: datetime | None = None) -> tuple[int, int, int] | None:
-        """Return price, seat-days and cost of a month, or of its days begun by `until`; None where it is not billed here."""
+        """Return price, seat-days and cost of a month, or of its days begun by `until`; None if it is billed
+        externally.
+        """
         days = list(days_of(month))
         seat_days = sum(self.seats_of_day(day) for day in days if until is None or day <= until)
         if not seat_days or (self.mapped_at is not None and self.mapped_at < days[-1] + DAY):
@@ -50,7 +52,7 @@ class ProductModel:
 
 
 def days_of(month: datetime) -> Iterator[datetime]:
-    """List the midnights that a month's days begin at."""
+    """Return the midnights at which a month's days begin."""
     day = month
     while day.month == month.month:
         yield day
@@ -66,13 +68,13 @@ def months_between(start: datetime, end: datetime) -> Iterator[datetime]:
 
 
 def invoice(products: dict[str, ProductModel], month: datetime) -> dict[str, tuple[int, int, int]] | None:
-    """Return a month's lines by product; None where nothing that costs anything is billed here."""
+    """Return a month's lines by product, or None if nothing is due."""
     lines = {name: line for name, model in products.items() if (line := model.line(month))}
     return lines if any(price for price, _, _ in lines.values()) else None
 
 
 def total(lines: Iterable[tuple[int, int, int]]) -> int:
-    """Sum up an invoice."""
+    """Return an invoice's total."""
     return sum(cost for _, _, cost in lines)
 
 

@@ -1,4 +1,4 @@
-"""An organization that had seats last month, pays for them, and is looked at."""
+"""A test organization that had seats last month and pays for them."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,7 +21,7 @@ ISSUED_AT = month_around(timezone.now())[0] + timedelta(hours=2)
 
 
 class Tenant(Team):
-    """Has two seats of the studio from the beginning of last month on, so that its invoice is of twice the price."""
+    """Has had two studio seats since the beginning of last month, so that its invoice is for twice the price."""
 
     def __init__(self, provider: FakeStripe, owner: str = "olivia", *, seats: int = 2) -> None:
         super().__init__(owner, name=owner.title())
@@ -40,16 +40,16 @@ class Tenant(Team):
 
     @property
     def attempts(self) -> list[InvoicePayment]:
-        """List the attempts to collect, the first one first."""
+        """Return the charge attempts, oldest first."""
         return list(InvoicePayment.objects.filter(invoice__org_id=self.id).order_by("created_at", "id"))
 
     @property
     def outcomes(self) -> list[str]:
-        """Return how each attempt ended."""
+        """Return the outcome of each attempt."""
         return [one.failure_code or one.status for one in self.attempts]
 
     def save_method(self, answer: str = "succeeds") -> str:
-        """Save a payment method, whose bank answers charges like this; return its id at the provider."""
+        """Save a payment method with the given behaviour of its bank; return its id at the provider."""
         checkout = checkouts.begin(
             org_id=self.id,
             kind="payment_method",
@@ -65,7 +65,7 @@ class Tenant(Team):
         return method
 
     def run(self, after: timedelta = timedelta(0)) -> None:
-        """Run the jobs, so much later."""
+        """Run the jobs at a later time."""
         self.now += after
         seat_invoices.draft_all(now=self.now)
         invoices.issue_all(since=LAST_MONTH[0], now=self.now)

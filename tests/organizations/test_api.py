@@ -38,7 +38,7 @@ def caller(name: str = "olivia", scopes: tuple[str, ...] = ALL, **fields: Any) -
 
 
 class Api:
-    """Sends JSON as one caller, and checks that the API reference describes what comes back."""
+    """Sends JSON as one caller, and checks responses against the API reference."""
 
     def __init__(self, client: Client, who: Caller) -> None:
         self.client, self.who = client, who
@@ -130,7 +130,7 @@ def test_a_member_sees_only_its_own_seats(client: Client) -> None:
     assert len(every) == 2
 
 
-def test_an_invitation_is_shown_once_and_accepted_by_whoever_brings_it(api: Api, client: Client) -> None:
+def test_an_invitation_is_shown_once_and_accepted_by_the_bearer_of_its_token(api: Api, client: Client) -> None:
     team = Team()
     body = {"role": "admin", "email": "bob@example.com"}
     status, invitation = api("POST", f"/organizations/{team.id}/invitations", body)

@@ -69,7 +69,7 @@ class TestBudgets:
             "status": "active",
         }
 
-    def test_a_new_limit_replaces_the_old_and_keeps_what_was_counted(self, api: Api, team: Team, purse: Purse) -> None:
+    def test_a_new_limit_replaces_the_old_and_amounts_remain_counted(self, api: Api, team: Team, purse: Purse) -> None:
         settle(purse.call(40), 30)
         purse.call(50)
         _, first = put(api, team)
@@ -258,7 +258,7 @@ class TestBilling:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("statement", ["wallet__balance_microusd", "assigned_seats"])
 def test_the_billing_view_is_of_one_moment(api: Api, team: Team, statement: str) -> None:
-    """What changes before one of its statements changes nothing that it shows."""
+    """A concurrent change between its statements does not affect the result."""
     team.enable("studio")
     bob, purse = team.join("bob"), Purse("organization", team.id).pay(1_000_000)
     seats.assign(org_id=team.id, product="studio", membership_id=team["olivia"].id, actor_did=team.owner.did)
@@ -379,7 +379,7 @@ def test_months_join_without_a_gap(moment: datetime, current: tuple[int, int], p
 
 
 class TestPayments:
-    """Checkout and external mapping, where no payment provider is configured."""
+    """Checkout and external mapping without a configured payment provider."""
 
     @pytest.mark.parametrize(
         ("body", "param"),

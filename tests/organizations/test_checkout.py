@@ -1,4 +1,4 @@
-"""POST …/billing/checkout: who may begin a payment for an organization, what is logged, and where the money goes."""
+"""POST …/billing/checkout: permissions, audit log, and crediting of payments."""
 
 import threading
 from typing import Any
@@ -49,7 +49,7 @@ def entries(team: Team) -> list[tuple[str, str, Any]]:
 
 
 def pay(provider: FakeStripe, checkout: Checkout) -> Checkout:
-    """Pay, and have the job find it."""
+    """Pay, and run the job that finds the payment."""
     provider.pay(str(checkout.session_ref))
     return billing.converge(Checkout.objects.get(pk=checkout.pk), now=timezone.now())
 
@@ -95,7 +95,7 @@ def test_a_product_outside_the_catalogue_is_not_found(api: Api, team: Team, prov
     assert (Checkout.objects.count(), provider.asked, entries(team)) == (0, [], [])
 
 
-def test_a_payment_method_is_kept_and_moves_no_money(api: Api, team: Team, provider: FakeStripe) -> None:
+def test_a_payment_method_is_saved_without_a_charge(api: Api, team: Team, provider: FakeStripe) -> None:
     status, body = ask(api, team, METHOD)
     [session] = provider.sessions
     assert (status, body["url"]) == (201, session["url"])
@@ -192,7 +192,7 @@ def test_a_provider_that_fails_leaves_a_transaction_that_can_be_repeated(
 
 
 class TestOrganizationTokens:
-    """POST /v1/billing/checkout under a token of an organization pays into its wallet."""
+    """POST /v1/billing/checkout with an organization's token pays into its wallet."""
 
     def test_pays_into_the_organizations_wallet(self, client: Client, team: Team, provider: FakeStripe) -> None:
         api = Api(client, self.caller(team, "olivia"))

@@ -1,4 +1,4 @@
-"""POST …/billing/external-mapping: what the provider must confirm, who may ask, and what it does to the seat estimate."""
+"""POST …/billing/external-mapping: confirmation by the provider, permissions, and the seat estimate."""
 
 from datetime import datetime
 from functools import partial
@@ -42,7 +42,7 @@ def api(client: Client) -> Api:
 
 
 def account_of(provider: FakeStripe, team: Team, **members: Any) -> str:
-    """Connect a partner's account that names the organization."""
+    """Connect a partner's account whose metadata names the organization."""
     members = {"metadata": {"org_id": team.id}, **members}
     return str(provider.connect(**members)["id"])
 
@@ -228,7 +228,7 @@ def test_a_stranger_may_not(provider: FakeStripe, client: Client, team: Team) ->
 
 
 def test_an_owner_who_stops_being_one_meanwhile(provider: FakeStripe, team: Team) -> None:
-    """The role is looked at again under the lock, after the provider answered."""
+    """The role is checked again under the lock, after the provider's response."""
     account_id = account_of(provider, team)
     Membership.objects.filter(pk=team["olivia"].pk).update(role=Role.ADMIN)
     with pytest.raises(Forbidden):
@@ -267,7 +267,7 @@ def test_without_a_provider(settings: Settings, provider: FakeStripe, api: Api, 
     assert (status, answer["error"]["code"]) == (503, "integration_unavailable")
 
 
-def test_what_is_billed_elsewhere_costs_nothing_here(provider: FakeStripe, api: Api, team: Team) -> None:
+def test_externally_billed_seats_cost_nothing_here(provider: FakeStripe, api: Api, team: Team) -> None:
     team.enable("courier")
     before = {one["product"]: one for one in estimate(api, team)["products"]}
     assert ask(api, team, account_of(provider, team))[0] == 200

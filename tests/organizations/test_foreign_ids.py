@@ -1,6 +1,6 @@
-"""Ids that are not one's own, on every path that has an organization's: they get the answers of ids that never were.
+"""Other organizations' ids, in every path with an organization's id, get the same responses as unknown ids.
 
-The paths come from the URLconf, so a new one is attacked as soon as it is there.
+The paths come from the URLconf, so new ones are tested automatically.
 """
 
 import itertools
@@ -39,7 +39,7 @@ BODIES = (
     {"scope": "member", "limitMicrousd": 1, "membershipId": "{membership_id}"},
 )
 SENDS = [("GET", {}), ("DELETE", {}), *itertools.product(("POST", "PUT"), BODIES)]
-# Who asks: from outside, from inside in a role that does not suffice, and with a token of an organization.
+# The callers: outsiders, members with an insufficient role, and holders of an organization's token.
 OWNER, MALLORY, STRANGER, REMOVED, SUSPENDED = "olivia", "mallory", "stranger", "removed", "suspended"
 OUTSIDERS = (MALLORY, STRANGER, REMOVED, SUSPENDED)
 INSIDERS = ("demoted", "seatless", "seatless with the product's token")
@@ -47,7 +47,7 @@ TOKENS = ("mallory with her organization's token", "removed with the organizatio
 
 
 class TwoOrganizations:
-    """Two organizations with people, products, invitations, budgets and payments; Mallory owns the second alone."""
+    """Two organizations with people, products, invitations, budgets and payments. Mallory owns only the second."""
 
     def __init__(self) -> None:
         self.team, self.other = Team(OWNER), Team(MALLORY, "Other")
@@ -60,7 +60,7 @@ class TwoOrganizations:
         suspension.suspend(account=account(SUSPENDED), now=timezone.now())
 
     def _people(self) -> None:
-        """Bring in who was more once than they are now."""
+        """Add people who were removed or demoted."""
         for name in (REMOVED, SUSPENDED, "demoted"):
             self.team.join(name, Role.OWNER)
         self.team.join("seatless")
@@ -70,7 +70,7 @@ class TwoOrganizations:
         members.change_role(org_id=self.team.id, membership_id=demoted, role=Role.MEMBER, actor_did=actor)
 
     def _ids(self) -> dict[str, str]:
-        """Return ids of the first organization, by the names that paths have for them."""
+        """Return ids of the first organization, by the names of path parameters."""
         actor = self.team.owner.did
         invitation, _ = invitations.invite(org_id=self.team.id, role=Role.MEMBER, email=None, actor_did=actor)
         budget = budgets.put(
@@ -86,7 +86,7 @@ class TwoOrganizations:
         }
 
     def state(self) -> list[Any]:
-        """Return everything of the first organization that a request could change."""
+        """Return all records of the first organization that a request could change."""
         mine = {"organization": self.team.id}
         rows: list[Any] = [each.objects.filter(**mine) for each in (AuditEntry, Entitlement, Invitation, Membership)]
         rows += [
@@ -102,7 +102,7 @@ class TwoOrganizations:
 
 
 class Asker:
-    """Somebody with a browser that is signed in and a token for every capability."""
+    """A person with a signed-in browser and a token with all capabilities."""
 
     def __init__(self, both: TwoOrganizations, name: str) -> None:
         who = account(name.partition(" ")[0])
@@ -117,7 +117,9 @@ class Asker:
         self.caller = Caller(who, scopes, signer, mint_token(who.did, scopes, signer, **narrowed))
 
     def ask(self, method: str, path: str, body: Any) -> tuple[int, str]:
-        """Return status and body of an answer, and of the page that it leads to, without what differs between any two."""
+        """Return status and body of a response, and of the page that it redirects to, without parts that always
+        differ.
+        """
         if path.startswith("/organizations/"):
             post = self.client.post(path, body, follow=True) if method == "POST" else None
             answer = post or self.client.generic(method, path)
@@ -131,7 +133,7 @@ class Asker:
 
 @pytest.fixture(scope="module")
 def both(django_db_setup: None, django_db_blocker: Any) -> Iterator[TwoOrganizations]:
-    """Make the two organizations once for all tests; each test's own transaction is a savepoint in this one."""
+    """Create the two organizations once for all tests. Each test's transaction is a savepoint in this one."""
     with django_db_blocker.unblock(), transaction.atomic():
         yield TwoOrganizations()
         transaction.set_rollback(True)
@@ -146,7 +148,7 @@ def filled(value: Any, ids: dict[str, str]) -> Any:
 
 
 def compare(asker: Asker, path: str, theirs: dict[str, str], nobodys: dict[str, str]) -> set[int]:
-    """Check that two sets of ids get the same answers to every method and body; return the statuses."""
+    """Check that two sets of ids get the same responses to every method and body; return the statuses."""
     statuses = set()
     for method, body in SENDS:
         answers = []
@@ -181,7 +183,7 @@ def test_an_organization_of_others_is_as_unknown_as_one_that_never_was(
     statuses = compare(
         both.askers[who], path, {"org_id": both.team.id} | both.ids, {"org_id": new_id("org")} | unknown()
     )
-    assert not statuses & {200, 201} or path.endswith("/access")  # whose answer is the decision: not allowed
+    assert not statuses & {200, 201} or path.endswith("/access")  # which returns a decision: not allowed
     assert both.state() == before
 
 
@@ -198,7 +200,7 @@ def test_no_token_is_to_be_had_for_an_organization_of_others(
 
 @pytest.mark.parametrize("path", WITH_IDS)
 @pytest.mark.parametrize("who", INSIDERS)
-def test_a_member_whose_role_does_not_suffice_learns_of_no_id(both: TwoOrganizations, who: str, path: str) -> None:
+def test_a_member_with_an_insufficient_role_learns_of_no_id(both: TwoOrganizations, who: str, path: str) -> None:
     own, before = {"org_id": both.team.id}, both.state()
     statuses = compare(both.askers[who], path, own | both.ids, own | unknown())
     assert not statuses & {200, 201}
@@ -207,7 +209,7 @@ def test_a_member_whose_role_does_not_suffice_learns_of_no_id(both: TwoOrganizat
 
 @pytest.mark.parametrize("path", WITH_IDS)
 def test_the_owner_gets_through(both: TwoOrganizations, path: str) -> None:
-    """The same requests work for whom they are meant, so the refusals above are about who asks."""
+    """The same requests succeed for permitted callers, so the refusals above depend on the caller."""
     ids = {"org_id": both.team.id, "product": "studio"} | both.ids
     statuses = {both.askers[OWNER].ask(method, path.format(**ids), filled(body, ids))[0] for method, body in SENDS}
     assert statuses & {200, 201, 303}

@@ -1,4 +1,4 @@
-"""Invitations: one use, seven days, and one answer for every reason to refuse."""
+"""Invitations: single use, seven days, and the same error for every refusal."""
 
 from datetime import timedelta
 from functools import partial
@@ -30,7 +30,7 @@ def test_the_token_is_nowhere_in_the_database() -> None:
     assert token not in str(list(AuditEntry.objects.values()))
 
 
-def test_lives_seven_days() -> None:
+def test_expires_after_seven_days() -> None:
     invitation, token = invite(Team())
     assert invitation.expires_at - invitation.created_at == timedelta(days=7)
     Invitation.objects.update(expires_at=timezone.now())
@@ -62,7 +62,7 @@ def test_every_reason_gives_the_same_answer() -> None:
     assert all(answer == answers[0] for answer in answers)
 
 
-def test_a_member_who_tries_does_not_use_the_invitation_up() -> None:
+def test_an_attempt_by_a_member_does_not_use_the_invitation() -> None:
     team = Team()
     _, token = invite(team)
     with pytest.raises(InvitationUnavailable):
@@ -78,7 +78,7 @@ def test_only_an_owner_invites_owners() -> None:
     assert invite(team, Role.ADMIN, by="adam")[0].role == Role.ADMIN
 
 
-def test_an_accepted_invitation_cannot_be_taken_back() -> None:
+def test_an_accepted_invitation_cannot_be_revoked() -> None:
     team = Team()
     invitation, token = invite(team)
     invitations.accept(token=token, account=account("bob"))
@@ -102,7 +102,7 @@ def test_a_removed_admin_does_not_come_back_by_an_invitation_of_their_own() -> N
     assert AuditEntry.objects.get(action="invitation.revoke").subject == invitation.id
 
 
-def test_demotion_revokes_what_the_maker_may_no_longer_grant() -> None:
+def test_demotion_revokes_invitations_that_the_maker_may_no_longer_create() -> None:
     team = Team()
     team.join("adam", Role.OWNER)
     _, as_owner = invite(team, Role.OWNER, by="adam")
@@ -111,7 +111,7 @@ def test_demotion_revokes_what_the_maker_may_no_longer_grant() -> None:
     members.change_role(org_id=team.id, membership_id=adam, role=Role.ADMIN, actor_did=team.owner.did)
     refused(as_owner, "bob")
     members.change_role(org_id=team.id, membership_id=adam, role=Role.OWNER, actor_did=team.owner.did)
-    refused(as_owner, "bob")  # what was revoked stays revoked
+    refused(as_owner, "bob")  # revoked invitations remain revoked
     assert invitations.accept(token=as_member, account=account("bob")).is_active
 
 

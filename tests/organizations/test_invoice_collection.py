@@ -1,4 +1,4 @@
-"""Charges of the saved payment method, with nobody present."""
+"""Off-session charges of the saved payment method."""
 
 import logging
 from datetime import timedelta
@@ -138,7 +138,7 @@ def test_an_invoice_that_cannot_be_collected_is_not_in_the_way_of_others(
 @pytest.mark.parametrize("preset", ["drop-request", "drop-answer", "error", "error-after-work", "garbage", "empty"])
 def test_an_answer_that_is_lost_is_found_again_and_charged_once(tenant: Tenant, preset: str) -> None:
     tenant.save_method()
-    tenant.provider.script(preset, method="POST", path=INTENTS, times=2)  # the library asks twice
+    tenant.provider.script(preset, method="POST", path=INTENTS, times=2)  # the library retries once
     tenant.run()
     assert (state(tenant), tenant.outcomes) == (("open", False), ["creating"])
     tenant.run(MINUTE)
@@ -193,8 +193,8 @@ def test_events_in_any_order_and_twice_pay_once(tenant: Tenant) -> None:
     tenant.run()
     [attempt] = tenant.attempts
     tenant.provider.end_charge(str(attempt.payment_ref))
-    told = tenant.provider.events_of("payment_intent.succeeded", "charge.succeeded", "payment_intent.created")
-    for event in [*reversed(told), *told]:
+    delivered = tenant.provider.events_of("payment_intent.succeeded", "charge.succeeded", "payment_intent.created")
+    for event in [*reversed(delivered), *delivered]:
         body, headers = tenant.provider.webhooks.signed(event)
         stored = events.receive(body, headers["Stripe-Signature"], now=timezone.now())
         if stored:
@@ -230,7 +230,7 @@ def test_an_attempt_that_was_rejected_is_never_charged_by_an_event(tenant: Tenan
 
 
 def hear(tenant: Tenant, event: dict[str, Any]) -> None:
-    """Take a signed event and look into it."""
+    """Receive and process a signed event."""
     body, headers = tenant.provider.webhooks.signed(event)
     stored = events.receive(body, headers["Stripe-Signature"], now=timezone.now())
     assert stored is not None

@@ -1,4 +1,4 @@
-"""Invoices that are made void, or credited."""
+"""Void invoices and credit notes."""
 
 import logging
 from datetime import timedelta
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
 
 
-def test_a_void_invoice_is_owed_by_nobody_and_its_month_is_not_billed_again(tenant: Tenant) -> None:
+def test_a_void_invoice_is_not_owed_and_its_month_is_not_billed_again(tenant: Tenant) -> None:
     tenant.save_method("card_declined")
     tenant.run()
     invoices.void(tenant.invoice.pk, reason="Wrong price", now=tenant.now)
@@ -85,7 +85,7 @@ def test_a_credit_is_in_the_wallet_once_and_never_more_than_was_paid(tenant: Ten
     assert (tenant.invoice.status, tenant.invoice.total_microusd) == ("paid", total)
 
 
-def test_only_what_was_paid_is_credited(tenant: Tenant) -> None:
+def test_only_paid_amounts_are_credited(tenant: Tenant) -> None:
     tenant.run()
     with pytest.raises(NotCorrectable, match="void instead"):
         invoicing.credit(tenant.invoice, 1)

@@ -1,4 +1,4 @@
-"""Months that are over become invoices: drafted once, and issued with a number."""
+"""Invoices for past months: drafted once, and issued with a number."""
 
 import logging
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ DAY = timedelta(days=1)
 
 @contextmanager
 def dying() -> Iterator[None]:
-    """End a transaction as a process does that dies before its commit."""
+    """End a transaction like a process that dies before its commit."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
@@ -102,7 +102,7 @@ def test_months_before_collection_began_stay_drafts(tenant: Tenant, settings: Se
     assert tenant.invoice.status == "draft"
 
 
-def test_nobody_is_past_due_once_collection_is_off_again(tenant: Tenant) -> None:
+def test_turning_collection_off_clears_past_due(tenant: Tenant) -> None:
     tenant.save_method("card_declined")
     tenant.run()
     assert state(tenant) == ("past_due", True)
@@ -122,7 +122,7 @@ def test_a_price_that_changes_within_the_month_takes_effect_with_the_next(tenant
     assert following.projected_microusd == 6 * PRICE
 
 
-def test_what_a_partner_bills_is_left_out_from_the_month_it_was_confirmed_in(tenant: Tenant) -> None:
+def test_externally_billed_seats_are_omitted_from_the_month_of_confirmation(tenant: Tenant) -> None:
     mapping = ExternalMapping.objects.create(
         org_id=tenant.id,
         product="studio",
@@ -155,7 +155,7 @@ def test_a_number_that_was_rolled_back_is_given_again(tenant: Tenant) -> None:
     assert invoices.issue(other.invoice.pk, now=tenant.now) is False
 
 
-def test_what_is_less_than_can_be_charged_is_paid_with_its_issue(tenant: Tenant) -> None:
+def test_an_amount_below_the_minimum_charge_is_paid_at_issue(tenant: Tenant) -> None:
     invoice = invoicing.issued("org_small", price=499_999)
     assert (invoice.status, invoice.due_microusd, invoice.next_attempt_at) == ("paid", 0, None)
     assert invoicing.issued("org_large", price=500_001).due_microusd == 500_000

@@ -1,4 +1,4 @@
-"""The fonts of an invoice: every script that can be set is, and the rest shows as a question mark."""
+"""Fonts of invoices: supported scripts are rendered, other characters become question marks."""
 
 import pytest
 
@@ -25,5 +25,5 @@ def test_each_run_has_its_font() -> None:
 
 
 @pytest.mark.parametrize("text", ["שלום", "عربي", "नमस्ते", "\U00020000", "\ud800"])
-def test_what_cannot_be_set_is_a_question_mark(text: str) -> None:
+def test_unsupported_characters_become_question_marks(text: str) -> None:
     assert markup(text, FONT) == "?" * len(text)

@@ -26,7 +26,7 @@ TOTAL = 2 * PRICE
 
 @pytest.fixture
 def tenant(provider: FakeStripe) -> Iterator[Tenant]:
-    """An organization that owes an issued invoice; the money is audited when the test is over."""
+    """An organization with an unpaid issued invoice. The ledger is audited after the test."""
     tenant = Tenant(provider)
     seat_invoices.draft_all(now=tenant.now)
     invoices.issue_all(since=LAST_MONTH[0], now=tenant.now)
@@ -68,7 +68,7 @@ def record_refund(tenant: Tenant, amount: int) -> str:
 
 
 def deliver(tenant: Tenant, event: Any) -> bool:
-    """Take a signed event and look into it, as a worker does."""
+    """Receive and process a signed event as a worker does."""
     body, headers = tenant.provider.webhooks.signed(event)
     stored = events.receive(body, headers["Stripe-Signature"], now=timezone.now())
     if stored is not None:
@@ -83,14 +83,14 @@ def race(*calls: Callable[[Tenant], Any], tenant: Tenant) -> list[Any]:
 @pytest.mark.parametrize("slow", [METHOD, INTENTS])
 def test_the_job_and_two_people_charge_once(tenant: Tenant, slow: str) -> None:
     tenant.save_method()
-    tenant.provider.script(path=slow, times=6, delay_seconds=0.2)  # all are under way before one is done
+    tenant.provider.script(path=slow, times=6, delay_seconds=0.2)  # all are in progress before one ends
     race(collect, collect, pay_now, pay_now, tenant=tenant)
     assert (tenant.invoice.status, tenant.outcomes) == ("paid", ["succeeded"])
     assert len(tenant.provider.charges) == 1
 
 
 def test_people_at_once_cannot_try_a_card_more_often_than_one(tenant: Tenant) -> None:
-    """The second looks at the clock before the first attempt is there, and comes to charge when it has failed."""
+    """The second reads the clock before the first attempt exists, and charges after it has failed."""
     tenant.save_method("card_declined")
     tenant.provider.script(path=METHOD, times=1)
     tenant.provider.script(path=METHOD, times=3, delay_seconds=1.5)
@@ -99,7 +99,7 @@ def test_people_at_once_cannot_try_a_card_more_often_than_one(tenant: Tenant) ->
     assert tenant.outcomes == ["card_declined"]
 
 
-def test_the_job_does_not_repeat_what_a_person_has_just_tried(tenant: Tenant) -> None:
+def test_the_job_does_not_repeat_a_persons_recent_attempt(tenant: Tenant) -> None:
     tenant.save_method("card_declined")
     tenant.provider.script(path=METHOD, times=1, delay_seconds=1.5)
 
@@ -114,7 +114,7 @@ def test_the_job_does_not_repeat_what_a_person_has_just_tried(tenant: Tenant) ->
 
 
 def test_a_method_that_is_saved_while_the_job_finds_none_is_charged_by_the_next_run(tenant: Tenant) -> None:
-    """The job's note that there is none must not undo the other's that there is one."""
+    """The job that finds no overdue invoice must not undo the other's flag."""
     look = invoice_payments._saved_method
 
     def look_and_be_overtaken(*asked: Any) -> Any:
@@ -146,16 +146,16 @@ def test_events_jobs_and_people_book_a_late_charge_once(tenant: Tenant) -> None:
     [attempt] = tenant.attempts
     tenant.provider.end_charge(str(attempt.payment_ref))
     InvoicePayment.objects.filter(pk=attempt.pk).update(next_check_at=timezone.now())
-    told = tenant.provider.events_of("payment_intent.succeeded", "charge.succeeded", "payment_intent.created")
-    deliveries = [partial(deliver, event=event) for event in [*reversed(told), *told]]
+    delivered = tenant.provider.events_of("payment_intent.succeeded", "charge.succeeded", "payment_intent.created")
+    deliveries = [partial(deliver, event=event) for event in [*reversed(delivered), *delivered]]
     results = race(*deliveries, follow, collect, pay_now, void, tenant=tenant)
-    assert results[: len(deliveries)].count(True) == len(told)
+    assert results[: len(deliveries)].count(True) == len(delivered)
     assert results[-1] != "void"
     assert (tenant.invoice.status, tenant.outcomes) == ("paid", ["succeeded"])
     assert len(tenant.provider.charges) == 1
 
 
-def test_credit_notes_at_once_give_back_at_most_what_was_paid(tenant: Tenant) -> None:
+def test_concurrent_credit_notes_return_at_most_the_paid_amount(tenant: Tenant) -> None:
     tenant.save_method()
     collect(tenant)
     note = new_id("cn")
@@ -169,7 +169,7 @@ def test_credit_notes_at_once_give_back_at_most_what_was_paid(tenant: Tenant) ->
     assert tenant.invoice.status == "paid"
 
 
-def test_credits_and_refunds_at_once_give_back_at_most_what_was_paid(tenant: Tenant) -> None:
+def test_concurrent_credits_and_refunds_return_at_most_the_paid_amount(tenant: Tenant) -> None:
     tenant.save_method()
     collect(tenant)
     calls = [partial(credit, amount=TOTAL // 2 + 10_000), partial(record_refund, amount=TOTAL // 2 + 10_000)] * 2

@@ -1,4 +1,4 @@
-"""What GET …/billing says about invoices, and the prices that they are made of."""
+"""Invoices in GET …/billing, and their prices."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def api(client: Client) -> Api:
     return Api(client, caller(scopes=("wallet:read",)))
 
 
-def test_shows_a_draft_and_what_became_of_it_whole(tenant: Tenant, api: Api) -> None:
+def test_shows_a_draft_and_the_invoice_issued_from_it_whole(tenant: Tenant, api: Api) -> None:
     seat_invoices.draft_all(now=tenant.now)
     start, end = (f"{at:%Y-%m-%dT%H:%M:%SZ}" for at in LAST_MONTH)
     days = (LAST_MONTH[1] - LAST_MONTH[0]).days

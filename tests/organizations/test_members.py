@@ -1,4 +1,4 @@
-"""Members: roles, removal, and an organization that is never without an owner."""
+"""Members: roles, removal, and at least one owner."""
 
 from functools import partial
 
@@ -55,7 +55,7 @@ def test_giving_the_same_role_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("role", [Role.BILLING, Role.MEMBER])
-def test_other_roles_change_nobody(role: Role) -> None:
+def test_other_roles_cannot_change_members(role: Role) -> None:
     team = Team()
     team.join("mallory", role)
     team.join("bob")
@@ -81,7 +81,7 @@ def test_only_an_owner_touches_the_role_owner() -> None:
     assert set_role(team, "bob", Role.OWNER).role == Role.OWNER
 
 
-def test_the_last_owner_stays() -> None:
+def test_the_last_owner_cannot_leave() -> None:
     team = Team()
     with pytest.raises(LastOwner):
         remove(team, "olivia")
@@ -128,7 +128,7 @@ def test_a_removed_member_has_no_role_to_change() -> None:
         set_role(team, "bob", Role.ADMIN)
 
 
-def test_who_comes_back_gets_a_new_membership() -> None:
+def test_a_returning_person_gets_a_new_membership() -> None:
     team = Team()
     old = team.join("bob")
     remove(team, "bob")

@@ -1,4 +1,4 @@
-"""How many statements each organization route costs, whatever the organization's size. A rise here needs a reason."""
+"""The number of SQL statements of each organization route, for any size of organization. An increase needs a reason."""
 
 from typing import Any
 
@@ -40,12 +40,12 @@ STATEMENTS = {
     ("PUT", "/{org}/products/studio/seats/{bob}", None): 12,
     ("DELETE", "/{org}/products/studio/seats/{bob}", None): 9,
     ("GET", "/{org}/access?product=studio", None): 4,
-    # Of these, the invoices, the dated prices of seats and who bills them elsewhere are one each.
+    # Of these, invoices, dated seat prices and external mappings take one each.
     ("GET", "/{org}/billing", None): 12,
     ("GET", "/{org}/billing/members", None): 3,
     ("GET", "/{org}/usage?month=current", None): 8,
-    # The first budget of a subject sums its month in two parts, the long one before the wallet is locked, and then asks
-    # whether it is the same month still.
+    # The first budget of a subject sums its month in two parts, the larger one before the wallet is locked, and then checks
+    # that the month has not changed.
     ("PUT", "/{org}/budgets", '{"scope": "org", "limitMicrousd": 5}'): 20,
 }
 

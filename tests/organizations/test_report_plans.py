@@ -1,4 +1,6 @@
-"""What an organization's billing view and list of members read does not grow with others' rows, nor with its own history."""
+"""The reads of an organization's billing view and member list grow neither with other organizations nor with its
+history.
+"""
 
 from collections.abc import Callable
 
@@ -12,7 +14,7 @@ from organizations.models import Organization
 from organizations.queries import billing, memberships
 from tests.support.unguarded import unguarded
 
-# Transactions are real, so that what the rows took of the tables is given back: other tests look at plans as well.
+# Real transactions, so that the rows' space is freed: other tests check plans, too.
 pytestmark = pytest.mark.django_db(transaction=True)
 
 # 10 organizations with 100 members and 10 seats each. Every seat was assigned 40 times before this month, and once within it.
@@ -46,14 +48,14 @@ INSERT INTO billing_invoice_line (invoice_id, product, price_microusd, seat_days
 SELECT id, 'studio', 1, 1, 1 FROM billing_invoice
 """
 SEAT_OF_THIS_MONTH = "Index Cond: ((seat_id = s.id) AND (COALESCE(ended_at,"
-"""What ended before the month is not read, and each seat's intervals are looked up."""
+"""Intervals that ended before the month are not read; each seat's intervals are found by index."""
 
 TABLES = ("seatinterval", "seat", "entitlementinterval", "entitlement", "membership")
 
 
 @pytest.fixture
 def organization() -> Organization:
-    """Have many organizations with a long history; return one of them."""
+    """Create many organizations with a long history; return one of them."""
     start, _ = month_around(timezone.now())
     with connection.cursor() as cursor, unguarded():
         for statement in ROWS.split(";\n"):
@@ -65,7 +67,7 @@ def organization() -> Organization:
 
 
 def analyze_as_empty(*tables: str) -> None:
-    """Have the statistics of a time when the tables were empty; how many rows there are survives the transaction."""
+    """Set statistics from when the tables were empty. The row estimates survive the transaction."""
     with transaction.atomic():
         with connection.cursor() as cursor, unguarded():
             for table in tables:
@@ -75,7 +77,7 @@ def analyze_as_empty(*tables: str) -> None:
 
 
 def plans_of(read: Callable[[], object]) -> str:
-    """Return the plans of all the statements that something reads by."""
+    """Return the plans of all statements that a function executes."""
     with CaptureQueriesContext(connection) as taken:
         read()
     with connection.cursor() as cursor:

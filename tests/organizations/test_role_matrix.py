@@ -1,4 +1,4 @@
-"""Every organization route with every kind of caller: one test a cell, named `<route> as <caller>: <answer>`."""
+"""Every organization route with every kind of caller. Each cell is a test named `<route> as <caller>: <answer>`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ MAPPING = {"product": "studio", "provider": "payments", "externalOrgId": "acct_1
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the specification's table, with a body that works and the status that it answers."""
+    """A row of the specification's table, with a valid body and the status for it."""
 
     method: str
     path: str
@@ -42,7 +42,7 @@ class Row:
 
     @property
     def name(self) -> str:
-        """Name the row as the specification does."""
+        """Return the row's name in the specification."""
         return f"{self.method} {self.path}"
 
 
@@ -100,7 +100,7 @@ class World:
         members.remove(org_id=self.team.id, membership_id=self.team[name].id, actor_did=self.team.owner.did)
 
     def caller(self, kind: str, capability: Capability) -> Caller:
-        """Return the token that a kind of caller comes with."""
+        """Return the token for a kind of caller."""
         scopes = () if kind == "token without the capability" else (capability,)
         name, _, how = kind.partition(" with ")
         if kind.startswith("token"):
@@ -117,7 +117,7 @@ def _caller(who: Account, scopes: tuple[str, ...], org_id: str | None) -> Caller
 
 
 def expected(row: Row, kind: str) -> str:
-    """Return what the specification says: `allowed`, or the code of the refusal."""
+    """Return the specified outcome: `allowed`, or an error code."""
     match kind:
         case "stranger" | "removed":
             return "not_member"
@@ -133,7 +133,7 @@ CELLS = [(row, kind, expected(row, kind)) for row in TABLE for kind in CALLERS]
 
 @pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
-    """Make one world for all cells; each test's own transaction is a savepoint in this one, and leaves it as it was."""
+    """Create one setup for all cells. Each test's transaction is a savepoint in this one and is rolled back."""
     with django_db_blocker.unblock(), transaction.atomic():
         yield World()
         transaction.set_rollback(True)

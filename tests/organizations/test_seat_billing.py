@@ -85,13 +85,15 @@ def test_a_seat_of_a_microsecond_counts_on_its_day_alone() -> None:
     assert billable_seats(ALWAYS, blink, NOVEMBER[2:4]) == {date(2026, 11, 3): 2, date(2026, 11, 4): 1}
 
 
-# Months of every length, at the turn of a year, and where a month has no neighbour.
+# Months of every length, at the turn of a year, and at the limits of dates.
 MONTHS = [(2027, 2), (2028, 2), (2000, 2), (2026, 4), (2026, 12), (2027, 1), (9999, 11), (1, 2)]
 
 
 @st.composite
 def instants(draw: st.DrawFn, month: datetime) -> datetime:
-    """Draw an instant in or near a month, mostly at a midnight, a microsecond beside one, or at the same second as others."""
+    """Draw an instant in or near a month, mostly at midnight, a microsecond before or after, or in the same second as
+    others.
+    """
     day = month + draw(st.integers(-3, 34)) * DAY
     beside = draw(st.sampled_from([timedelta(0), timedelta(0), -MICROSECOND, MICROSECOND, timedelta(hours=12)]))
     return day + (draw(st.timedeltas(timedelta(0), DAY)) if draw(st.booleans()) else beside)
@@ -99,7 +101,7 @@ def instants(draw: st.DrawFn, month: datetime) -> datetime:
 
 @st.composite
 def months_of_a_product(draw: st.DrawFn) -> tuple[ProductModel, datetime]:
-    """Draw what an organization had of a product around a month, at prices that change at any time."""
+    """Draw an organization's history with a product around a month, with prices that change at any time."""
     month = datetime(*draw(st.sampled_from(MONTHS)), 1, tzinfo=UTC)
     spans = st.tuples(instants(month), st.none() | instants(month)).filter(
         lambda span: span[1] is None or span[0] < span[1]
@@ -115,7 +117,7 @@ def months_of_a_product(draw: st.DrawFn) -> tuple[ProductModel, datetime]:
     )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a machine that stalls fails no test
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a slow machine must not fail the test
 @given(months_of_a_product())
 def test_agrees_with_looking_at_every_instant(drawn: tuple[ProductModel, datetime]) -> None:
     model, month = drawn

@@ -1,4 +1,4 @@
-"""The jobs in processes of their own: at once, and killed between what they write and what they ask for."""
+"""The jobs in separate processes: concurrent, and killed between database writes and provider requests."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture
 def tenants(provider: FakeStripe) -> Iterator[list[Tenant]]:
-    """Organizations that owe last month, each with a payment method; the money is audited when the test is over."""
+    """Organizations that owe last month's seats, each with a payment method. The ledger is audited after the test."""
     tenants = [Tenant(provider, f"owner{number}", seats=1) for number in range(6)]
     for tenant in tenants:
         tenant.save_method()
@@ -85,7 +85,7 @@ def test_jobs_at_once_make_one_invoice_and_one_charge_of_each_month(
 def test_killed_while_the_provider_is_asked_a_month_is_charged_once(
     tenants: list[Tenant], provider: FakeStripe, works: bool
 ) -> None:
-    """SIGKILL after the invoice was issued and the charge requested, whether or not the provider makes it."""
+    """SIGKILL after the invoice is issued and the charge requested, whether or not the provider executes it."""
     first = tenants[0]
     provider.script(method="POST", path=INTENTS, works=works, status=0 if works else 500, delay_seconds=30)
     with job(provider, first) as process:
@@ -106,8 +106,8 @@ def test_killed_while_the_provider_is_asked_a_month_is_charged_once(
     ]
 
 
-def test_killed_before_anything_is_collected_the_next_run_goes_on(tenants: list[Tenant], provider: FakeStripe) -> None:
-    """SIGKILL between issue and pay: at the first look at the provider, for the saved method."""
+def test_a_run_killed_before_collection_is_continued_by_the_next(tenants: list[Tenant], provider: FakeStripe) -> None:
+    """SIGKILL between issue and payment, at the provider request for the saved payment method."""
     provider.script(method="GET", path="/v1/checkout/sessions/*", delay_seconds=30)
     before = len(provider.asked)
     with job(provider, tenants[0]) as process:

@@ -1,4 +1,6 @@
-"""A year of 50 organizations: the jobs run whenever the clock jumps, and the oracle recomputes every invoice."""
+"""A simulated year of 50 organizations. The jobs run at every jump of the clock, and the oracle recomputes all
+invoices.
+"""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -41,7 +43,7 @@ Year = dict[str, dict[str, ProductModel]]
 
 
 def a_time(draw: random.Random, start: datetime, end: datetime) -> datetime:
-    """Draw an instant; often a midnight or a month's end, where mistakes live."""
+    """Draw an instant, often midnight or a month's end, where mistakes are likely."""
     at = start + timedelta(microseconds=draw.randrange((end - start) // timedelta(microseconds=1)))
     kind = draw.random()
     if kind < 0.2:
@@ -52,7 +54,7 @@ def a_time(draw: random.Random, start: datetime, end: datetime) -> datetime:
 
 
 def some_spans(draw: random.Random, within: Span, most: int) -> list[Span]:
-    """Draw spans one after another within a span; the last one may still be open where the outer one is."""
+    """Draw successive spans within a span. If the outer span is open, the last one may be, too."""
     begin, limit = within
     end = limit or END + timedelta(days=20)
     times = sorted({a_time(draw, begin, end) for _ in range(2 * draw.randint(1, most))})
@@ -63,7 +65,7 @@ def some_spans(draw: random.Random, within: Span, most: int) -> list[Span]:
 
 
 def live(draw: random.Random, organization: Organization, members: list[Membership]) -> dict[str, ProductModel]:
-    """Make a year of one organization, in rows and for the oracle."""
+    """Create one organization's year, as rows and for the oracle."""
     models = {}
     for product, prices in PRICES.items():
         model = models[product] = ProductModel(prices)
@@ -121,7 +123,7 @@ def year() -> Year:
 
 
 def expected(year: Year, until: datetime) -> dict[tuple[str, datetime], dict[str, tuple[int, int, int]]]:
-    """Ask the oracle for every invoice there should be."""
+    """Return all invoices that the oracle expects."""
     months = [
         month
         for month in months_between(START - timedelta(days=60), until)
@@ -132,7 +134,7 @@ def expected(year: Year, until: datetime) -> dict[tuple[str, datetime], dict[str
 
 
 def invoiced() -> dict[tuple[str, datetime], dict[str, tuple[int, int, int]]]:
-    """Read every invoice there is."""
+    """Return all invoices in the database."""
     found: dict[tuple[str, datetime], dict[str, tuple[int, int, int]]] = {}
     for line in InvoiceLine.objects.select_related("invoice"):
         lines = found.setdefault((line.invoice.org_id, line.invoice.period_start), {})
@@ -160,7 +162,7 @@ def test_a_year_is_invoiced_to_the_last_micro_usd(year: Year) -> None:
     assert audit.findings() == []
 
 
-def test_what_the_estimate_says_as_a_month_ends_is_its_invoice(year: Year) -> None:
+def test_the_estimate_at_a_months_end_equals_the_invoice(year: Year) -> None:
     for month in months_between(START, END):
         end = (month + 31 * seat_model.DAY).replace(day=1)
         seat_invoices.draft_all(now=end + timedelta(hours=1))

@@ -1,4 +1,4 @@
-"""Seats: idempotent, capped whatever happens at once, and never evicted."""
+"""Seats: idempotent, capped under concurrency, and never removed by a lower cap."""
 
 import itertools
 from functools import partial
@@ -51,7 +51,7 @@ def test_revoke_is_idempotent(team: Team) -> None:
     assert team.organization.version == version
 
 
-def test_revoking_what_never_was_changes_nothing(team: Team) -> None:
+def test_revoking_a_seat_that_never_existed_changes_nothing(team: Team) -> None:
     assert not revoke(team, "carla").is_assigned
     assert not Seat.objects.exists()
 
@@ -79,7 +79,7 @@ def test_past_due_billing_refuses_new_seats_alone(team: Team) -> None:
     assert assign(team, "bob").is_assigned
 
 
-def test_a_full_product_takes_nobody_but_who_is_in(team: Team) -> None:
+def test_a_full_product_refuses_all_but_current_seats(team: Team) -> None:
     products.set_cap(org_id=team.id, product="studio", max_seats=1, actor_did=team.owner.did)
     assign(team, "bob")
     with pytest.raises(SeatCapReached):
@@ -87,7 +87,7 @@ def test_a_full_product_takes_nobody_but_who_is_in(team: Team) -> None:
     assert assign(team, "bob").is_assigned
 
 
-def test_lowering_a_cap_evicts_nobody(team: Team) -> None:
+def test_lowering_a_cap_removes_no_seats(team: Team) -> None:
     assign(team, "bob")
     assign(team, "carla")
     lowered = products.set_cap(org_id=team.id, product="studio", max_seats=1, actor_did=team.owner.did)

@@ -1,4 +1,4 @@
-"""Two server processes with real sockets: caps, owners and invitations hold whoever asks which of them."""
+"""Two server processes with real sockets: caps, owners and invitations hold across both."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def caller(name: str) -> Caller:
     return Caller(account(name), tuple(Capability))
 
 
-def told(answers: list[httpx.Response]) -> Counter[Any]:
+def outcomes(answers: list[httpx.Response]) -> Counter[Any]:
     return Counter(each.status_code if each.is_success else each.json()["error"]["code"] for each in answers)
 
 
@@ -43,7 +43,7 @@ def test_seats_stay_within_their_limit(origins: list[str]) -> None:
         return send(sarah, origin, "PUT", path)
 
     answers = at_once(*by_turns(origins, assign, people))
-    assert told(answers) == {200: 3, "seat_cap_reached": 5}
+    assert outcomes(answers) == {200: 3, "seat_cap_reached": 5}
     assert Seat.objects.filter(membership__organization=team.id, assigned_at__isnull=False).count() == 3
 
 
@@ -57,7 +57,7 @@ def test_owners_who_remove_each_other_leave_one(origins: list[str]) -> None:
         return send(who, origin, "DELETE", f"/v1/organizations/{team.id}/members/{whom}")
 
     answers = at_once(*by_turns([origins[0], origins[1], origins[1], origins[0]], remove, ways))
-    assert told(answers)[200] >= 1
+    assert outcomes(answers)[200] >= 1
     owners = Membership.objects.filter(organization=team.id, role=Role.OWNER, removed_at__isnull=True)
     assert owners.count() == 1
 
@@ -71,6 +71,6 @@ def test_an_invitation_that_six_people_accept_at_once_brings_one_in(origins: lis
         return send(guest, origin, "POST", "/v1/org-invitations/accept", {"token": token})
 
     answers = at_once(*by_turns(origins, accept, guests))
-    assert told(answers)["invitation_unavailable"] == 5
+    assert outcomes(answers)["invitation_unavailable"] == 5
     assert Membership.objects.filter(organization=team.id).count() == 2
     assert Invitation.objects.get(pk=invitation.pk).accepted_by is not None

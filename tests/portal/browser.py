@@ -1,4 +1,4 @@
-"""A browser without scripts, over real sockets: it keeps cookies and sends each form with its token."""
+"""A browser without scripts, over real sockets. It stores cookies and sends each form with its CSRF token."""
 
 import re
 from typing import Any, Self
@@ -26,18 +26,18 @@ class Browser:
         return self.client.get(path, headers=headers)
 
     def submit(self, path: str, form: dict[str, Any], page: str = "") -> httpx.Response:
-        """Send a form of a page, by default the one that the form's own address shows."""
+        """Send a form, by default from the page at the form's own URL."""
         return self.post(path, form, self.token(page or path))
 
     def token(self, page: str) -> str:
-        """Return the token of a page's form."""
+        """Return the CSRF token of a page's form."""
         opened = self.get(page)
         found = TOKEN.search(opened.text)
         assert found is not None, (opened.status_code, opened.headers.get("Location"), opened.text)
         return found[1]
 
     def post(self, path: str, form: dict[str, Any], token: str) -> httpx.Response:
-        """Send a form with a token that was read before."""
+        """Send a form with a CSRF token that was read before."""
         headers = {"Referer": str(self.client.base_url.join(path))}
         return self.client.post(path, data={**form, "csrfmiddlewaretoken": token}, headers=headers)
 

@@ -1,4 +1,4 @@
-"""Every test of the portal starts with nobody's attempts counted."""
+"""Fixtures of the portal's tests. Each test starts without counted attempts."""
 
 from collections.abc import Iterator
 
@@ -50,7 +50,7 @@ def running_identity_provider() -> Iterator[IdentityProvider]:
 
 @pytest.fixture
 def identity_provider(running_identity_provider: IdentityProvider, settings: Settings) -> IdentityProvider:
-    """Offer a sign-in through an identity provider that does nothing odd yet."""
+    """Configure sign-in through an identity provider, which behaves correctly by default."""
     running_identity_provider.reset()
     app = {
         "provider_id": "sso",

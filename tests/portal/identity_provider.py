@@ -1,4 +1,4 @@
-"""An OpenID Connect identity provider on loopback: one person is signed in there and consents at once.
+"""An OpenID Connect identity provider on loopback, with one signed-in person who always consents.
 
 django-allauth, which we did not write, is the client that proves it: OpenID Connect Core section 3.1.
 """
@@ -25,7 +25,7 @@ SIGNING_SECRET = "a secret of the identity provider that is long enough"
 
 
 class IdentityProvider:
-    """Its person is `claims`; codes are single-use and bound to redirect URI and PKCE challenge."""
+    """`claims` describes its person. Codes are single-use and bound to redirect URI and PKCE challenge."""
 
     def __init__(self) -> None:
         self.issuer = ""
@@ -35,40 +35,40 @@ class IdentityProvider:
         """Return to an honest provider."""
         self.claims: dict[str, Any] = dict(PAT)
         self.user_information: Any = None
-        """What /userinfo says, where it is not the same as the ID token's claims."""
+        """The UserInfo response, if it differs from the ID token's claims."""
         self.answers: dict[str, tuple[int, bytes]] = {}
-        """Whole answers by path, status and body, in place of proper ones."""
+        """Responses (status and body) by path that replace the correct ones."""
         self.redirects: dict[str, str] = {}
-        """Where these paths lead instead of answering."""
+        """Redirects by path, instead of a response."""
         self.endless: set[str] = set()
-        """Paths whose answers go on, a byte now and then, for 20 seconds."""
+        """Paths whose responses take 20 seconds, byte by byte."""
         self.left: list[str] = []
-        """Endless answers whose reader has left."""
+        """Endless responses whose client has disconnected."""
         self.closed: dict[str, Event] = {}
-        """Paths that answer when their event is set."""
+        """Paths that respond when their event is set."""
         self.asked: list[str] = []
-        """The paths that were asked for."""
+        """The requested paths."""
         self.codes: dict[str, dict[str, str]] = {}
         self.wants_pkce = True
 
     def configuration(self) -> dict[str, Any]:
-        """Describe the provider (OpenID Connect Discovery section 4)."""
+        """Return the provider's metadata (OpenID Connect Discovery section 4)."""
         places = {"authorization_endpoint": "authorize", "token_endpoint": "token", "userinfo_endpoint": "userinfo"}
         described = {name: f"{self.issuer}/{path}" for name, path in places.items()}
         return {"issuer": self.issuer, "jwks_uri": f"{self.issuer}/jwks", **described}
 
-    def told(self) -> Any:
-        """Return what /userinfo says of the person."""
+    def user_info(self) -> Any:
+        """Return the UserInfo response."""
         return self.claims if self.user_information is None else self.user_information
 
     def authorize(self, query: dict[str, str]) -> str:
-        """Return the location that the browser is sent back to."""
+        """Return the redirect to the client."""
         code = secrets.token_urlsafe()
         self.codes[code] = query
         return query["redirect_uri"] + "?" + urlencode({"code": code, "state": query["state"]})
 
     def token(self, form: dict[str, str]) -> dict[str, Any] | None:
-        """Redeem a code, or None where anything about it is wrong."""
+        """Redeem a code; return None if anything about it is wrong."""
         asked = self.codes.pop(form.get("code", ""), None)
         if asked is None or asked["redirect_uri"] != form.get("redirect_uri"):
             return None
@@ -82,7 +82,7 @@ class IdentityProvider:
 
 
 def _is_verified(asked: dict[str, str], form: dict[str, str]) -> bool:
-    """Return whether the code is redeemed by who asked for it (RFC 7636 section 4.6)."""
+    """Return whether the code verifier matches the code's challenge (RFC 7636 section 4.6)."""
     digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
     return asked.get("code_challenge") == base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
@@ -107,7 +107,7 @@ def _handler(provider: IdentityProvider) -> type[BaseHTTPRequestHandler]:
                 case "/authorize":
                     _redirect(self, provider.authorize(dict(parse_qsl(parts.query))))
                 case "/userinfo":
-                    self._json(200, provider.told())
+                    self._json(200, provider.user_info())
                 case _:
                     self._json(404, {})
 
@@ -134,7 +134,7 @@ def _handler(provider: IdentityProvider) -> type[BaseHTTPRequestHandler]:
 
 
 def _is_odd(provider: IdentityProvider, handler: BaseHTTPRequestHandler, path: str) -> bool:
-    """Do what the test wants of a path in place of an answer; tell whether that was all."""
+    """Perform a path's configured behaviour; return whether it replaces the response."""
     provider.asked.append(path)
     if path in provider.closed:
         provider.closed[path].wait(30)

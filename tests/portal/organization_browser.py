@@ -1,4 +1,4 @@
-"""An organization of the portal's tests: a browser for each role, and what a page tells."""
+"""An organization with a browser for each role, and helpers that read pages."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ from organizations.operations import seats
 from organizations.rules.roles import Role
 from tests.factories.organizations import Team, account, product
 
-# Session, account, appearance and the list of browsers, as on every page of the portal.
+# Queries of every portal page: session, account, appearance and list of browsers.
 FRAME_QUERIES_MAX = 9
 
 
@@ -21,7 +21,7 @@ def signed_in(who: Account) -> Client:
 
 
 class OrganizationPages:
-    """An organization with one person of each role; `organization_pages["admin"]` is that person's browser."""
+    """An organization with one person for each role. `organization_pages["admin"]` is the admin's browser."""
 
     def __init__(self) -> None:
         self.team = Team("owner")
@@ -55,6 +55,6 @@ class OrganizationPages:
 
 
 def message(answer: Any) -> str:
-    """Read the one message of a page."""
-    [told] = re.findall(r'<p class="message ([a-z]+)" role="status">(.*?)</p>', answer.content.decode())
-    return " ".join(told)
+    """Return the only message of a page."""
+    [parts] = re.findall(r'<p class="message ([a-z]+)" role="status">(.*?)</p>', answer.content.decode())
+    return " ".join(parts)

@@ -1,4 +1,6 @@
-"""A passkey as an authenticator keeps it, for tests without a browser. Web Authentication Level 2 sections 6.1 and 6.5."""
+"""A software authenticator with a passkey, for tests without a browser. Web Authentication Level 2 sections 6.1 and
+6.5.
+"""
 
 import base64
 import hashlib
@@ -20,7 +22,7 @@ def encoded(data: bytes) -> str:
 
 
 class Passkey:
-    """One key for one site. `counter` is what it says next; a key that is copied says the same twice."""
+    """One key for one site. `counter` is its next signature counter; a cloned key sends the same value twice."""
 
     def __init__(self, site: str = "testserver", *, counter: int = 0, verifies: bool = True) -> None:
         self.key = ec.generate_private_key(ec.SECP256R1())
@@ -28,7 +30,7 @@ class Passkey:
         self.site, self.counter, self.verifies = site, counter, verifies
 
     def made(self, challenge: str) -> str:
-        """Answer a registration."""
+        """Respond to a registration."""
         public = ES256.from_cryptography_key(self.key.public_key())
         attested = AttestedCredentialData.create(b"\0" * 16, self.id, public)
         attestation = AttestationObject.create("none", self._data(ATTESTED, attested), {})
@@ -36,11 +38,11 @@ class Passkey:
         return self._credential(response)
 
     def proof(self, challenge: str, person: Any) -> str:
-        """Answer a sign-in of a person."""
-        data, told = self._data(), self._client_data("get", challenge)
-        signed = data + hashlib.sha256(base64.urlsafe_b64decode(told + "==")).digest()
+        """Respond to a sign-in."""
+        data, client_data = self._data(), self._client_data("get", challenge)
+        signed = data + hashlib.sha256(base64.urlsafe_b64decode(client_data + "==")).digest()
         response = {
-            "clientDataJSON": told,
+            "clientDataJSON": client_data,
             "authenticatorData": encoded(data),
             "signature": encoded(self.key.sign(signed, ec.ECDSA(hashes.SHA256()))),
             "userHandle": encoded(user_pk_to_url_str(person).encode()),
@@ -53,8 +55,8 @@ class Passkey:
         return AuthenticatorData.create(site, AuthenticatorData.FLAG(flags), self.counter, attested)
 
     def _client_data(self, kind: str, challenge: str) -> str:
-        told = {"type": f"webauthn.{kind}", "challenge": challenge, "origin": f"https://{self.site}"}
-        return encoded(json.dumps(told).encode())
+        client_data = {"type": f"webauthn.{kind}", "challenge": challenge, "origin": f"https://{self.site}"}
+        return encoded(json.dumps(client_data).encode())
 
     def _credential(self, response: dict[str, str]) -> str:
         name = encoded(self.id)

@@ -1,4 +1,4 @@
-"""E-mail addresses: whoever can read the mail has one, however many strangers claim it."""
+"""Email addresses belong to the account that verifies them, no matter how many others claim them."""
 
 import re
 
@@ -33,7 +33,7 @@ def sign_up(email: str, password: str) -> Client:
 
 
 def links_to(email: str) -> list[str]:
-    """List the verification links that a mailbox has, the newest last."""
+    """Return the verification links in a mailbox, newest last."""
     bodies = [str(one.body) for one in mail.outbox if one.to == [email]]
     return [link for body in bodies for link in re.findall(r"/account/confirm-email/\S+", body)]
 
@@ -49,7 +49,7 @@ def signs_in(email: str, password: str) -> bool:
 
 
 def person(email: str, password: str) -> Account:
-    """Make a person who has proven an address."""
+    """Create a person with a verified address."""
     account = make_account(f"did:web:gateway.example:accounts:{email}", email=email, password=password)
     EmailAddress.objects.create(user=account, email=email, verified=True, primary=True)
     return account
@@ -64,7 +64,7 @@ def signed_in(account: Account, password: str) -> Client:
 
 @pytest.mark.usefixtures("_with_mail")
 class TestClaims:
-    """An address that nobody has proven."""
+    """An address that no account has verified."""
 
     def test_a_strangers_sign_up_does_not_keep_the_owner_out(self) -> None:
         sign_up(OWNER, STRANGERS_PASSWORD)
@@ -116,7 +116,7 @@ class TestClaims:
         assert signs_in(OWNER, OWNERS_PASSWORD)
         assert not Account.objects.filter(email=OWNER).exclude(pk=owner.pk).exists()
 
-    def test_who_reads_the_mail_of_a_claim_is_sent_no_key_to_the_strangers_account(self) -> None:
+    def test_a_claimed_addresss_owner_cannot_reset_the_claiming_accounts_password(self) -> None:
         stranger = person("stranger@example.com", STRANGERS_PASSWORD)
         EmailAddress.objects.create(user=stranger, email=OWNER)
         sign_up("other@example.com", STRANGERS_PASSWORD)
@@ -125,7 +125,7 @@ class TestClaims:
             Client().post("/account/password/reset/", {"email": claimed})
             assert mail.outbox == []
 
-    def test_of_two_who_prove_it_the_first_has_it(self) -> None:
+    def test_of_two_accounts_that_verify_it_the_first_gets_it(self) -> None:
         first = person("first@example.com", OWNERS_PASSWORD)
         second = person("second@example.com", OWNERS_PASSWORD)
         for account in (first, second):
@@ -139,14 +139,14 @@ class TestClaims:
 
 @pytest.mark.usefixtures("_with_mail")
 class TestTaken:
-    """An address that is somebody's."""
+    """An address that belongs to an account."""
 
     def test_a_proven_one_makes_no_second_account(self) -> None:
         owner = person(OWNER, OWNERS_PASSWORD)
         sign_up(OWNER, STRANGERS_PASSWORD)
         assert list(Account.objects.all()) == [owner]
-        [told] = mail.outbox
-        assert "/account/password/reset/" in told.body
+        [message] = mail.outbox
+        assert "/account/password/reset/" in message.body
 
     def test_an_operators_word_counts_as_proof(self) -> None:
         customer = make_account("customer", email=OWNER, password=OWNERS_PASSWORD)
@@ -160,17 +160,17 @@ class TestTaken:
 
     def test_an_operators_word_lets_a_person_reset_the_password(self) -> None:
         make_account("customer", email=OWNER, password=OWNERS_PASSWORD)
-        for _ in range(2):  # django-allauth notes the address at the first
+        for _ in range(2):  # django-allauth records the address at the first
             Client().post("/account/password/reset/", {"email": OWNER})
         assert len([one for one in mail.outbox if "/account/password/reset/key/" in one.body]) == 2
 
 
 class TestPrimary:
-    """Which of a person's addresses names the account."""
+    """The primary address, which becomes the account's `email`."""
 
     @pytest.fixture(autouse=True)
     def with_mail(self, _with_mail: None) -> None:
-        """These pages are there where mail is sent."""
+        """Pages that exist only if mail is sent."""
 
     def addresses(self, account: Account) -> tuple[str | None, list[str]]:
         account.refresh_from_db()
@@ -212,7 +212,7 @@ class TestPrimary:
 
 @pytest.mark.usefixtures("_with_mail")
 class TestPage:
-    """/account/email/: each address with what can be done about it."""
+    """/account/email/: each address with its possible actions."""
 
     @pytest.fixture
     def rows(self) -> dict[str, str]:
@@ -223,7 +223,7 @@ class TestPage:
         found = re.findall(r"<li>\s*<div><strong>(.*?)</strong>(.*?)</li>", page, re.DOTALL)
         return dict(found)
 
-    def test_offers_what_can_be_done(self, rows: dict[str, str]) -> None:
+    def test_offers_the_possible_actions(self, rows: dict[str, str]) -> None:
         actions = {email: re.findall(r'name="action_(\w+)"', row) for email, row in rows.items()}
         assert actions == {
             OWNER: [],
@@ -241,7 +241,7 @@ class TestPage:
 
 
 class TestWithoutMail:
-    """Where no mail is sent no address can be proven."""
+    """Without mail, no address can be verified."""
 
     @pytest.mark.parametrize("path", ["/account/email/", "/account/confirm-email/"])
     def test_there_is_no_page_for_them(self, path: str) -> None:
@@ -266,7 +266,7 @@ class TestWithoutMail:
 
 
 @pytest.mark.usefixtures("_with_mail")
-def test_a_person_has_only_so_many() -> None:
+def test_the_number_per_person_is_limited() -> None:
     owner = person(OWNER, OWNERS_PASSWORD)
     client = signed_in(owner, OWNERS_PASSWORD)
     for number in range(EMAIL_ADDRESSES_MAX - 1):

@@ -1,4 +1,4 @@
-"""What visitors who are not signed in leave behind: little, for a short time, and only so much of it from one address."""
+"""Rows that anonymous visitors create: few, short-lived, and limited for each IP address."""
 
 from datetime import timedelta
 from typing import Any
@@ -36,7 +36,7 @@ def life(session: Session) -> timedelta:
     return session.expire_date - timezone.now()
 
 
-def test_a_session_before_sign_in_lives_an_hour_and_is_purged(client: Client) -> None:
+def test_an_anonymous_session_expires_after_an_hour_and_is_purged(client: Client) -> None:
     response = begin(client)
     assert response.cookies["sessionid"]["max-age"] == 3600
     session = Session.objects.get()
@@ -54,14 +54,14 @@ def test_signing_in_gives_the_session_its_usual_life(client: Client) -> None:
     assert life(Session.objects.get()) > timedelta(days=13)
 
 
-def test_an_authorization_request_is_purged_once_nobody_can_answer_it(client: Client) -> None:
+def test_an_expired_authorization_request_is_purged(client: Client) -> None:
     begin(client)
     AuthorizationRequest.objects.update(expires_at=timezone.now())
     purge_authorizations()
     assert not AuthorizationRequest.objects.exists()
 
 
-def test_one_address_begins_only_so_many_authorizations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_authorizations_from_one_address_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(authorize, "REQUESTS", Rate("authorization requests", 3))
     assert [begin(Client()).status_code for _ in range(5)] == [302, 302, 302, 429, 429]
     refused = begin(Client())
@@ -71,7 +71,7 @@ def test_one_address_begins_only_so_many_authorizations(monkeypatch: pytest.Monk
     assert begin(Client(), "203.0.113.10").status_code == 302
 
 
-def test_one_address_begins_only_so_many_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sessions_from_one_address_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "NEW_SESSIONS", Rate("anonymous sessions", 2))
     old = Client()
     assert [begin(old).status_code for _ in range(4)] == [302] * 4  # one session
@@ -80,4 +80,4 @@ def test_one_address_begins_only_so_many_sessions(monkeypatch: pytest.MonkeyPatc
     assert Session.objects.count() == 2
     person = {"email": "alice@example.com", "password1": "correct horse battery"}
     response = Client(REMOTE_ADDR="203.0.113.9").post("/account/signup/", person)
-    assert response.status_code == 303  # whoever signs in has no anonymous session
+    assert response.status_code == 303  # a person who signs in has no anonymous session

@@ -1,4 +1,4 @@
-"""/authorize over HTTP: where errors go, what the form carries, and who may answer."""
+"""/authorize over HTTP: errors, contents of the form, and who may answer."""
 
 import html
 import re
@@ -125,7 +125,7 @@ def test_other_faults_go_back_to_a_registered_origin_at_once(client: Client, tru
     assert answer_of(begin(client, scope="orgs:manage"))["error"] == "invalid_scope"
 
 
-def test_an_anonymous_visitor_is_not_redirected_to_an_origin_that_nobody_registered(client: Client) -> None:
+def test_an_anonymous_visitor_is_not_redirected_to_an_unregistered_origin(client: Client) -> None:
     response = begin(client, scope="orgs:manage")
     assert response.status_code == 400
     assert "Location" not in response

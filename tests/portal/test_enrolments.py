@@ -1,4 +1,4 @@
-"""Second factors while they are added, changed and removed: what was used, cancelled or ended meanwhile counts no more."""
+"""Adding, changing and removing second factors, with concurrent use, cancellation and end of session."""
 
 import threading
 import time
@@ -29,7 +29,7 @@ CODES = "/account/2fa/recovery-codes/"
 
 @pytest.fixture
 def alice(client: Client) -> Account:
-    """Sign Alice up; the client is her browser, and she has just chosen her password."""
+    """Sign Alice up; the client is her browser, where she has just entered her password."""
     sign_up(client)
     return Account.objects.get(email="alice@example.com")
 
@@ -47,7 +47,7 @@ def at_second_factor() -> Client:
 
 
 @pytest.mark.parametrize("blank", ["", " ", "-"])
-def test_the_code_that_added_an_app_signs_nobody_in(client: Client, alice: Account, blank: str) -> None:
+def test_the_code_that_added_an_app_cannot_be_used_to_sign_in(client: Client, alice: Account, blank: str) -> None:
     code = code_of(shown(client))
     assert client.post(ACTIVATE, {"code": code}).status_code == 303
     again = code[:3] + blank + code[3:]
@@ -94,20 +94,20 @@ def test_a_sign_in_that_waits_for_its_second_factor_ends_with_the_sessions(alice
 
 
 class Asked:
-    """A request of another thread, that comes to wait for a row of this one's transaction."""
+    """A request in another thread that waits for a row locked by this one's transaction."""
 
     def __init__(self, ask: Callable[[], Any]) -> None:
         self._ask, self._answers = ask, list[Any]()
         self._thread = threading.Thread(target=self._run)
 
     def begin(self) -> None:
-        """Send it, and go on when it waits, or has its answer although it should wait."""
+        """Send it; return when it waits, or has wrongly completed."""
         self._thread.start()
         while self._thread.is_alive() and not self._waits():
             time.sleep(0.01)
 
     def answer(self) -> Any:
-        """Return what it was answered."""
+        """Return its response."""
         self._thread.join()
         return self._answers[0]
 
@@ -139,9 +139,7 @@ PAGES = {
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("page", PAGES.values(), ids=list(PAGES))
-def test_a_change_has_its_turn_and_then_asks_whether_the_session_goes_on(
-    client: Client, alice: Account, page: tuple[str, str]
-) -> None:
+def test_a_waiting_change_checks_the_session_again(client: Client, alice: Account, page: tuple[str, str]) -> None:
     form = {"name": "Mine", "code": code_of(shown(client))}
     client.get(ADD)
     passkey = Passkey()
@@ -163,7 +161,7 @@ def test_a_change_has_its_turn_and_then_asks_whether_the_session_goes_on(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_code_that_is_used_while_codes_are_first_shown_stays_used(client: Client, alice: Account) -> None:
+def test_a_code_used_while_codes_are_first_shown_remains_used(client: Client, alice: Account) -> None:
     TOTP.activate(alice, generate_totp_secret())
     codes = RecoveryCodes.activate(alice)
     [code, *_] = codes.get_unused_codes()

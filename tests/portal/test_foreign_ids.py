@@ -1,6 +1,6 @@
-"""Ids of another person's things on the portal's pages: they get the answers of ids that never were.
+"""Other people's ids on the portal's pages get the same responses as unknown ids.
 
-The paths come from the URLconf, so a new one is attacked as soon as it is there.
+The paths come from the URLconf, so new ones are tested automatically.
 """
 
 import re
@@ -25,12 +25,12 @@ from tests.portal.test_pages import PASSWORD, sign_up
 
 pytestmark = pytest.mark.django_db
 
-# Tests of their own.
+# Covered by other tests.
 ELSEWHERE = (
     *("/admin/", "/v1/organizations/", "/v1/responses/", "/api/organizations/", "/organizations/"),
     *("/v1/projects/", "/v1/sandbox/", "/v1/ci/", "/v1/evolution/", "/webhooks/"),
 )
-# What anybody may name: documents, providers, models, and links that are secrets themselves.
+# Public ids: documents, providers, models, and links that are secret themselves.
 FOR_ALL = {"account_id", "provider_id", "inserted", "model", "key", "uidb36"}
 UNKNOWN = {
     "request_id": "areq_none",
@@ -49,12 +49,12 @@ FORMS = [
 
 
 class Person:
-    """Somebody who signed up, with something of everything that a person has."""
+    """A person with one record of each kind."""
 
     def __init__(self, name: str) -> None:
         self.client = Client(raise_request_exception=False)
         sign_up(self.client, email=f"{name}@example.com")
-        self.client.post("/account/reauthenticate/", {"password": PASSWORD})  # which passkeys ask for
+        self.client.post("/account/reauthenticate/", {"password": PASSWORD})  # required for passkeys
         self.account = Account.objects.get(email=f"{name}@example.com")
         now = self.account.created_at
         begin(self.client)
@@ -74,13 +74,13 @@ class Person:
         }
 
     def ask(self, method: str, path: str, form: dict[str, str]) -> tuple[int, str, str]:
-        """Return status, address that it leads to, and page, without what differs between any two."""
+        """Return status, redirect location and page, without parts that always differ."""
         answer = self.client.get(path) if method == "GET" else self.client.post(path, form)
         text = re.sub(r'(req_\w+|name="(csrfmiddlewaretoken|key)" value="\w+")', "", answer.content.decode())
         return answer.status_code, answer.get("Location", ""), text
 
     def state(self) -> list[Any]:
-        """Return everything that is this person's."""
+        """Return all records of this person."""
         rows = [each.objects.filter(user=self.account) for each in (Authenticator, EmailAddress, SocialAccount)]
         rows += [
             Consent.objects.filter(account=self.account),

@@ -1,4 +1,4 @@
-"""Every form of the portal with any input: an answer that a person can read, never a 500, and nothing made of nonsense."""
+"""All forms of the portal with arbitrary input: a readable page, never a 500, and no records from invalid input."""
 
 import re
 from typing import Any

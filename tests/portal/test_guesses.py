@@ -1,4 +1,4 @@
-"""Limits on guesses: they stop the guesser, wherever the guessed is, and every process counts the same."""
+"""Limits on guessing: they stop the attacker, not the account's owner, and all processes share the counts."""
 
 import subprocess
 import sys
@@ -39,7 +39,7 @@ def guess(address: str, times: int = 6) -> None:
 
 @pytest.fixture
 def alices(client: Client) -> Client:
-    """Sign Alice up, and out again, in a browser of hers."""
+    """Sign Alice up and out again in her browser."""
     sign_up(client)
     client.post("/account/logout/")
     return client
@@ -75,7 +75,7 @@ def test_a_known_browser_guesses_no_better(alices: Client) -> None:
     assert not attempt(alices, PASSWORD, HOME)
 
 
-def test_a_browser_is_known_for_those_who_signed_in_with_it_alone(alices: Client) -> None:
+def test_a_browser_is_known_only_for_accounts_that_signed_in_with_it(alices: Client) -> None:
     sign_up(Client(), email="bob@example.com")
     guess(GUESSER)
     for _ in range(5):
@@ -101,7 +101,7 @@ def thief_of(browser: Client) -> Client:
 
 def test_a_stolen_cookie_shares_its_count_whatever_it_is_carried_to(alices: Client) -> None:
     carried = thief_of(alices)
-    sign_up(carried, email="mallory@example.com")  # the cookie is another one now, and still of this browser
+    sign_up(carried, email="mallory@example.com")  # the cookie has changed, but still identifies this browser
     carried.post("/account/logout/")
     for browser in (thief_of(alices), carried):
         for _ in range(5):
@@ -187,9 +187,9 @@ def test_a_form_that_is_sent_too_often_says_so_in_plain_words() -> None:
 
 @pytest.mark.django_db(transaction=True)
 class TestSharedCache:
-    """Django's cache in a table."""
+    """Django's cache in the database."""
 
-    def test_another_process_sees_what_was_counted(self) -> None:
+    def test_another_process_sees_the_count(self) -> None:
         cache.set("attempts", [1.5, 2.5], 60)
         read = "import django; django.setup(); from django.core.cache import cache; print(cache.get('attempts'))"
         environment = {
@@ -197,17 +197,19 @@ class TestSharedCache:
             "DATABASE_URL": database_url(),
             "SECRET_KEY": settings.SECRET_KEY,
         }
-        told = subprocess.run([sys.executable, "-c", read], env=environment, capture_output=True, text=True, check=True)
-        assert told.stdout.strip() == "[1.5, 2.5]"
+        result = subprocess.run(
+            [sys.executable, "-c", read], env=environment, capture_output=True, text=True, check=True
+        )
+        assert result.stdout.strip() == "[1.5, 2.5]"
 
-    def test_of_several_who_add_at_once_one_does(self) -> None:
+    def test_of_several_concurrent_adds_one_succeeds(self) -> None:
         for expired in (False, True):
             if expired:
                 CacheEntry.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
             results = at_once(*[lambda: cache.add("lock", True, 60) for _ in range(8)])
             assert sorted(results) == [False] * 7 + [True]
 
-    def test_what_others_wrote_into_the_table_is_not_believed(self) -> None:
+    def test_rows_that_others_wrote_into_the_table_are_not_trusted(self) -> None:
         cache.set("counted", [1], 60)
         CacheEntry.objects.update(value="gAWVDwAAAAAAAACMBmZvcmdlZJQu:1vMabc:forged")
         assert cache.get("counted", "none") == "none"
@@ -223,7 +225,7 @@ class TestSharedCache:
         cache.clear()
         assert cache.get("kept") is None
 
-    def test_what_expired_is_purged(self) -> None:
+    def test_expired_entries_are_purged(self) -> None:
         cache.set("old", 1, 60)
         cache.set("new", 1, 60)
         CacheEntry.objects.filter(key__endswith="old").update(expires_at=timezone.now() - timedelta(seconds=1))
@@ -236,7 +238,7 @@ class TestSharedCache:
         assert cache.get("counted") == [1]
 
 
-def test_accounts_that_do_not_exist_are_counted_alike(alices: Client) -> None:
+def test_unknown_accounts_are_counted_like_known_ones(alices: Client) -> None:
     for _ in range(5):
         attempt(Client(), "x", GUESSER, login="nobody@example.com")
     page = Client().post(SIGN_IN, {"login": "nobody@example.com", "password": "x"}, REMOTE_ADDR=GUESSER)

@@ -1,4 +1,4 @@
-"""The header of every page, and the home page: who is signed in, what there is, and what to do next."""
+"""The header of every page, and the home page: name, balance and next steps."""
 
 import re
 from typing import Any
@@ -36,13 +36,13 @@ def header_of(answer: Any) -> str:
 
 
 def steps_of(client: Client) -> list[tuple[str, str]]:
-    """Return each suggestion's link and address."""
+    """Return each suggestion's link text and URL."""
     page = client.get("/").content.decode().partition('id="next"')[2].partition("</section>")[0]
     return [(words, path) for path, words in re.findall(r'href="([^"]+)">([^<]+)<', page)]
 
 
 class TestHeader:
-    """Which page one is on, and as whom."""
+    """The current section and the signed-in person."""
 
     @pytest.mark.parametrize(
         ("path", "marked"),
@@ -72,12 +72,14 @@ class TestHeader:
             ({"display_name": "", "email": None}, "did:web:studio.example:alice"),
         ],
     )
-    def test_names_who_is_signed_in(self, client: Client, known: dict[str, str | None], name: str) -> None:
+    def test_shows_the_name_of_the_signed_in_person(
+        self, client: Client, known: dict[str, str | None], name: str
+    ) -> None:
         Account.objects.update(**known)
         for path in ("/", "/devices", "/account/2fa/"):
             assert f">{name}</strong>" in header_of(client.get(path))
 
-    def test_names_nobody_where_nobody_is_signed_in(self) -> None:
+    def test_shows_no_name_to_anonymous_visitors(self) -> None:
         header = header_of(Client().get("/account/login/"))
         assert "Signed in as" not in header
         assert "Sign out" not in header
@@ -86,7 +88,7 @@ class TestHeader:
 class TestHome:
     """Balance, this month's spend and the next steps."""
 
-    def test_shows_what_there_is_and_what_was_spent(self, client: Client, alice: Account) -> None:
+    def test_shows_balance_and_spending(self, client: Client, alice: Account) -> None:
         purse = Purse("account", alice.did).pay(2_000_000)
         settle(purse.call(600_000), 500_000)
         purse.call(100_000)
@@ -116,7 +118,7 @@ class TestHome:
         assert "You owe $0.00006." in text_of(client.get("/"))
         assert steps_of(client)[0] == ("Add money", "/wallet")
 
-    def test_an_overdue_bill_is_told_to_those_who_can_pay_it(self) -> None:
+    def test_an_overdue_bill_is_shown_to_those_who_can_pay_it(self) -> None:
         team = Team("owner")
         team.join("member", Role.MEMBER)
         Organization.objects.update(is_past_due=True)

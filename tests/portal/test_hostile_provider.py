@@ -1,4 +1,4 @@
-"""An identity provider, or somebody between it and the portal, that means harm; over real sockets."""
+"""Malicious identity providers and attackers between them and the portal, over real sockets."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from accounts.models import Account
 from accounts.portal import provider_requests
-from accounts.portal.views.identity_providers import PLACES
+from accounts.portal.views.identity_providers import WAITING_MAX
 from tests.portal.identity_provider import CLIENT_ID, CLIENT_SECRET, PAT, IdentityProvider, serving
 from tests.portal.test_identity_provider import come_back, is_error_page, sign_in
 from tests.support.concurrency import eventually
@@ -32,7 +32,7 @@ def provider(identity_provider: IdentityProvider) -> IdentityProvider:
 
 @pytest.fixture
 def other(provider: IdentityProvider, settings: Settings) -> Iterator[IdentityProvider]:
-    """Offer a second provider beside the first."""
+    """Configure a second provider."""
     with serving() as other:
         app = {"provider_id": "other", "name": "Other", "client_id": CLIENT_ID, "secret": CLIENT_SECRET}
         apps = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
@@ -42,13 +42,13 @@ def other(provider: IdentityProvider, settings: Settings) -> Iterator[IdentityPr
 
 
 def begun(client: Client, name: str = "sso") -> dict[str, str]:
-    """Begin a sign-in; return what the browser takes to the provider."""
+    """Begin a sign-in; return the parameters of the redirect to the provider."""
     query = urlsplit(client.post(f"/account/oidc/{name}/login/")["Location"]).query
     return {key: values[0] for key, values in parse_qs(query).items()}
 
 
 def code_of(provider: IdentityProvider, query: dict[str, str]) -> str:
-    """Sign the provider's person in there; return the code that the browser is to bring."""
+    """Sign in at the provider; return the code for the callback."""
     back = requests.get(f"{provider.issuer}/authorize", params=query, allow_redirects=False, timeout=5)
     return parse_qs(urlsplit(back.headers["Location"]).query)["code"][0]
 
@@ -70,7 +70,7 @@ def test_a_code_serves_the_browser_that_asked_for_it(provider: IdentityProvider)
     assert not signed_in(thief)
 
 
-def test_a_code_serves_nobody_else_though_the_provider_knows_no_pkce(provider: IdentityProvider) -> None:
+def test_a_code_cannot_be_used_by_others_even_without_pkce(provider: IdentityProvider) -> None:
     provider.wants_pkce = False
     thief = Client()
     code, own = code_of(provider, begun(Client())), begun(thief)
@@ -87,14 +87,14 @@ def test_a_state_serves_once(client: Client, provider: IdentityProvider) -> None
     assert not signed_in(client)
 
 
-def test_an_answer_of_one_provider_is_not_taken_for_anothers(
+def test_a_response_of_one_provider_is_not_accepted_for_another(
     client: Client,
     provider: IdentityProvider,
     other: IdentityProvider,
 ) -> None:
     asked = begun(client)
     assert is_error_page(bring(client, code_of(provider, asked), asked["state"], "other"))
-    assert "/token" not in other.asked, "the code would be told to another provider"
+    assert "/token" not in other.asked, "the code would be sent to another provider"
     asked = begun(client, "other")
     assert is_error_page(bring(client, code_of(other, asked), asked["state"], "sso"))
     assert not signed_in(client)
@@ -159,7 +159,7 @@ def test_a_token_that_is_not_for_us_and_now_is_refused(
 @pytest.mark.parametrize(
     "claims", [{"jti": "x" * 100_000}, {"jti": "x\x00"}, {"exp": 10**15, "jti": "1"}, {"exp": 1e300, "jti": "2"}]
 )
-def test_odd_members_of_a_token_are_no_error_of_ours(
+def test_malformed_members_of_a_token_cause_no_server_error(
     client: Client,
     provider: IdentityProvider,
     claims: dict[str, Any],
@@ -189,7 +189,7 @@ def test_an_answer_that_does_not_end_is_ended(
     path: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(provider_requests, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(provider_requests, "TIMEOUT_SECONDS", 0.5)
     provider.endless = {path}
     answer = client.post("/account/oidc/sso/login/") if path == DESCRIPTION else come_back(client)
     assert is_error_page(answer)
@@ -212,7 +212,7 @@ def test_a_provider_that_hangs_takes_few_places(provider: IdentityProvider) -> N
         answers.append(Client().post("/account/oidc/sso/login/").status_code)
         connection.close()
 
-    waiting = [Thread(target=ask) for _ in range(PLACES)]
+    waiting = [Thread(target=ask) for _ in range(WAITING_MAX)]
     for thread in waiting:
         thread.start()
     eventually(lambda: len(provider.asked) == len(waiting))

@@ -26,7 +26,7 @@ def provider(identity_provider: IdentityProvider) -> IdentityProvider:
 
 
 def come_back(client: Client, query: str = "") -> Any:
-    """Go to the provider and come back with its answer."""
+    """Go to the provider and return with its response."""
     begun = client.post(f"/account/oidc/sso/login/{query}")
     assert begun.status_code in (302, 303), begun.content
     back = requests.get(begun["Location"], allow_redirects=False, timeout=5).headers["Location"]
@@ -35,7 +35,7 @@ def come_back(client: Client, query: str = "") -> Any:
 
 
 def sign_in(client: Client, query: str = "") -> str:
-    """Go to the provider and come back; give the page that the person ends on."""
+    """Go to the provider and back; return the final page."""
     answer = come_back(client, query)
     assert answer.status_code == 302, answer.content
     return answer["Location"]
@@ -74,7 +74,7 @@ def test_an_email_address_never_links_to_an_account(client: Client, provider: Id
     assert not SocialAccount.objects.filter(user=owner).exists()
 
 
-def test_a_forged_answer_signs_nobody_in(client: Client, provider: IdentityProvider) -> None:
+def test_a_forged_response_does_not_sign_in(client: Client, provider: IdentityProvider) -> None:
     client.get("/account/oidc/sso/login/callback/?code=forged&state=forged")
     assert client.get("/").status_code == 302
     assert not Account.objects.exists()
@@ -100,30 +100,32 @@ def is_error_page(answer: Any) -> bool:
     return bool(answer.status_code < 503 and b"Sign-in failed" in answer.content)
 
 
-class TestOddClaims:
-    """A provider is somebody else's program."""
+class TestInvalidClaims:
+    """Responses of a provider, which is not trusted."""
 
     @pytest.mark.parametrize("claims", ODD, ids=range(len(ODD)))
-    def test_are_a_page_and_sign_nobody_in(self, client: Client, provider: IdentityProvider, claims: Any) -> None:
+    def test_give_an_error_page_and_no_sign_in(self, client: Client, provider: IdentityProvider, claims: Any) -> None:
         provider.claims, provider.user_information = {**PAT, "sub": "s"}, claims
         assert is_error_page(come_back(client))
         assert client.get("/").status_code == 302
         assert not Account.objects.exists()
 
-    def test_of_another_person_than_the_token_sign_nobody_in(self, client: Client, provider: IdentityProvider) -> None:
+    def test_with_another_subject_than_the_token_do_not_sign_in(
+        self, client: Client, provider: IdentityProvider
+    ) -> None:
         assert sign_in(Client()) == "/"
         provider.claims = {"sub": "person-2"}
         provider.user_information = dict(PAT)
         assert is_error_page(come_back(client))
         assert client.get("/").status_code == 302
 
-    def test_a_number_is_not_the_person_whose_text_it_is(self, client: Client, provider: IdentityProvider) -> None:
+    def test_a_number_is_not_the_same_subject_as_its_text(self, client: Client, provider: IdentityProvider) -> None:
         provider.claims = {**PAT, "sub": "7"}
         assert sign_in(Client()) == "/"
         provider.user_information = {**PAT, "sub": 7}
         assert is_error_page(come_back(client))
 
-    def test_that_are_not_ours_are_not_kept(self, client: Client, provider: IdentityProvider) -> None:
+    def test_unknown_claims_are_not_stored(self, client: Client, provider: IdentityProvider) -> None:
         provider.user_information = {**PAT, "extra": "\x00" * 10, "huge": "x" * 1_000_000}
         assert sign_in(client) == "/"
         [kept] = SocialAccount.objects.values_list("extra_data", flat=True)
@@ -175,7 +177,7 @@ class TestOddClaims:
 
 
 class TestAddresses:
-    """An address that a provider names never opens an account that exists."""
+    """An address from a provider never gives access to an existing account."""
 
     @pytest.mark.parametrize("verified", [True, False, "true", "false"])
     def test_neither_a_verified_nor_an_unverified_one_takes_an_account(
@@ -188,13 +190,13 @@ class TestAddresses:
         assert client.get("/").status_code == 302
         assert not SocialAccount.objects.exists()
 
-    @pytest.mark.parametrize(("told", "kept"), [("false", False), (False, False), ("true", True), (True, True)])
-    def test_the_providers_word_on_a_new_one_is_read_as_it_is_meant(
-        self, client: Client, provider: IdentityProvider, told: Any, kept: bool
+    @pytest.mark.parametrize(("sent", "is_verified"), [("false", False), (False, False), ("true", True), (True, True)])
+    def test_the_providers_email_verified_is_read_as_boolean_or_text(
+        self, client: Client, provider: IdentityProvider, sent: Any, is_verified: bool
     ) -> None:
-        provider.claims = {**PAT, "email_verified": told}
+        provider.claims = {**PAT, "email_verified": sent}
         assert sign_in(client) == "/"
-        assert EmailAddress.objects.get().verified is kept
+        assert EmailAddress.objects.get().verified is is_verified
 
     def test_a_verified_one_wins_over_a_strangers_claim(
         self, client: Client, provider: IdentityProvider, settings: Settings

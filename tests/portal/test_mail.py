@@ -1,4 +1,4 @@
-"""What mails lead to: the portal's own address, whatever host a request names."""
+"""Links in mails use the portal's own URL, whatever host a request names."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,7 @@ def with_mail(settings: Settings) -> None:
 
 
 def verified() -> Account:
-    """Sign Alice up, and let her prove her address."""
+    """Sign Alice up, and verify her address."""
     client = Client()
     sign_up(client)
     [link] = LINK.findall(str(mail.outbox.pop().body))
@@ -78,7 +78,7 @@ def test_a_suspended_account_is_mailed_no_link() -> None:
     assert mail.outbox == []
 
 
-def test_nobody_has_many_mails_sent_to_one_mailbox_and_others_still_do() -> None:
+def test_mail_to_one_mailbox_is_limited_for_each_sender() -> None:
     verified()
     for _ in range(10):
         Client().post("/account/password/reset/", {"email": "alice@example.com"}, REMOTE_ADDR="203.0.113.7")

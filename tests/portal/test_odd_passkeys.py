@@ -1,4 +1,4 @@
-"""What is sent as a passkey by a program that is no browser: a form with an error, never a 500."""
+"""Malformed passkey credentials give a form with an error, never a 500."""
 
 import base64
 from typing import Any
@@ -59,14 +59,14 @@ def odd(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def test_no_odd_credential_signs_a_stranger_in(client: Client, odd: str) -> None:
+def test_no_malformed_credential_signs_in(client: Client, odd: str) -> None:
     client.get(f"{PASSKEYS}login/", HTTP_ACCEPT="application/json")
     client.post(f"{PASSKEYS}login/", {"credential": odd})
     assert "_auth_user_id" not in client.session
 
 
 @pytest.mark.parametrize("passwordless", ["", "on"])
-def test_no_odd_credential_is_added(client: Client, odd: str, passwordless: str) -> None:
+def test_no_malformed_credential_is_added(client: Client, odd: str, passwordless: str) -> None:
     sign_up(client)
     client.post("/account/reauthenticate/", {"password": PASSWORD})
     assert client.get(f"{PASSKEYS}add/").status_code == 200
@@ -76,10 +76,10 @@ def test_no_odd_credential_is_added(client: Client, odd: str, passwordless: str)
 
 
 @pytest.mark.parametrize(("number", "is_full"), [(PASSKEYS_MAX - 1, False), (PASSKEYS_MAX, True)])
-def test_a_person_has_only_so_many(number: int, is_full: bool) -> None:
+def test_the_number_per_person_is_limited(number: int, is_full: bool) -> None:
     alice = make_account()
     Authenticator.objects.bulk_create(Authenticator(user=alice, type="webauthn", data={}) for _ in range(number))
     form = AddPasskeyForm(user=alice, data={"credential": "{}", "name": "Key"})
-    told = " ".join(form.non_field_errors())
-    assert (f"You already have {PASSKEYS_MAX} passkeys" in told) is is_full
+    errors = " ".join(form.non_field_errors())
+    assert (f"You already have {PASSKEYS_MAX} passkeys" in errors) is is_full
     assert not form.is_valid()

@@ -1,4 +1,4 @@
-"""An organization's invoices in the portal: who sees them, what they say, the PDF, and Pay now."""
+"""An organization's invoices in the portal: access, contents, PDF, and Pay now."""
 
 import re
 from datetime import timedelta
@@ -60,13 +60,13 @@ def test_is_for_those_who_manage_money(organization_pages: OrganizationPages, wh
 
 
 @pytest.mark.parametrize("who", ["owner", "billing"])
-def test_whoever_manages_money_sees_them(organization_pages: OrganizationPages, who: str) -> None:
+def test_money_managers_see_them(organization_pages: OrganizationPages, who: str) -> None:
     invoice = invoicing.paid(organization_pages.team.id)
     for parts in ((), (invoice.pk,), (invoice.pk, "pdf")):
         assert organization_pages[who].get(organization_pages.path("invoices", *parts)).status_code == 200
 
 
-def test_a_stranger_finds_nothing_and_nobody_finds_anothers(organization_pages: OrganizationPages) -> None:
+def test_strangers_and_other_organizations_get_not_found(organization_pages: OrganizationPages) -> None:
     theirs = invoicing.refused(Team("oscar").id).pk
     own = invoicing.refused(organization_pages.team.id).pk
     stranger = signed_in(account("stranger"))
@@ -97,7 +97,7 @@ def test_a_list_takes_as_many_queries_as_one(
         organization_pages.get("owner", "invoices")
 
 
-def test_one_says_what_a_month_cost_and_that_it_is_paid(tenant: Tenant) -> None:
+def test_an_invoice_shows_a_months_cost_and_its_payment(tenant: Tenant) -> None:
     tenant.save_method()
     tenant.run()
     words = text_of(opened(tenant))
@@ -107,7 +107,7 @@ def test_one_says_what_a_month_cost_and_that_it_is_paid(tenant: Tenant) -> None:
     assert "Pay now" not in words
 
 
-def test_one_says_what_was_given_back_of_it_and_how(tenant: Tenant) -> None:
+def test_an_invoice_shows_its_credit_notes(tenant: Tenant) -> None:
     tenant.save_method()
     tenant.run()
     invoicing.credit(tenant.invoice, 1_000_000)
@@ -151,7 +151,7 @@ class TestPayNow:
         assert len(tenant.provider.charges) == 1
         assert audit.findings() == []
 
-    def test_tells_that_it_was_refused(self, tenant: Tenant) -> None:
+    def test_shows_that_the_charge_was_refused(self, tenant: Tenant) -> None:
         tenant.save_method("expired_card")
         tenant.run()
         answer = pay(tenant)
@@ -161,7 +161,7 @@ class TestPayNow:
     @pytest.mark.parametrize(
         ("status", "words"), [("processing", "A charge is in progress."), ("review", "A charge is under review.")]
     )
-    def test_waits_for_a_charge_whose_outcome_is_not_known(self, tenant: Tenant, status: str, words: str) -> None:
+    def test_waits_for_a_charge_with_an_unknown_outcome(self, tenant: Tenant, status: str, words: str) -> None:
         tenant.run()
         tenant.save_method()
         undecided = invoicing.attempt(tenant.invoice, timezone.now() - timedelta(hours=1))
@@ -188,12 +188,12 @@ class TestPayNow:
         assert message(pay(tenant)) == "error This invoice was charged just now."
         assert len(tenant.attempts) == 2
 
-    def test_asks_for_a_payment_method_where_there_is_none(self, tenant: Tenant) -> None:
+    def test_asks_for_a_payment_method_if_there_is_none(self, tenant: Tenant) -> None:
         tenant.run()
         assert message(pay(tenant)).startswith("warning No payment method is saved.")
         assert tenant.attempts == []
 
-    def test_tells_that_the_provider_is_away(self, tenant: Tenant) -> None:
+    def test_shows_that_the_provider_is_unavailable(self, tenant: Tenant) -> None:
         tenant.save_method("card_declined")
         tenant.run()
         tenant.provider.script("error", path="*", times=100)
@@ -209,9 +209,9 @@ class TestPayNow:
 
 
 class TestPdf:
-    """The file."""
+    """The PDF file."""
 
-    def test_says_what_the_invoice_says(self, tenant: Tenant, settings: Settings) -> None:
+    def test_the_pdf_has_the_invoices_contents(self, tenant: Tenant, settings: Settings) -> None:
         settings.INVOICE_SELLER = "Gateway Works Ltd\n1 High Street"
         tenant.save_method()
         tenant.run()
@@ -272,7 +272,7 @@ class TestPdf:
 
 
 def shown(file: bytes) -> str:
-    """Return the words of an uncompressed PDF."""
+    """Return the text of an uncompressed PDF."""
     return file.decode("latin-1").replace("\\(", "(").replace("\\)", ")")
 
 

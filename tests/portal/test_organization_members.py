@@ -1,4 +1,4 @@
-"""The pages of members and invitations: who may change whom, and what a guest sees of an invitation."""
+"""The pages for members and invitations: permissions, and an invitation's description for guests."""
 
 import re
 
@@ -21,14 +21,14 @@ ABOUT = "/organizations/invitation/about"
 
 
 class TestMembers:
-    """Finding, changing, removing."""
+    """Searching, changing and removing."""
 
     def test_changes_a_role(self, organization_pages: OrganizationPages) -> None:
         answer = organization_pages.post("owner", "members", organization_pages.member("member"), "role", role="admin")
         assert message(answer) == "success The role is now admin."
         assert organization_pages.team["member"].role == Role.ADMIN
 
-    def test_the_last_owner_is_told_why_not(self, organization_pages: OrganizationPages) -> None:
+    def test_the_last_owner_sees_why_they_cannot_leave(self, organization_pages: OrganizationPages) -> None:
         answer = organization_pages.post("owner", "members", organization_pages.member("owner"), "role", role="member")
         assert message(answer) == f"error {words.ERRORS['last_owner']}"
         assert answer.request["PATH_INFO"] == organization_pages.path("members"), "it stays where it was asked"
@@ -40,7 +40,7 @@ class TestMembers:
         assert "Remove yourself?" in answer.content.decode()
         assert organization_pages.team["owner"].role == Role.OWNER
 
-    def test_a_changed_role_leads_back_to_where_it_was_found(self, organization_pages: OrganizationPages) -> None:
+    def test_changing_a_role_returns_to_the_same_list_page(self, organization_pages: OrganizationPages) -> None:
         answer = organization_pages["owner"].post(
             organization_pages.path("members", organization_pages.member("member"), "role"),
             {"role": "admin", "q": "mem ber&", "page": "1"},
@@ -55,7 +55,9 @@ class TestMembers:
             == 404
         )
 
-    def test_removing_is_asked_first_and_says_what_ends(self, organization_pages: OrganizationPages) -> None:
+    def test_removal_asks_for_confirmation_and_lists_the_consequences(
+        self, organization_pages: OrganizationPages
+    ) -> None:
         organization_pages.seat()
         page = organization_pages.get("owner", "members", organization_pages.member("member"), "remove")
         assert "Remove Member?" in page
@@ -67,7 +69,7 @@ class TestMembers:
         assert "Removed" in organization_pages.get("owner", "members")
         assert not Seat.objects.filter(assigned_at__isnull=False).exists()
 
-    def test_who_removes_itself_is_led_out(self, organization_pages: OrganizationPages) -> None:
+    def test_a_member_who_leaves_is_redirected_out(self, organization_pages: OrganizationPages) -> None:
         answer = organization_pages["admin"].post(
             organization_pages.path("members", organization_pages.member("admin"), "remove")
         )
@@ -102,9 +104,9 @@ class TestMembers:
 
 
 class TestInvitations:
-    """Made once, shown once, taken back."""
+    """Created, shown once, and revoked."""
 
-    def test_the_link_is_shown_once_and_its_token_is_kept_nowhere(self, organization_pages: OrganizationPages) -> None:
+    def test_the_link_is_shown_once_and_its_token_is_not_stored(self, organization_pages: OrganizationPages) -> None:
         client = organization_pages["owner"]
         answer = client.post(organization_pages.path("invitations"), {"role": "billing", "email": "carla@example.com"})
         assert answer.status_code == 303
@@ -147,14 +149,14 @@ class TestInvitations:
 
 
 class TestLookingAtAnInvitation:
-    """/organizations/invitation/about: what whoever holds the token is told before accepting."""
+    """/organizations/invitation/about: the description of an invitation for the holder of its token."""
 
     @pytest.fixture
     def token(self, organization_pages: OrganizationPages) -> str:
         did = organization_pages.team.owner.did
         return operations.invite(org_id=organization_pages.team.id, role=Role.BILLING, email=None, actor_did=did)[1]
 
-    def test_says_who_invites_to_what_and_as_what(self, organization_pages: OrganizationPages, token: str) -> None:
+    def test_shows_inviter_organization_and_role(self, organization_pages: OrganizationPages, token: str) -> None:
         for client in (Client(), signed_in(account("stranger")), organization_pages["member"]):
             answer = client.post(ABOUT, {"token": token})
             assert answer.json() == {
@@ -171,7 +173,7 @@ class TestLookingAtAnInvitation:
         assert joined.organization_id == organization_pages.team.id
 
     @pytest.mark.parametrize("why", ["used", "revoked", "expired", "maker removed", "maker suspended"])
-    def test_what_cannot_be_accepted_looks_unknown(
+    def test_an_unacceptable_invitation_looks_unknown(
         self, organization_pages: OrganizationPages, token: str, why: str
     ) -> None:
         invitation = Invitation.objects.latest("created_at")

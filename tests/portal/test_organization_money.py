@@ -1,4 +1,4 @@
-"""The pages of an organization's money and of its log."""
+"""The pages for an organization's money and audit log."""
 
 import re
 
@@ -47,7 +47,7 @@ class TestMoney:
         assert b'role="alert"' in answer.content
         assert not Budget.objects.exists()
 
-    def test_too_much_history_is_told(
+    def test_too_much_history_is_reported(
         self, organization_pages: OrganizationPages, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("organizations.queries.seat_estimate.REPORT_INTERVALS_MAX", 0)
@@ -61,7 +61,7 @@ class TestMoney:
         cells = re.findall(r'<td class="money">(.*?)</td>', organization_pages.get("owner", "budgets"))
         assert cells == ["$0.000000", "$0.000000", "$1,500.000000", "$0.000000", "$0.000000", "$2.000005"]
 
-    def test_a_budget_has_a_bar_of_what_is_spent_and_held(self, organization_pages: OrganizationPages) -> None:
+    def test_a_budgets_bar_shows_spent_and_held_amounts(self, organization_pages: OrganizationPages) -> None:
         organization_pages.post("owner", "budgets", limit="0.001")
         purse = Purse("organization", organization_pages.team.id).pay(1_000_000)
         settle(purse.call(300), 250)
@@ -84,7 +84,7 @@ class TestMoney:
 
 
 class TestLog:
-    """Who did what, in words."""
+    """The audit log's texts."""
 
     def test_every_kind_of_entry_has_words(self, organization_pages: OrganizationPages, provider: FakeStripe) -> None:
         organization_pages.seat()

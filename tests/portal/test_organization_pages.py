@@ -1,4 +1,4 @@
-"""The organization pages: what each role sees and may do, plain words for refusals, and nothing for strangers."""
+"""The organization pages: access by role, messages for refusals, and 404 for strangers."""
 
 import re
 
@@ -43,7 +43,7 @@ class TestFounding:
 
 
 class TestRenaming:
-    """An owner gives the organization another name."""
+    """Renaming an organization."""
 
     def test_is_for_owners_and_is_logged(self, organization_pages: OrganizationPages) -> None:
         assert message(organization_pages.post("owner", "rename", name="  Zenith <b> ")).startswith(
@@ -58,7 +58,7 @@ class TestRenaming:
         assert "Rename" in organization_pages.get("owner")
 
     @pytest.mark.parametrize("name", ["", "   ", "x" * 121, "nul\x00"])
-    def test_a_bad_name_stays_on_the_page_with_its_error(
+    def test_an_invalid_name_is_shown_again_with_its_error(
         self, organization_pages: OrganizationPages, name: str
     ) -> None:
         answer = organization_pages["owner"].post(organization_pages.path("rename"), {"name": name})
@@ -84,7 +84,7 @@ class TestWhoSeesWhat:
 
     @pytest.mark.parametrize("role", ROLES)
     @pytest.mark.parametrize(("name", "roles"), [(name, roles) for name, _, roles in TABS])
-    def test_pages_open_for_their_roles_and_tell_the_others(
+    def test_pages_open_for_their_roles_and_refuse_the_others(
         self, organization_pages: OrganizationPages, role: Role, name: str, roles: tuple[Role, ...]
     ) -> None:
         path = organization_pages.path(*name.removeprefix("organization").removeprefix("_").split()).rstrip("/")
@@ -123,13 +123,15 @@ class TestWhoSeesWhat:
             assert client.get(organization_pages.path() + part).status_code == 404
             assert client.get("/organizations/org_00000000000000000000000000" + part).status_code == 404
 
-    def test_who_is_not_signed_in_is_asked_to(self, organization_pages: OrganizationPages, client: Client) -> None:
+    def test_anonymous_visitors_are_asked_to_sign_in(
+        self, organization_pages: OrganizationPages, client: Client
+    ) -> None:
         for path in ("/organizations", organization_pages.path(), organization_pages.path("members")):
             answer = client.get(path)
             assert (answer.status_code, answer["Location"]) == (302, f"/account/login/?next={path}")
 
     @pytest.mark.parametrize("role", ROLES)
-    def test_buttons_are_shown_to_those_who_may(self, organization_pages: OrganizationPages, role: Role) -> None:
+    def test_buttons_are_shown_only_to_permitted_roles(self, organization_pages: OrganizationPages, role: Role) -> None:
         page = organization_pages.get(role, "products")
         assert (">Disable<" in page) == (">Enable<" in page) == (role in (Role.OWNER, Role.BILLING))
         page = organization_pages.get(role, "seats")
@@ -159,7 +161,7 @@ class TestWhoSeesWhat:
     ]
 
     @pytest.mark.parametrize(("role", "parts", "form"), FORGED)
-    def test_what_is_not_offered_is_refused_when_forged(
+    def test_forged_requests_for_hidden_actions_are_refused(
         self, organization_pages: OrganizationPages, role: str, parts: tuple[str, ...], form: dict[str, str]
     ) -> None:
         before = organization_pages.team.organization.version
@@ -169,7 +171,7 @@ class TestWhoSeesWhat:
         assert answer.status_code == 403
         assert organization_pages.team.organization.version == before
 
-    def test_an_admin_who_forges_an_owners_role_is_told_no(self, organization_pages: OrganizationPages) -> None:
+    def test_an_admin_cannot_forge_the_owner_role(self, organization_pages: OrganizationPages) -> None:
         answer = organization_pages.post("admin", "members", organization_pages.member("billing"), "role", role="owner")
         assert message(answer) == f"error {words.ERRORS['forbidden']}"
         assert organization_pages.team["billing"].role == Role.BILLING
@@ -185,7 +187,7 @@ class TestWhoSeesWhat:
             assert organization_pages["owner"].get(organization_pages.path(*parts)).status_code == 405
 
 
-def test_access_says_what_one_can_use_and_why_not(organization_pages: OrganizationPages) -> None:
+def test_access_shows_usable_products_and_reasons(organization_pages: OrganizationPages) -> None:
     assert words.REASONS["no_seat"] in organization_pages.get("member", "access")
     assert words.REASONS["product_disabled"] in organization_pages.get("member", "access")
     organization_pages.seat()
@@ -193,8 +195,8 @@ def test_access_says_what_one_can_use_and_why_not(organization_pages: Organizati
 
 
 def test_every_refusal_of_an_organization_has_words() -> None:
-    told = {"last_owner", "seat_cap_reached", "product_disabled", "billing_past_due", "forbidden", "not_member"}
-    assert told <= words.ERRORS.keys() <= CATALOGUE.keys()
+    codes = {"last_owner", "seat_cap_reached", "product_disabled", "billing_past_due", "forbidden", "not_member"}
+    assert codes <= words.ERRORS.keys() <= CATALOGUE.keys()
 
 
 @pytest.mark.parametrize("name", [name for name, _, _ in TABS] + list(MONEY[1:]))

@@ -1,4 +1,4 @@
-"""An organization's payments in the portal, and who bills its seats: what each role sees and may do, and what is said."""
+"""An organization's payments and external billing in the portal: access by role, and messages."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def converged(checkout: Checkout) -> Checkout:
 
 
 class TestAddMoney:
-    """The form on the money page."""
+    """The form on the wallet page."""
 
     @pytest.mark.parametrize("who", ["owner", "billing"])
     def test_leads_to_the_hosted_page(
@@ -152,7 +152,7 @@ class TestAddMoney:
 
 
 class TestPaymentMethod:
-    """The button below it."""
+    """The button that saves a payment method."""
 
     def test_leads_to_a_page_that_charges_nothing(
         self, organization_pages: OrganizationPages, provider: FakeStripe
@@ -185,7 +185,7 @@ class TestPaymentMethod:
 
 
 class TestState:
-    """What one comes back to."""
+    """The page after the return from the provider."""
 
     def test_waiting_then_paid(self, organization_pages: OrganizationPages, provider: FakeStripe) -> None:
         add(organization_pages)
@@ -235,9 +235,9 @@ class TestState:
 
 
 class TestExternalBilling:
-    """Who bills the seats of a product."""
+    """External billing of a product's seats."""
 
-    def test_says_what_must_be_true(self, organization_pages: OrganizationPages) -> None:
+    def test_lists_the_conditions(self, organization_pages: OrganizationPages) -> None:
         words = text_of(
             organization_pages["owner"].get(organization_pages.path("products", "studio", "external-billing"))
         )
@@ -257,7 +257,7 @@ class TestExternalBilling:
         )
         products = text_of(organization_pages["owner"].get(answer["Location"]))
         assert "That account now bills the seats of Studio." in products
-        assert "Its seats are billed elsewhere." in products
+        assert "Its seats are billed externally." in products
         money = text_of(organization_pages["owner"].get(organization_pages.path("usage")))
         assert "Studio Billed elsewhere 1 $0.00 $0.00 Total $0.00 $0.00" in money
         page = text_of(
@@ -267,7 +267,7 @@ class TestExternalBilling:
         log = organization_pages.get("admin", "log")
         assert f"assigned the billing of the seats of Studio to {account_id} (test)" in log
 
-    def test_an_unfit_account_is_told_and_changes_nothing(
+    def test_an_unsuitable_account_is_reported_and_changes_nothing(
         self, organization_pages: OrganizationPages, provider: FakeStripe
     ) -> None:
         account_id = provider.connect(metadata={})["id"]

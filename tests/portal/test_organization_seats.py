@@ -1,4 +1,4 @@
-"""The pages of products and seats: who may change them, and what they cost."""
+"""The pages for products and seats: permissions and prices."""
 
 import re
 
@@ -40,7 +40,9 @@ class TestProducts:
         assert f'value="{cap}" aria-invalid="true"' in answer.content.decode()
         assert Entitlement.objects.get(product_id="studio").max_seats is None
 
-    def test_disabling_is_asked_first_and_names_whose_seats_end(self, organization_pages: OrganizationPages) -> None:
+    def test_disabling_asks_for_confirmation_and_lists_the_seats_that_end(
+        self, organization_pages: OrganizationPages
+    ) -> None:
         organization_pages.seat("admin")
         page = organization_pages.get("owner", "products", "studio", "disable")
         assert "Disable Studio?" in page
@@ -51,7 +53,7 @@ class TestProducts:
             == 404
         )
 
-    def test_an_unknown_product_is_told(self, organization_pages: OrganizationPages) -> None:
+    def test_an_unknown_product_is_reported(self, organization_pages: OrganizationPages) -> None:
         assert (
             message(organization_pages.post("owner", "products", "no-such", "enable"))
             == f"error {words.ERRORS['not_found']}"
@@ -59,7 +61,7 @@ class TestProducts:
 
 
 class TestSeats:
-    """Assigning and removing seats, and why some are refused."""
+    """Assigning and removing seats, and refusals."""
 
     def test_giving_and_taking(self, organization_pages: OrganizationPages) -> None:
         member = organization_pages.member("member")
@@ -82,7 +84,7 @@ class TestSeats:
         organization_pages.post("admin", *parts)
         assert not Seat.objects.filter(assigned_at__isnull=False).exists()
 
-    def test_what_is_not_there_is_not_asked_about(self, organization_pages: OrganizationPages) -> None:
+    def test_unknown_seats_have_no_confirmation_page(self, organization_pages: OrganizationPages) -> None:
         other = Team("oscar", "Other")
         for product_id, member in (("no-such", organization_pages.member("member")), ("studio", other["oscar"].pk)):
             path = organization_pages.path("products", product_id, "seats", member, "revoke")

@@ -1,4 +1,4 @@
-"""/api/organizations: the API's own routes by session cookie and CSRF token."""
+"""/api/organizations: the API's routes with session cookie and CSRF token."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ class Browser:
 
     @property
     def csrf(self) -> dict[str, str]:
-        """Return the header that goes with a change."""
+        """Return the header that a change requires."""
         return {"X-CSRFToken": self.client.cookies["csrftoken"].value}
 
     def __call__(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
@@ -136,7 +136,7 @@ def test_wrong_bodies_get_the_apis_errors(alice: Browser) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (415, "unsupported_media_type")
 
 
-def test_an_owner_renames_and_nobody_else(alice: Browser) -> None:
+def test_only_an_owner_renames(alice: Browser) -> None:
     _, founded = alice("POST", ROOT, {"name": "Acme"})
     org = f"{ROOT}/{founded['orgId']}"
     status, renamed = alice("PUT", org, {"name": "Zenith"})

@@ -71,7 +71,7 @@ def test_forms_have_the_labels_that_people_and_programs_look_for(client: Client)
     assert 'href="/account/signup/"' in client.get("/account/login/").content.decode()
 
 
-def test_a_wrong_password_and_an_unknown_address_look_alike(client: Client) -> None:
+def test_a_wrong_password_and_an_unknown_address_look_the_same(client: Client) -> None:
     sign_up(client)
     client.logout()
     pages = [
@@ -140,7 +140,7 @@ def test_production_cookies_are_bound_to_the_host(settings: Settings) -> None:
 
 
 class TestAppearance:
-    """Cosmetic alone: product and theme, by link, referrer or cookie."""
+    """Appearance: product and theme, by link, referrer or cookie. It is only cosmetic."""
 
     @pytest.fixture(autouse=True)
     def products(self, db: None) -> None:
@@ -160,7 +160,7 @@ class TestAppearance:
         assert b"Studio" in client.get("/account/login/").content
 
     @pytest.mark.parametrize("query", ["product=evil", "theme=blue", "product=<script>", "product=studio%00", ""])
-    def test_what_is_not_listed_is_ignored(self, client: Client, query: str) -> None:
+    def test_unlisted_values_are_ignored(self, client: Client, query: str) -> None:
         page = client.get(f"/account/login/?{query}")
         assert self.cookie(client) is None
         assert b"data-theme" not in page.content
@@ -198,7 +198,7 @@ class TestAppearance:
 
 
 class TestDevices:
-    """The list of devices, and ending one."""
+    """Listing devices and signing one out."""
 
     def test_lists_and_revokes_ones_own(self, client: Client) -> None:
         sign_up(client)
@@ -236,9 +236,9 @@ class TestDevices:
 
 
 class TestConfirmingAgain:
-    """Pages that ask for the password once more."""
+    """Pages that require reauthentication."""
 
-    def test_who_signed_up_just_now_is_not_asked_for_the_password_again(self, client: Client) -> None:
+    def test_a_new_person_is_not_asked_for_the_password_again(self, client: Client) -> None:
         sign_up(client)
         assert client.get("/account/2fa/webauthn/add/").status_code == 200
 

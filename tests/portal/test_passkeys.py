@@ -1,4 +1,4 @@
-"""Passkeys in the hands of an attacker: answers that come again, copies, stolen keys, and the last one removed."""
+"""Attacks on passkeys: replayed responses, clones, stolen keys; and removal of the last one."""
 
 import json
 import re
@@ -27,7 +27,7 @@ STATE = "mfa.webauthn.state"
 
 @pytest.fixture
 def alice(client: Client) -> Account:
-    """Sign Alice up; the client is her browser, and she has just shown her password."""
+    """Sign Alice up; the client is her browser, where she has just entered her password."""
     sign_up(client)
     client.post("/account/reauthenticate/", {"password": PASSWORD})
     return Account.objects.get(email="alice@example.com")
@@ -43,7 +43,7 @@ def add(client: Client, passkey: Passkey) -> Any:
 
 
 def begun(client: Client) -> str:
-    """Ask for a sign-in by passkey; return its challenge."""
+    """Begin a sign-in by passkey; return its challenge."""
     client.get(SIGN_IN, HTTP_ACCEPT="application/json")
     return challenge_of(client)
 
@@ -77,7 +77,7 @@ def test_an_answer_serves_once_though_its_challenge_comes_back(client: Client, a
     thief = Client()
     begun(thief)
     session = thief.session
-    session[STATE] = state  # as a request beside the first one may have written it back
+    session[STATE] = state  # as a concurrent request may have restored it
     session.save()
     thief.post(SIGN_IN, {"credential": answer})
     assert not is_signed_in(thief)
@@ -128,10 +128,10 @@ def test_renaming_a_passkey_keeps_its_count(client: Client, alice: Account) -> N
     assert (row.data["name"], row.data["signatures"]) == ("Other", 2)
 
 
-def test_a_key_that_asks_nobody_is_no_more_than_a_second_factor(client: Client, alice: Account) -> None:
+def test_a_key_without_user_verification_is_only_a_second_factor(client: Client, alice: Account) -> None:
     stolen = Passkey()
     add(client, stolen)
-    stolen.verifies = False  # whoever has it knows no PIN
+    stolen.verifies = False  # the thief does not know the PIN
     assert not signs_in(stolen, alice)
     second = Client()
     second.post("/account/login/", {"login": "alice@example.com", "password": PASSWORD})
@@ -140,9 +140,7 @@ def test_a_key_that_asks_nobody_is_no_more_than_a_second_factor(client: Client, 
     assert is_signed_in(second)
 
 
-def test_a_challenge_of_ones_own_second_factor_signs_nobody_in_with_a_stolen_key(
-    client: Client, alice: Account
-) -> None:
+def test_a_second_factors_challenge_cannot_be_used_to_sign_in_with_a_stolen_key(client: Client, alice: Account) -> None:
     stolen = Passkey()
     add(client, stolen)
     stolen.verifies = False
@@ -152,9 +150,9 @@ def test_a_challenge_of_ones_own_second_factor_signs_nobody_in_with_a_stolen_key
     add(thief, Passkey())
     thief.post("/account/logout/")
     thief.post("/account/login/", {"login": "mallory@example.com", "password": PASSWORD})
-    thief.get(SECOND)  # its challenge asks for no verification
+    thief.get(SECOND)  # its challenge does not require verification
     session = thief.session
-    session["account_login"]["initiated_at"] -= 3600  # the sign-in has timed out, the challenge stays
+    session["account_login"]["initiated_at"] -= 3600  # the sign-in has timed out, but the challenge remains
     session.save()
     thief.post(SIGN_IN, {"credential": stolen.proof(challenge_of(thief), alice)})
     assert not is_signed_in(thief)
@@ -167,7 +165,7 @@ def test_a_suspended_account_has_no_use_of_it(client: Client, alice: Account) ->
     assert not signs_in(passkey, alice)
 
 
-def test_nobody_adds_one_whose_session_was_ended(client: Client, alice: Account) -> None:
+def test_an_ended_session_cannot_add_one(client: Client, alice: Account) -> None:
     client.get(ADD)
     form = {"name": "Key", "credential": Passkey().made(challenge_of(client))}
     other = Client()
@@ -210,10 +208,12 @@ class TestAdding:
 
     def test_the_browser_is_asked_for_one_that_can(self, client: Client, alice: Account) -> None:
         page = client.get(ADD).content.decode()
-        told = json.loads(page.partition('<script id="js_data" type="application/json">')[2].partition("</script>")[0])
-        chosen = told["creation_options"]["publicKey"]["authenticatorSelection"]
+        context = json.loads(
+            page.partition('<script id="js_data" type="application/json">')[2].partition("</script>")[0]
+        )
+        chosen = context["creation_options"]["publicKey"]["authenticatorSelection"]
         assert (chosen["residentKey"], chosen["userVerification"]) == ("required", "required")
-        assert challenge_of(client) == told["creation_options"]["publicKey"]["challenge"]
+        assert challenge_of(client) == context["creation_options"]["publicKey"]["challenge"]
         assert "forms.signupForm" in page, "the script that leaves these options as they are"
         assert "passwordless" not in page.lower()
 
@@ -223,7 +223,7 @@ class TestAdding:
 
     def test_one_of_an_unverified_person_is_refused_by_any_challenge(self, client: Client, alice: Account) -> None:
         add(client, Passkey())
-        client.get("/account/2fa/webauthn/reauthenticate/")  # its challenge asks for no verification
+        client.get("/account/2fa/webauthn/reauthenticate/")  # its challenge does not require verification
         made = Passkey(verifies=False).made(challenge_of(client))
         assert client.post(ADD, {"name": "Key", "credential": made}).status_code == 200
         assert Authenticator.objects.filter(type="webauthn").count() == 1
@@ -239,7 +239,7 @@ class TestAdding:
         assert Authenticator.objects.filter(type="webauthn").count() == kept
 
     @pytest.mark.parametrize("odd", [[1], "x", 5, {"credProps": [1]}, {"credProps": "x"}])
-    def test_odd_extensions_are_no_error_of_ours(self, client: Client, alice: Account, odd: Any) -> None:
+    def test_malformed_extensions_cause_no_server_error(self, client: Client, alice: Account, odd: Any) -> None:
         client.get(ADD)
         made = {**json.loads(Passkey().made(challenge_of(client))), "clientExtensionResults": odd}
         assert client.post(ADD, {"name": "Key", "credential": json.dumps(made)}).status_code == 200
@@ -303,7 +303,7 @@ def test_security_leads_to_everything_that_protects_the_account(
 
 @pytest.mark.django_db(transaction=True)
 class TestAtOnce:
-    """Several requests of one browser at the same moment."""
+    """Concurrent requests of one browser."""
 
     @pytest.fixture
     def passkey(self, client: Client, alice: Account) -> Passkey:
@@ -320,5 +320,5 @@ class TestAtOnce:
         at_once(*[lambda browser=browser: browser.post(SIGN_IN, answer).status_code for browser in browsers])
         assert [is_signed_in(browser) for browser in browsers].count(True) == 1
 
-    def test_a_challenge_is_taken_once(self) -> None:
+    def test_a_challenge_is_accepted_once(self) -> None:
         assert at_once(*[lambda: enrolments.spend("challenge") for _ in range(8)]).count(True) == 1

@@ -1,4 +1,4 @@
-"""A gateway with production's settings, in a process of its own: its hosts, its health, its proxies, its mails."""
+"""A gateway process with production settings: hosts, health check, proxies and mail."""
 
 import os
 import re
@@ -82,7 +82,7 @@ def test_pages_are_served_for_the_hosts_of_the_public_addresses(origin: str, hos
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8000", "10.1.2.3", PORTAL, "evil.example"])
-def test_health_is_told_whatever_the_host(origin: str, host: str) -> None:
+def test_health_is_served_for_any_host(origin: str, host: str) -> None:
     assert httpx.get(f"{origin}/healthz", headers={"Host": host}).json() == {"status": "ok"}
 
 
@@ -90,7 +90,9 @@ def test_a_trusted_proxy_names_the_client_and_the_scheme(origin: str) -> None:
     assert "Strict-Transport-Security" in page(origin, "/account/login/").headers
     for client in ("203.0.113.1", "198.51.100.9, 203.0.113.1", "203.0.113.1, 10.9.4.4"):
         submit(origin, "/account/login/", {"login": ADDRESS, "password": "x"}, **{"X-Forwarded-For": client})
-    assert CacheEntry.objects.filter(key__contains=":login_address:").count() == 1, "one client, told in three ways"
+    assert CacheEntry.objects.filter(key__contains=":login_address:").count() == 1, (
+        "one client, identified in three ways"
+    )
     assert CacheEntry.objects.filter(key__contains=":login_address:", key__endswith=":203.0.113.1").exists()
     assert not CacheEntry.objects.filter(key__contains="198.51.100.9").exists()
 
@@ -120,23 +122,23 @@ def test_without_trusted_proxies_the_headers_are_the_clients_own_words(mails: Pa
 )
 def test_does_not_start_with_settings_that_let_strangers_choose(changed: dict[str, str], words: str) -> None:
     command = [sys.executable, "manage.py", "check"]
-    told = subprocess.run(command, env={**os.environ, **ENVIRONMENT, **changed}, capture_output=True, text=True)
-    assert told.returncode != 0
-    assert words in told.stderr
+    result = subprocess.run(command, env={**os.environ, **ENVIRONMENT, **changed}, capture_output=True, text=True)
+    assert result.returncode != 0
+    assert words in result.stderr
 
 
 def test_named_hosts_come_besides_the_public_ones() -> None:
     settings = {**os.environ, **ENVIRONMENT, "ALLOWED_HOSTS": "internal.example,.service.example"}
     read = "from django.conf import settings; print(settings.ALLOWED_HOSTS)"
-    told = subprocess.run([sys.executable, "-c", read], env=settings, capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == str(
+    result = subprocess.run([sys.executable, "-c", read], env=settings, capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == str(
         ["internal.example", ".service.example", "gateway.service.example", "accounts.service.example"]
     )
 
 
 def test_says_at_the_start_that_no_proxy_is_trusted() -> None:
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "manage.py", "check"], env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True
     )
-    assert told.returncode == 0
-    assert "TRUSTED_PROXIES is empty" in told.stderr
+    assert result.returncode == 0
+    assert "TRUSTED_PROXIES is empty" in result.stderr

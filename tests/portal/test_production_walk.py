@@ -1,4 +1,4 @@
-"""Every address of a gateway in production, as a stranger opens it: hostile hosts, plain http, headers and cookies."""
+"""Anonymous requests to every URL of a production gateway: hostile hosts, plain http, headers and cookies."""
 
 import re
 from collections.abc import Iterator
@@ -84,7 +84,7 @@ def test_every_page_has_its_policies(client: httpx.Client) -> None:
 
 
 def cookies_of(answer: httpx.Response) -> set[str]:
-    """Check an answer's cookies and return their names."""
+    """Check a response's cookies and return their names."""
     seen = set()
     for line in answer.headers.get_list("Set-Cookie"):
         for name, morsel in SimpleCookie(line).items():
@@ -97,7 +97,7 @@ def cookies_of(answer: httpx.Response) -> set[str]:
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_every_cookie_is_bound_to_the_host_and_to_tls(client: httpx.Client, settings: Settings, scheme: str) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]  # as production has
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]  # as in production
     Product.objects.create(slug="studio", name="Studio")
     headers, seen = {**SECURE, "X-Forwarded-Proto": scheme}, set()
     for path in [*PATHS, "/account/login/?product=studio&theme=dark"]:

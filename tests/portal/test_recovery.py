@@ -1,4 +1,4 @@
-"""Getting back in and keeping others out: password reset by mail, the limit on guesses, ending another browser's session."""
+"""Recovery of accounts: password reset by mail, limits on guesses, and ending other sessions."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Second factors at two server processes at once: a code, a challenge and a change have one winner each."""
+"""Concurrent second factors at two server processes: each code, challenge and change succeeds once."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -50,7 +50,7 @@ def browsers(origins: list[str]) -> Iterator[list[Browser]]:
 
 
 def code_of(secret: str) -> str:
-    """Return the code of now."""
+    """Return the current code."""
     [counter] = yield_hotp_counters_from_time()
     return format_hotp_value(hotp_value(secret, counter))
 

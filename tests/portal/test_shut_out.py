@@ -1,4 +1,4 @@
-"""An account that an operator suspends or closes: whatever its person holds at that moment opens nothing, then or later."""
+"""Suspended and closed accounts: none of the person's sessions, tokens, codes or links works, then or later."""
 
 import re
 from collections.abc import Callable
@@ -37,7 +37,7 @@ SIGN_IN = {"login": "alice@example.com", "password": PASSWORD}
 
 
 def issued(account: Account, letter: str) -> tuple[str, str]:
-    """Return a code that waits to be redeemed, and its verifier."""
+    """Return an unredeemed code and its code verifier."""
     verifier = VERIFIER[:-1] + letter
     asked = AuthorizationRequest(client_id=APP, redirect_uri=CALLBACK, code_challenge=pkce.challenge_of(verifier))
     code = codes.issue(asked, account=account, scopes=SCOPES, consents=[], now=timezone.now())
@@ -47,7 +47,7 @@ def issued(account: Account, letter: str) -> tuple[str, str]:
 
 @pytest.fixture
 def held(client: Client, settings: Settings, identity_provider: IdentityProvider) -> SimpleNamespace:
-    """Return all that a person may hold."""
+    """Return all credentials that a person may hold."""
     keyring.forget()
     settings.MAIL_IS_CONFIGURED = True
     sign_up(client)
@@ -202,7 +202,7 @@ def test_nothing_lets_the_account_in(held: Any, console: Client, shut: Any, way_
 
 @pytest.mark.parametrize("shut", [by_action, by_form])
 @pytest.mark.parametrize("way_in", WAYS_IN)
-def test_afterwards_the_person_signs_in_anew(
+def test_afterwards_the_person_can_sign_in_again(
     held: Any, console: Client, shut: Any, way_in: Callable[[Any], bool]
 ) -> None:
     shut(console, held.account, is_in=False)

@@ -1,4 +1,4 @@
-"""A suspended account: nobody signs in to it, and whoever was signed in is not any more."""
+"""Suspended accounts: sign-in is refused, and existing sessions end."""
 
 from typing import Any
 
@@ -78,11 +78,11 @@ def test_a_sign_in_that_was_under_way_ends_with_the_suspension(client: Client, a
     suspend(account=alice, now=timezone.now())
     unsuspend(account=alice)
     late = Client()
-    late.force_login(alice)  # as of before the suspension
+    late.force_login(alice)  # with the session hash from before the suspension
     assert not is_signed_in(late)
 
 
-def test_nobody_signs_in_by_password(alice: Account) -> None:
+def test_sign_in_by_password_is_refused(alice: Account) -> None:
     suspend(account=alice, now=timezone.now())
     stranger = Client()
     page = stranger.post("/account/login/", SIGN_IN, follow=True).content.decode()
@@ -91,7 +91,7 @@ def test_nobody_signs_in_by_password(alice: Account) -> None:
     assert "suspended" not in stranger.post("/account/login/", {**SIGN_IN, "password": "wrong"}).content.decode()
 
 
-def test_nobody_signs_in_whose_password_came_before_and_second_factor_after(alice: Account) -> None:
+def test_a_sign_in_that_began_before_the_suspension_is_refused(alice: Account) -> None:
     secret = generate_totp_secret()
     Authenticator.objects.create(user=alice, type="totp", data={"secret": get_adapter().encrypt(secret)})
     browser = Client()
@@ -102,13 +102,13 @@ def test_nobody_signs_in_whose_password_came_before_and_second_factor_after(alic
     assert not is_signed_in(browser)
 
 
-def test_nobody_is_asked_for_a_second_factor_of_a_suspended_account(alice: Account) -> None:
+def test_no_second_factor_is_requested_for_a_suspended_account(alice: Account) -> None:
     Authenticator.objects.create(user=alice, type="totp", data={"secret": get_adapter().encrypt("x")})
     suspend(account=alice, now=timezone.now())
     assert Client().post("/account/login/", SIGN_IN)["Location"] == "/account/inactive/"
 
 
-def test_a_reset_password_lets_nobody_in(alice: Account, settings: Any) -> None:
+def test_a_password_reset_does_not_lift_it(alice: Account, settings: Any) -> None:
     settings.MAIL_IS_CONFIGURED = True
     stranger = Client()
     stranger.post("/account/password/reset/", {"email": "alice@example.com"})

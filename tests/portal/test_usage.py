@@ -1,4 +1,4 @@
-"""The usage pages of a person and of an organization: a month's figures, tables and calls, its export, and who sees them."""
+"""The usage pages of people and organizations: a month's figures, tables and calls, the export, and access."""
 
 import re
 from datetime import timedelta
@@ -32,7 +32,7 @@ NO_MONTHS = ["", "2999-01", "1999-01", "2026-13", "now", "' OR 1=1 --", "<script
 class TestOrganization:
     """/organizations/<org_id>/usage."""
 
-    def test_tells_a_month_by_day_by_product_and_member_and_by_model(
+    def test_shows_a_month_by_day_by_product_and_member_and_by_model(
         self, organization_pages: OrganizationPages, purse: Purse
     ) -> None:
         member, owner = organization_pages.member("member"), organization_pages.member("owner")
@@ -86,7 +86,7 @@ class TestOrganization:
         assert "No calls were made in this month." in page
         assert "charts.js" not in page
 
-    def test_a_month_that_is_not_on_offer_is_told_so(self, organization_pages: OrganizationPages, purse: Purse) -> None:
+    def test_an_unavailable_month_is_reported(self, organization_pages: OrganizationPages, purse: Purse) -> None:
         used(purse, 5, THIS[0])
         for month in NO_MONTHS:
             answer = organization_pages["owner"].get(organization_pages.path("usage"), {"month": month})
@@ -99,7 +99,7 @@ class TestOrganization:
                 == 404
             )
 
-    def test_a_stranger_cannot_tell_which_months_were_used(
+    def test_strangers_cannot_learn_which_months_were_used(
         self, organization_pages: OrganizationPages, purse: Purse
     ) -> None:
         used(purse, 5, LAST[0])
@@ -177,7 +177,7 @@ class TestOrganization:
 class TestPerson:
     """/wallet/usage."""
 
-    def test_tells_a_month_by_day_by_product_and_by_model(
+    def test_shows_a_month_by_day_by_product_and_by_model(
         self, alice: Client, own: Purse, organization_pages: OrganizationPages
     ) -> None:
         used(own, 250, LAST[0], product="studio")
@@ -195,7 +195,7 @@ class TestPerson:
         calls = found[f"Calls that began in {LAST[0]:%B %Y}, newest first"][1:]
         assert [call[1:] for call in calls] == [["reasoning", "Charged", "$0.00010"], ["fast", "Charged", "$0.00025"]]
 
-    def test_a_month_that_is_not_on_offer_is_told_so(self, alice: Client, own: Purse) -> None:
+    def test_an_unavailable_month_is_reported(self, alice: Client, own: Purse) -> None:
         for month in NO_MONTHS:
             answer = alice.get("/wallet/usage", {"month": month})
             assert answer.status_code == 404, month

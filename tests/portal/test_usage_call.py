@@ -1,4 +1,4 @@
-"""The page of one call: what it cost, of which parts, and why it ended as it did."""
+"""The page of one call: cost, its parts, and outcome."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,15 +23,15 @@ ENDINGS: list[tuple[Callable[[str], Any], str]] = [
     (lambda one: settle(one, 300, basis="operator"), "The operator of this gateway decided the charge."),
     (lambda one: release(one, resolution="rejected"), "Not charged The model provider refused the request."),
     (lambda one: release(one, resolution="overloaded"), "Not charged The model provider was overloaded"),
-    (lambda one: release(one, resolution="unresolved"), "Nobody could find out what was used"),
+    (lambda one: release(one, resolution="unresolved"), "The usage could not be determined"),
     (lambda one: review(one, "timed out"), "Under review The model provider did not answer in time."),
     (lambda one: review(one, "deadline_passed"), "Under review The gateway was interrupted during the call."),
-    (lambda one: None, "In progress The call is not over yet."),
+    (lambda one: None, "In progress The call has not ended yet."),
 ]
 
 
 class TestCall:
-    """/wallet/usage/<usage_id>: what one call cost and why it ended as it did."""
+    """/wallet/usage/<usage_id>: cost and outcome of one call."""
 
     def test_says_why_it_ended(self, alice: Client, own: Purse) -> None:
         for end, words in ENDINGS:
@@ -42,7 +42,7 @@ class TestCall:
             assert words in text_of(answer)
             assert usage_id in text_of(answer)
 
-    def test_a_live_session_is_told_part_by_part(self, alice: Client, own: Purse) -> None:
+    def test_a_live_session_is_shown_part_by_part(self, alice: Client, own: Purse) -> None:
         prices = {"input_token": "4", "output_token": "16", "input_audio_token": "32", "output_audio_token": "64"}
         live = PriceVersion.objects.create(alias="realtime", components=prices)
         usage_id = own.call(1_000_000, route="realtime", model="realtime", price_version=live.pk)
@@ -57,7 +57,7 @@ class TestCall:
             ["Charge", "$0.082"],
         ]
 
-    def test_a_call_that_was_taken_over_is_told_at_its_price(self, alice: Client, own: Purse) -> None:
+    def test_a_takeover_is_shown_with_its_price(self, alice: Client, own: Purse) -> None:
         dearer = PriceVersion.objects.create(alias="deep", components={"input_token": "3", "output_token": "9"})
         usage_id = own.call(1_000_000)
         Takeover.objects.create(reservation_id=usage_id, model="deep", price_version=dearer)
@@ -75,7 +75,7 @@ class TestCall:
         settle(usage_id, 300)
         assert f"Paid from a credit $0.0002 {lot}" in text_of(alice.get(f"/wallet/usage/{usage_id}"))
 
-    def test_of_another_person_or_of_nobody_is_not_found(
+    def test_another_persons_or_an_unknown_call_is_not_found(
         self, alice: Client, own: Purse, organization_pages: OrganizationPages
     ) -> None:
         theirs = used(Purse("account", account("bob").did).pay(10_000_000), 7, THIS[0])

@@ -68,8 +68,8 @@ class TestExport:
             "charged_in_month_microusd": "1500250",
         }
         assert (rows[0]["charged_in_month_microusd"], rows[0]["begun_at"][:7]) == ("40", name_of(BEFORE))
-        told = (rows[2]["status"], rows[2]["outcome"], rows[2]["charged_usd"])
-        assert told == ("released", "The model provider refused the request.", "0.000000")
+        shown = (rows[2]["status"], rows[2]["outcome"], rows[2]["charged_usd"])
+        assert shown == ("released", "The model provider refused the request.", "0.000000")
 
     def test_adds_up_to_the_page(self, organization_pages: OrganizationPages, purse: Purse) -> None:
         for number in range(7):

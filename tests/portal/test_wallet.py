@@ -1,4 +1,4 @@
-"""A person's wallet in the portal: what is there, adding money, and what became of each payment."""
+"""A person's wallet in the portal: balance, adding money, and payments."""
 
 import html
 import re
@@ -38,7 +38,7 @@ def client_of(name: str) -> Client:
 
 
 def text_of(answer: Any) -> str:
-    """Read a page as one line of words."""
+    """Return a page's text on one line."""
     body = answer.content.decode().partition("<main")[2]
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
 
@@ -53,14 +53,14 @@ def add(client: Client, amount: str = "12.50", key: str = "", **form: str) -> An
 
 
 def paid(client: Client, provider: FakeStripe, amount: str = "12.50") -> Checkout:
-    """Pay and let the provider's record arrive."""
+    """Pay, and process the provider's record."""
     add(client, amount)
     checkout = Checkout.objects.latest("created_at")
     provider.pay(str(checkout.session_ref))
     return checkouts.converge(checkout, now=checkout.created_at)
 
 
-def told(client: Client, checkout: Checkout, query: str = "") -> str:
+def page_of(client: Client, checkout: Checkout, query: str = "") -> str:
     return text_of(client.get(f"/wallet/payments/{checkout.pk}{query}"))
 
 
@@ -117,7 +117,7 @@ def test_usage_shows_the_month_and_the_latest_calls(client: Client, purse: Purse
     assert "$0.500025" not in text_of(client_of("bob").get("/wallet/usage"))
 
 
-def test_says_in_words_what_a_debt_is(client: Client, purse: Purse) -> None:
+def test_explains_a_debt(client: Client, purse: Purse) -> None:
     purse.pay(100)
     settle(purse.call(100), 60)
     purse.refund(100)
@@ -167,7 +167,7 @@ def test_its_forms_may_lead_to_the_hosted_page_and_nowhere_else(
 
 
 def test_a_hosted_page_elsewhere_is_reached_by_a_link(client: Client, provider: FakeStripe) -> None:
-    """Browsers would stop the form at a host that the policy does not name; a link is free to go there."""
+    """Browsers block a form's redirect to a host that the policy does not allow, but not a link."""
     key = new_id("frm")
     add(client, key=key)
     checkout = Checkout.objects.get()
@@ -232,7 +232,7 @@ def test_an_amount_that_makes_no_sense(client: Client, provider: FakeStripe, amo
 
 
 @pytest.mark.parametrize("key", ["frm_1", "txn_01m7ytcx6w9bspg7b12pdxjvaw", "frm_01M7YTCX6W9BSPG7B12PDXJVAW", "é"])
-def test_a_form_without_its_name_is_shown_anew(client: Client, provider: FakeStripe, key: str) -> None:
+def test_a_form_without_its_key_is_shown_again(client: Client, provider: FakeStripe, key: str) -> None:
     assert add(client, key=key).status_code == 400
     assert not Checkout.objects.exists()
 
@@ -246,7 +246,7 @@ def test_amounts_are_exact(client: Client, provider: FakeStripe, amount: str, mi
 def test_coming_back_before_the_confirmation(client: Client, provider: FakeStripe) -> None:
     add(client)
     checkout = Checkout.objects.get()
-    words = told(client, checkout)
+    words = page_of(client, checkout)
     assert "Waiting for confirmation" in words
     assert "has not confirmed a payment yet" in words
     assert "Paid" not in words
@@ -266,7 +266,7 @@ def test_a_page_that_waits_looks_again_by_itself(client: Client, provider: FakeS
 
 def test_coming_back_paid(client: Client, provider: FakeStripe) -> None:
     checkout = paid(client, provider)
-    words = told(client, checkout)
+    words = page_of(client, checkout)
     assert "Paid The money is in the wallet. For Wallet balance Amount $12.50" in words
     assert checkout.pk in words
     assert "Available $12.50" in text_of(client.get("/wallet"))
@@ -277,13 +277,13 @@ def test_coming_back_paid(client: Client, provider: FakeStripe) -> None:
 def test_coming_back_cancelled(client: Client, provider: FakeStripe) -> None:
     add(client)
     checkout = Checkout.objects.get()
-    words = told(client, checkout, "?cancelled=1")
+    words = page_of(client, checkout, "?cancelled=1")
     assert "Cancelled You left the payment page. Nothing was charged." in words
     assert "Continue to payment" in words
 
 
-def test_cancelled_is_not_said_of_what_was_paid(client: Client, provider: FakeStripe) -> None:
-    words = told(client, paid(client, provider), "?cancelled=1")
+def test_a_paid_checkout_is_not_shown_as_cancelled(client: Client, provider: FakeStripe) -> None:
+    words = page_of(client, paid(client, provider), "?cancelled=1")
     assert "Cancelled" not in words
     assert "The money is in the wallet." in words
 
@@ -293,25 +293,25 @@ def test_an_expired_page(client: Client, provider: FakeStripe) -> None:
     checkout = Checkout.objects.get()
     provider.expire(str(checkout.session_ref))
     checkout = checkouts.converge(checkout, now=checkout.created_at)
-    assert "Not paid The payment page has expired. Nothing was charged." in told(client, checkout)
+    assert "Not paid The payment page has expired. Nothing was charged." in page_of(client, checkout)
 
 
-def test_a_payment_that_is_looked_at(client: Client, provider: FakeStripe) -> None:
+def test_a_payment_under_review(client: Client, provider: FakeStripe) -> None:
     add(client)
     checkout = Checkout.objects.get()
     provider.pay(str(checkout.session_ref))
     provider.amend(str(checkout.session_ref), amount_total=1)
     checkout = checkouts.converge(checkout, now=checkout.created_at)
-    assert "Under review" in told(client, checkout)
+    assert "Under review" in page_of(client, checkout)
     assert "Available $0.00" in text_of(client.get("/wallet"))
-    assert "came 10000" not in told(client, checkout), "the provider's record is the operator's to read"
+    assert "came 10000" not in page_of(client, checkout), "the provider's record is the operator's to read"
 
 
-def test_a_refund_is_told(client: Client, provider: FakeStripe) -> None:
+def test_a_refund_is_shown(client: Client, provider: FakeStripe) -> None:
     checkout = paid(client, provider)
     provider.refund(str(checkout.session_ref), amount=250)
     checkout = checkouts.converge(checkout, now=checkout.created_at)
-    assert "$2.50 of it was refunded or disputed." in told(client, checkout)
+    assert "$2.50 of it was refunded or disputed." in page_of(client, checkout)
     assert "Available $10.00" in text_of(client.get("/wallet"))
 
 
@@ -324,7 +324,7 @@ def test_another_persons_payment_is_not_found(client: Client, provider: FakeStri
     assert "$12.50" not in text_of(client_of("bob").get("/wallet"))
 
 
-def test_a_receipt_says_what_was_paid_and_for_what(client: Client, provider: FakeStripe) -> None:
+def test_a_receipt_shows_amount_and_purpose(client: Client, provider: FakeStripe) -> None:
     checkout = paid(client, provider)
     path = f"/wallet/payments/{checkout.pk}/receipt"
     assert f'href="{path}"' in client.get(f"/wallet/payments/{checkout.pk}").content.decode()
@@ -339,7 +339,7 @@ def test_a_receipt_says_what_was_paid_and_for_what(client: Client, provider: Fak
     assert "Amount paid $12.50 USD Refunded or disputed $2.50 USD" in text_of(client.get(path))
 
 
-def test_what_is_not_paid_has_no_receipt(client: Client, provider: FakeStripe) -> None:
+def test_an_unpaid_checkout_has_no_receipt(client: Client, provider: FakeStripe) -> None:
     add(client)
     path = f"/wallet/payments/{Checkout.objects.get().pk}"
     assert client.get(f"{path}/receipt").status_code == 404
@@ -369,7 +369,7 @@ def test_payments_are_paged(client: Client, provider: FakeStripe) -> None:
 
 
 class TestPresets:
-    """The usual amounts, and another that is typed."""
+    """Preset amounts, and a custom one."""
 
     def test_are_offered(self, client: Client, provider: FakeStripe) -> None:
         page = client.get("/wallet").content.decode()
@@ -384,7 +384,7 @@ class TestPresets:
     @pytest.mark.parametrize(
         ("preset", "amount"), [("25", "12.50"), ("25", "25"), ("30", ""), ("-25", ""), ("25", "five"), ("", "")]
     )
-    def test_what_is_not_one_clear_amount_is_refused(
+    def test_ambiguous_amounts_are_refused(
         self, client: Client, provider: FakeStripe, preset: str, amount: str
     ) -> None:
         answer = add(client, amount, preset=preset)

@@ -1,4 +1,4 @@
-"""Calls for the usage pages to show, and the tables that they show."""
+"""Creates calls for the usage pages, and reads the pages' tables."""
 
 import html
 import re
@@ -19,14 +19,14 @@ Rows = list[list[str]]
 
 
 def used(purse: Purse, cost: int, at: datetime, **fields: Any) -> str:
-    """Book a call that began and was charged at that time, and return its id."""
+    """Create a call that began and was charged at that time; return its id."""
     usage_id = purse.call(2_000_000, now=at, **fields)
     settle(usage_id, cost, now=at)
     return usage_id
 
 
 def tables(answer: Any) -> dict[str, Rows]:
-    """Read the page's tables by their captions, each line as the texts of its cells."""
+    """Return the page's tables by caption, each row as the texts of its cells."""
     page = answer.content.decode()
     found = {}
     for caption, body in re.findall(r'<caption class="unseen">(.*?)</caption>(.*?)</table>', page, re.DOTALL):

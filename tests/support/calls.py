@@ -1,4 +1,4 @@
-"""Counts the calls that a function makes: between two of them, the interpreter's lock can go to another thread."""
+"""Counts the calls that a function makes: between two of them, another thread can take the interpreter's lock."""
 
 import sys
 from collections import Counter
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def calls_during(function: Callable[[], Any]) -> Counter[str]:
-    """Count what a function calls, by name."""
+    """Count the calls made by a function, by name."""
     calls = Counter[str]()
 
     def note(frame: Any, event: str, function: Any) -> None:

@@ -1,4 +1,4 @@
-"""Waits for what other threads and processes do, and does several things at once."""
+"""Waits for other threads and processes, and runs calls concurrently."""
 
 import asyncio
 import threading
@@ -12,13 +12,13 @@ from django.db import connection
 from gateway.core.contract.errors import ApiError
 
 PATIENCE_SECONDS = 120.0
-"""Far more than anything takes: a machine that stalls fails no test."""
+"""Far longer than anything takes, so that no test fails on a stalled machine."""
 
 Result = TypeVar("Result")
 
 
 def eventually(condition: Callable[[], Result], seconds: float = PATIENCE_SECONDS) -> Result:
-    """Return the first true result of `condition`; fail when there is none in `seconds`."""
+    """Return the first true result of `condition`; fail if there is none within `seconds`."""
     deadline = time.monotonic() + seconds
     while not (result := condition()):
         assert time.monotonic() < deadline, f"waited {seconds} s in vain"
@@ -27,12 +27,12 @@ def eventually(condition: Callable[[], Result], seconds: float = PATIENCE_SECOND
 
 
 async def eventually_async(condition: Callable[[], Result]) -> Result:
-    """Wait as `eventually` does, and let the tasks of this loop go on meanwhile."""
+    """Wait as `eventually` does without blocking this loop's other tasks."""
     return await asyncio.to_thread(eventually, condition)
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Start all calls together, each on a database connection of its own; return their results, a refusal as its code."""
+    """Start all calls together, each on its own database connection; return their results, or their errors' codes."""
     barrier = threading.Barrier(len(calls))
 
     def run(call: Callable[[], Any]) -> Any:

@@ -1,4 +1,4 @@
-"""One embedded PostgreSQL for a whole test session, shared by all pytest-xdist workers, and ways to its databases."""
+"""One embedded PostgreSQL per test session, shared by all pytest-xdist workers, and connections to its databases."""
 
 import atexit
 import os
@@ -22,7 +22,7 @@ DATA_VARIABLE = "TEST_DATA_DIR"
 def provide_database() -> str:
     """Return the URL of the session's server, started here unless TEST_DATABASE_URL names one.
 
-    Workers are started by the process that came here first and inherit the variable, so there is one server.
+    The first process that gets here starts the workers, which inherit the variable, so there is one server.
     """
     url = os.environ.get(URL_VARIABLE)
     if url is None:
@@ -46,19 +46,19 @@ def make_home() -> Path:
 
 
 def database_url(port: int | None = None) -> str:
-    """Return the URL of the database that this test uses, by way of another port where one is given."""
+    """Return the URL of this test's database, through another port if one is given."""
     at = connection.settings_dict
     user, password, host = (quote(str(at[name]), safe="") for name in ("USER", "PASSWORD", "HOST"))
     return f"postgresql://{user}:{password}@{host}:{port or at['PORT']}/{at['NAME']}"
 
 
 def connect(**options: Any) -> psycopg.Connection[Any]:
-    """Open a connection to it beside Django's, which a file with an event loop of its own could not use."""
+    """Open a connection besides Django's, which code with its own event loop cannot use."""
     return psycopg.connect(database_url(), **options)
 
 
 def _start() -> str:
-    """Start a server in a directory of its own and see to it that it stops when this process ends."""
+    """Start a server in a new directory, and stop it when this process ends."""
     cluster = Cluster(make_home(), durable=False)
     atexit.register(cluster.stop)
     signal.signal(signal.SIGTERM, _interrupt)
@@ -66,5 +66,5 @@ def _start() -> str:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """End like Ctrl-C, so that fixtures and the server are torn down."""
+    """Handle a signal like Ctrl-C, so that fixtures and the server are torn down."""
     raise KeyboardInterrupt

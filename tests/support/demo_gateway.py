@@ -1,4 +1,4 @@
-"""A whole gateway as a newcomer starts it: the demo configuration, and the demo's product signed in."""
+"""A whole gateway as a new user starts it: the demo configuration, and the demo's product signed in."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,12 +13,12 @@ ALICE = "did:web:demo.studio.example:alice"
 
 
 class DemoGateway(GatewayProcess):
-    """A running gateway, its product's server, people signed in by it, and what its demo told."""
+    """A running gateway, its product's server, people signed in by it, and its demo's output."""
 
     tour = ""
 
     def product(self) -> ProductServer:
-        """Return the demo's product, whose key the demo left in the data directory."""
+        """Return the demo's product, whose key the demo stored in the data directory."""
         key = ProductKey.load(self.data_dir / "demo-product.pem")
         return ProductServer(self.base_url, issuer=ISSUER, product="studio", key=key)
 
@@ -29,7 +29,7 @@ class DemoGateway(GatewayProcess):
 
 @contextmanager
 def running_demo(**settings: str) -> Iterator[DemoGateway]:
-    """Start one whose demo has run once, so the demo's product and credit exist."""
+    """Start one and run its demo once, so that the demo's product and credit exist."""
     with DemoGateway(settings=settings) as demo:
         told = demo.manage("demo")
         assert told.returncode == 0, told.stdout + told.stderr + demo.log

@@ -1,4 +1,4 @@
-"""Whole gateways in processes of their own, as `python -m gateway.run` starts them."""
+"""Whole gateways in separate processes, started with `python -m gateway.run`."""
 
 import json
 import os
@@ -27,12 +27,12 @@ OURS = (
     "FIELD_ENCRYPTION_KEYS",
     "TEST_DATABASE_URL",
 )
-"""What the tests' own process was told, and a gateway that is on its own is not."""
+"""Settings of the test process that a separate gateway must not inherit."""
 
 
 @dataclass
 class GatewayProcess:
-    """One process and what it printed; as a context manager it is ready, and stopped whatever happens."""
+    """One process and its output; the context manager starts it, waits until it is ready, and always stops it."""
 
     data_dir: Path = field(default_factory=lambda: make_home() / "data")
     port: int = field(default_factory=free_port)
@@ -54,33 +54,33 @@ class GatewayProcess:
 
     @property
     def base_url(self) -> str:
-        """Return where it answers."""
+        """Return its base URL."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def stdout(self) -> str:
-        """Return what it said so far."""
+        """Return its standard output so far."""
         return self._path("out").read_text()
 
     @property
     def stderr(self) -> str:
-        """Return what it complained about so far."""
+        """Return its standard error so far."""
         return self._path("err").read_text()
 
     @property
     def complaints(self) -> str:
-        """Return that without the line in which the worker of sandbox runs tells what bounds them."""
+        """Return its standard error without the line in which the sandbox worker reports its limits."""
         lines = self.stderr.splitlines(keepends=True)
         return "".join(line for line in lines if "INFO/MainProcess] Sandbox: bubblewrap" not in line)
 
     @property
     def log(self) -> str:
-        """Return all that it printed so far."""
+        """Return all of its output so far."""
         return self.stdout + self.stderr
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return what it, and a command in another shell, are given."""
+        """Return its environment, which commands in other shells share."""
         kept = {name: value for name, value in os.environ.items() if name not in OURS}
         return {**kept, "DATA_DIR": str(self.data_dir), "PORT": str(self.port), **self.settings}
 
@@ -111,11 +111,11 @@ class GatewayProcess:
         return self.process.wait(PATIENCE_SECONDS)
 
     def has_ended(self) -> bool:
-        """Return whether the process is gone."""
+        """Return whether the process has ended."""
         return self.process is not None and self.process.poll() is not None
 
     def is_ready(self) -> bool:
-        """Return whether it said that it is ready."""
+        """Return whether it reported that it is ready."""
         return f"ready: {self.base_url}\n" in self.stdout
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
@@ -125,12 +125,12 @@ class GatewayProcess:
         return self.wait()
 
     def children(self) -> dict[str, int]:
-        """Return the processes that it says it runs."""
+        """Return the process ids of its recorded children."""
         recorded = json.loads((self.data_dir / "run.json").read_text())["children"]
         return {name: child["pid"] for name, child in recorded.items()}
 
     def health(self) -> int:
-        """Return the status of GET /healthz, 0 when nobody answers."""
+        """Return the status of GET /healthz, or 0 if there is no response."""
         try:
             with urllib.request.urlopen(f"{self.base_url}/healthz", timeout=10) as response:
                 return int(response.status)
@@ -140,7 +140,7 @@ class GatewayProcess:
             return 0
 
     def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run a Python program as another shell would."""
+        """Run a Python program as from another shell."""
         return subprocess.run(
             [sys.executable, *command],
             cwd=PROJECT_DIR,
@@ -151,7 +151,7 @@ class GatewayProcess:
         )
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a management command as another shell would."""
+        """Run a management command as from another shell."""
         return self.run("manage.py", *arguments)
 
     def _path(self, name: str) -> Path:

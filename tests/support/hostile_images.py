@@ -1,4 +1,4 @@
-"""Addresses and servers of images by which a stranger attacks whoever fetches them, for every route that takes images."""
+"""Image addresses and servers that attack the fetcher, for every route that accepts images."""
 
 import gzip
 import socket
@@ -44,7 +44,8 @@ URLS = [
     "https://images.example\\@127.0.0.1/a.png",
     "https://images.example:0/a.png",
 ]
-"""Told by themselves: decimal, octal, hexadecimal and mapped forms, link-local and metadata addresses, credentials."""
+"""Refused by the URL alone: decimal, octal, hexadecimal and mapped forms, link-local and metadata addresses,
+credentials."""
 
 RESOLVED: Mapping[str, list[str]] = {
     "loopback": ["127.0.0.2"],
@@ -54,7 +55,7 @@ RESOLVED: Mapping[str, list[str]] = {
     "one of several": ["127.0.0.1", "10.0.0.1"],
     "nothing": [],
 }
-"""What a name that looks public may stand for; 127.0.0.1 is a test's public internet."""
+"""Addresses that a public-looking name may resolve to; 127.0.0.1 stands for the public internet in tests."""
 
 
 def _endless(host: ImageHost) -> Page:
@@ -100,11 +101,11 @@ PAGES: Mapping[str, Callable[[ImageHost], Page]] = {
     "compressed bomb": _bomb,
 }
 SLOW_PAGES: Mapping[str, Callable[[ImageHost], Page]] = {"silent": _silent, "dripping": _dripping}
-"""What is given up after the fetcher's whole time."""
+"""The pages that are given up at the fetcher's timeout."""
 
 
 def noting(asked: list[str]) -> Callable[..., list[Any]]:
-    """Make a look-up that gives a test's public address for every name and address; `asked` gets each."""
+    """Build a resolver that returns the tests' public address for everything; `asked` records each query."""
 
     def look_up(name: str, port: int, *_: Any) -> list[Any]:
         asked.append(name)
@@ -114,7 +115,8 @@ def noting(asked: list[str]) -> Callable[..., list[Any]]:
 
 
 def rebinding(asked: list[str]) -> Callable[..., list[Any]]:
-    """Make a look-up that gives a test's public address first and a private one from then on; `asked` gets each name."""
+    """Build a resolver that returns the tests' public address first and a private one afterwards; `asked` records each
+    name."""
 
     def look_up(name: str, port: int, *_: Any) -> list[Any]:
         asked.append(name)

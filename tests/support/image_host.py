@@ -1,4 +1,4 @@
-"""A web server with a certificate, as a customer's images have one: each path answers with bytes of the test's choosing."""
+"""A web server with a certificate, like a customer's image host: each path responds with bytes chosen by the test."""
 
 import datetime
 import ipaddress
@@ -28,20 +28,20 @@ Page = bytes | Callable[[socket.socket], None]
 
 
 def answer(body: bytes, *, status: str = "200 OK", length: int | None = None, headers: str = "") -> bytes:
-    """Lay out an HTTP answer."""
+    """Render an HTTP response."""
     size = len(body) if length is None else length
     return f"HTTP/1.1 {status}\r\nContent-Length: {size}\r\n{headers}\r\n".encode() + body
 
 
 class ImageHost:
-    """Serves on loopback until the context ends; `requests` has the request line and headers of each that arrived."""
+    """Serves on loopback until the context ends; `requests` has the request line and headers of each request."""
 
     def __init__(self, folder: Path) -> None:
         self.pages: dict[str, Page] = {}
         self.requests: list[str] = []
         self.closing = threading.Event()
         self.left = threading.Event()
-        """The other side left before it had everything."""
+        """The client disconnected before it had received everything."""
         certificate, key, self.authority = _certificates(folder)
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._tls.load_cert_chain(certificate, key)
@@ -58,7 +58,7 @@ class ImageHost:
         return f"https://{host}:{self.port}{path}"
 
     def fetcher(self, **settings: Any) -> PublicFetcher:
-        """Make a fetcher for which every name is this server, and loopback the public internet."""
+        """Build a fetcher that resolves every name to this server and treats loopback as public."""
         tls = ssl.create_default_context(cafile=str(self.authority))
         allowed = {"127.0.0.1"}.__contains__
         return PublicFetcher(**{"allowed": allowed, "look_up": resolving("127.0.0.1"), "tls": tls, **settings})
@@ -93,13 +93,13 @@ class ImageHost:
             page = self.pages[head.split(b" ")[1].decode()]
             if isinstance(page, bytes):
                 connection.sendall(page)
-                connection.unwrap()  # the orderly end of TLS, as web servers have it
+                connection.unwrap()  # an orderly TLS shutdown, as by web servers
             else:
                 page(connection)
 
 
 def resolving(*addresses: str) -> Callable[..., list[Any]]:
-    """Make a look-up that gives these addresses for every name."""
+    """Build a resolver that returns these addresses for every name."""
 
     def look_up(host: str, port: int, *_: Any) -> list[Any]:
         return [_info(address, port) for address in addresses]
@@ -114,7 +114,7 @@ def _info(address: str, port: int) -> Any:
 
 
 def _certificates(folder: Path) -> tuple[Path, Path, Path]:
-    """Write a server's certificate, its key, and the authority that signed it."""
+    """Write a server's certificate, its key, and the certificate of the authority that signed it."""
     authority_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     authority = _signed("authority", authority_key, authority_key, x509.BasicConstraints(ca=True, path_length=0))
     names = [*(x509.DNSName(host) for host in HOSTS), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]

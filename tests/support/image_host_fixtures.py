@@ -1,4 +1,4 @@
-"""Fixtures: a server that is the public internet to whatever the gateway fetches. A conftest imports them."""
+"""Fixtures: a server that stands for the public internet when the gateway fetches. Imported by conftest files."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ def running_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageHost
 
 @pytest.fixture
 def host(running_host: ImageHost, monkeypatch: pytest.MonkeyPatch) -> ImageHost:
-    """Run an empty server from which images are fetched, by the real fetcher."""
+    """Run an empty server from which the real fetcher gets images."""
     running_host.pages.clear()
     running_host.requests.clear()
     monkeypatch.setattr(fetched_images, "FETCHER", running_host.fetcher())

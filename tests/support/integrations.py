@@ -1,4 +1,4 @@
-"""The demo's gateway with every integration configured, as the pages of docs/ configure them."""
+"""The demo's gateway with every integration configured as in the pages of docs/."""
 
 import re
 from pathlib import Path
@@ -15,13 +15,13 @@ DOCUMENTED_OWNER, DEMO_OWNER = "did:web:studio.example:", "did:web:demo.studio.e
 
 
 def blocks_of(page: str, language: str) -> list[str]:
-    """Return the blocks of a page in one language, in their order."""
+    """Return a page's code blocks in one language, in order."""
     return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
 
 
 @pytest.fixture(scope="session")
 def integrations_gateway(demo_gateway: DemoGateway, tmp_path_factory: pytest.TempPathFactory) -> DemoGateway:
-    """Apply the first configuration of each page, all at once, to the running gateway."""
+    """Apply the first configuration of each page, all together, to the running gateway."""
     sections: dict[str, object] = {}
     for page in PAGES:
         sections |= yaml.safe_load(blocks_of(page, "yaml")[0].replace(DOCUMENTED_OWNER, DEMO_OWNER))

@@ -1,4 +1,4 @@
-"""Takes away what tests left: what a process remembers, and the rows of a file whose servers really committed them."""
+"""Cleans up after tests: process state, and the rows of test files whose servers really committed them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,14 +13,15 @@ from tests.support.database import connect
 from tests.support.unguarded import unguarded
 
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname"
-# Without them the replay store may begin anew; it takes their loss alone for a loss of proofs and refuses what is as old.
+# The replay store may start empty without these rows. It treats only their loss as a loss of proofs, and then refuses
+# older ones.
 ALWAYS_EMPTIED = {"accounts_account", "accounts_replay_epoch"}
 _filled_by_migrations: set[str] = set()
 
 
 @pytest.fixture(autouse=True)
 def fresh_process() -> Iterator[None]:
-    """Forget what earlier tests logged, which is logged once a minute, and their signing keys, which may be rolled back."""
+    """Reset the log limits of earlier tests, and their signing keys, which may have been rolled back."""
     from accounts.operations.keyring import keyring
 
     logs.forget()
@@ -31,14 +32,14 @@ def fresh_process() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """Note which tables the migrations themselves fill."""
+    """Record which tables the migrations themselves fill."""
     with connect() as database:
         _filled_by_migrations.update(filled_tables(database))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_left_behind() -> Iterator[None]:
-    """Empty the tables that a file left rows in, once the file is done."""
+    """Empty the tables in which a test file left rows, once the file is done."""
     yield
     if _filled_by_migrations:
         with connect() as database:
@@ -47,7 +48,7 @@ def nothing_left_behind() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def flush_passes_guards() -> Iterator[None]:
-    """Turn the ledger's guards off for Django's own clean-up after tests that commit."""
+    """Disable the ledger's guards for Django's own clean-up after tests that commit."""
     tear_down = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]
 
     def unguarded_tear_down(case: TransactionTestCase) -> None:
@@ -60,7 +61,7 @@ def flush_passes_guards() -> Iterator[None]:
 
 
 def filled_tables(database: psycopg.Connection[Any]) -> set[str]:
-    """Return the tables that hold rows."""
+    """Return the tables that are not empty."""
     names = [name for (name,) in database.execute(TABLES)]
     look = sql.SQL("SELECT {} WHERE EXISTS (SELECT FROM {})")
     looks = [look.format(sql.Literal(name), sql.Identifier(name)) for name in names]
@@ -68,10 +69,10 @@ def filled_tables(database: psycopg.Connection[Any]) -> set[str]:
 
 
 def empty(database: psycopg.Connection[Any], tables: set[str]) -> None:
-    """Remove all rows of these tables and of those that refer to them."""
+    """Delete all rows of these tables and of those that refer to them."""
     if not tables:
         return
-    database.execute("SET session_replication_role = replica")  # past the guards, which refuse it to everybody else
+    database.execute("SET session_replication_role = replica")  # disables the guards, which would refuse it
     names = sql.SQL(", ").join(map(sql.Identifier, sorted(tables | ALWAYS_EMPTIED)))
     database.execute(sql.SQL("TRUNCATE {} CASCADE").format(names))
     database.execute("SET session_replication_role = DEFAULT")

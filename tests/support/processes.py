@@ -1,4 +1,4 @@
-"""Servers in processes of their own, on the tests' database."""
+"""Servers in separate processes, on the tests' database."""
 
 import os
 import signal
@@ -19,23 +19,23 @@ from tests.support.gateways import GatewayProcess
 
 
 class ServerProcess(GatewayProcess):
-    """A server on the tests' database, without database, worker and scheduler of its own."""
+    """A server on the tests' database, without its own database, worker and scheduler."""
 
     def is_ready(self) -> bool:
-        """Return whether it listens."""
+        """Return whether it is listening."""
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def __exit__(self, *exc: object) -> None:
         self.stop(signal.SIGKILL)
-        sys.stdout.write(self.log)  # pytest shows it where a test fails
+        sys.stdout.write(self.log)  # pytest shows it if a test fails
 
 
 @contextmanager
 def gateway_process(
     module: str = "tests.faults.crashing_server", arguments: Sequence[str] = (), **environment: str
 ) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
-    """Run `python -m module`, told its port by PORT and by "{port}" in its arguments; give its origin and process."""
+    """Run `python -m module` with its port in PORT and for "{port}" in its arguments; yield its origin and process."""
     server = ServerProcess(settings={**os.environ, "DATABASE_URL": database_url(), **environment})
     server.settings["PORT"] = str(server.port)
     server.command = (sys.executable, "-m", module, *(argument.format(port=server.port) for argument in arguments))
@@ -46,17 +46,17 @@ def gateway_process(
 
 @contextmanager
 def two_processes(**environment: str) -> Iterator[list[str]]:
-    """Run two servers, for what comes to both at once, and give their origins."""
+    """Run two servers, for concurrent requests to both, and yield their origins."""
     with gateway_process(**environment) as (one, _), gateway_process(**environment) as (other, _):
         yield [one, other]
 
 
 def by_turns(origins: Sequence[str], send: Callable[..., Any], each: Sequence[Any]) -> list[Callable[[], Any]]:
-    """Make the calls `send(origin, one)` for each, to the processes by turns."""
+    """Build the calls `send(origin, one)` for each item, to the processes in turn."""
     return [partial(send, origin, one) for origin, one in zip(cycle(origins), each, strict=False)]
 
 
 def send(caller: Caller, origin: str, method: str, path: str, body: Any = None) -> httpx.Response:
-    """Send a request of the API with a new proof."""
+    """Send an API request with a new proof."""
     headers = caller.headers(method, path)
     return httpx.request(method, origin + path, json=body, headers=headers, timeout=60)

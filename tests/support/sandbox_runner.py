@@ -1,4 +1,4 @@
-"""A remote sandbox runner on a real socket, which checks every signature and does what a test tells it."""
+"""A remote sandbox runner on a real socket, which checks every signature and responds as the test says."""
 
 import json
 import threading
@@ -14,8 +14,8 @@ from integrations.rules import signatures
 
 @dataclass
 class SandboxRunner:
-    """What it was asked, and what it answers: `status` to everything, `report` to a question about a run, and headers that
-    may say anything of it."""
+    """The received requests and the responses: `status` for everything, `report` for queries about a run, and
+    additional headers."""
 
     secret: str
     base_url: str = ""

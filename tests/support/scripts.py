@@ -1,11 +1,11 @@
-"""What a simulated service was told to answer next: each script waits for the requests that match it."""
+"""Scripted responses of a simulated service: each script waits for the requests that match it."""
 
 import threading
 from typing import Generic, Protocol, TypeVar
 
 
 class Script(Protocol):
-    """How the next `times` requests that match are answered."""
+    """The response to the next `times` matching requests."""
 
     times: int
 
@@ -16,7 +16,7 @@ Waiting = TypeVar("Waiting", bound=Script)
 
 
 class Scripts(Generic[Waiting]):
-    """Hold the scripts in the order they were given; safe to use from several threads."""
+    """Holds the scripts in the order in which they were added; thread-safe."""
 
     def __init__(self) -> None:
         self._waiting: list[Waiting] = []
@@ -33,7 +33,7 @@ class Scripts(Generic[Waiting]):
             self._waiting.clear()
 
     def take(self, *asked: str) -> Waiting | None:
-        """Use up one time of the first script that waits for such a request."""
+        """Use the first script that matches such a request once, and return it."""
         with self._lock:
             for script in self._waiting:
                 if script.times > 0 and script.matches(*asked):

@@ -17,7 +17,7 @@ STOP_SECONDS = 0.1
 
 @asynccontextmanager
 async def listening(application: web.Application, port: int = 0) -> AsyncIterator[int]:
-    """Serve an application on loopback and give the port; port 0 takes a free one."""
+    """Serve an application on loopback and yield the port; port 0 takes a free one."""
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_SECONDS)
     await runner.setup()
     await web.TCPSite(runner, HOST, port, backlog=1024).start()
@@ -28,7 +28,7 @@ async def listening(application: web.Application, port: int = 0) -> AsyncIterato
 
 
 class ServerThread(ABC):
-    """An application on an event loop of its own, as a context manager: it listens from the block's beginning to its end."""
+    """An application on its own event loop, as a context manager that listens while its block runs."""
 
     def __init__(self, port: int = 0) -> None:
         self.port = port
@@ -44,7 +44,7 @@ class ServerThread(ABC):
 
     @abstractmethod
     def application(self) -> web.Application:
-        """Build what is served."""
+        """Build the application."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -68,7 +68,7 @@ class ServerThread(ABC):
 
 @contextmanager
 def http_server(server: HTTPServer) -> Iterator[str]:
-    """Serve with the standard library's server, and give its origin."""
+    """Serve with the standard library's server, and yield its origin."""
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

@@ -1,4 +1,4 @@
-"""Runs the gateway's ASGI application under real uvicorn, on a real socket, beside a test."""
+"""Runs the gateway's ASGI application under real uvicorn, on a real socket, in the test's process."""
 
 import threading
 import time

@@ -38,7 +38,7 @@ class Session:
 
     @property
     def headers(self) -> Headers:
-        """Return the headers of the handshake's answer."""
+        """Return the headers of the handshake's response."""
         assert self.socket.response is not None
         return self.socket.response.headers
 
@@ -66,7 +66,7 @@ class Session:
         return self.until("response.done")
 
     def listen(self, **audio: Any) -> None:
-        """Set how the upstream listens, and wait until it does."""
+        """Set the upstream's turn detection, and wait until it is set."""
         self.send("session.update", session={"type": "realtime", "audio": {"input": audio}})
         self.until("session.updated")
 
@@ -75,12 +75,12 @@ class Session:
         self.send("input_audio_buffer.append", audio=base64.b64encode(sound).decode())
 
     def until_the_end(self) -> NoReturn:
-        """Receive for as long as anything comes. Raises ConnectionClosed."""
+        """Receive until the connection closes. Raises ConnectionClosed."""
         while True:
             self.receive()
 
     def ending(self) -> tuple[int, list[dict[str, Any]]]:
-        """Wait for the end; give the close code, 1006 without one, and the events before it."""
+        """Wait for the end; return the close code, 1006 without one, and the events before it."""
         first = len(self.seen)
         try:
             self.until_the_end()
@@ -89,7 +89,7 @@ class Session:
 
 
 def headers_of(caller: Caller, *, key: str | None = "", max_cost: object = 1_000_000) -> dict[str, str]:
-    """Make the headers of a handshake."""
+    """Build the headers of a handshake."""
     headers = caller.headers(PATH, method="GET")
     if key is not None:
         headers["Idempotency-Key"] = key or uuid.uuid4().hex
@@ -99,7 +99,7 @@ def headers_of(caller: Caller, *, key: str | None = "", max_cost: object = 1_000
 
 
 def subprotocols_of(caller: Caller, *, key: str = "", max_cost: int = 1_000_000) -> list[str]:
-    """Make what a browser offers instead."""
+    """Build the subprotocols that a browser offers instead."""
     headers = headers_of(caller, key=key, max_cost=max_cost)
     return [
         "service.realtime.v1",
@@ -120,7 +120,7 @@ def opened(
     begin: bool = True,
     **terms: Any,
 ) -> Iterator[Session]:
-    """Open a session; with `begin` its first event has been seen."""
+    """Open a session; with `begin`, its first event has been received."""
     if headers is None:
         headers = {} if subprotocols else headers_of(caller, **terms)
     url = f"{caller.origin.replace('http', 'ws', 1)}{PATH}?model={model}"
@@ -138,7 +138,7 @@ def opened(
 
 
 def refused(caller: Caller, model: str, **options: Any) -> Response:
-    """Try to open a session, and give the HTTP answer that came instead."""
+    """Try to open a session, and return the HTTP response to the refused handshake."""
     try:
         with opened(caller, model, **options):
             raise AssertionError("the handshake was accepted")
@@ -152,18 +152,18 @@ def code_of(response: Response) -> tuple[int, str]:
 
 
 def talker(stage: Stage, **fields: Any) -> Caller:
-    """Make a caller who may open sessions, and has consented."""
+    """Create a caller who may open sessions and has consented."""
     return stage.caller(**{"scopes": SCOPES, "consents": ["realtime"], **fields})
 
 
 def live_model(stage: Stage, **fields: Any) -> str:
-    """Make an alias that the fake upstream's sessions serve."""
+    """Create an alias served by the fake upstream's sessions."""
     upstream = fields.pop("upstream", None) or stage.upstream_row(adapter="realtime")
     options = {"options": {"routes": ["realtime"]}, "price": PRICE, "upstream": upstream}
     return stage.model("live-1", **{**options, **fields})
 
 
 def settled(caller: Caller) -> Any:
-    """Wait until the caller's only call is charged, and give it."""
+    """Wait until the caller's only call is charged, and return it."""
     eventually(lambda: caller.only_call.state == "settled")
     return caller.only_call

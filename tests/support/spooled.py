@@ -1,4 +1,4 @@
-"""What this process still has of its uploads."""
+"""Finds the open uploads of this process."""
 
 from pathlib import Path
 
@@ -6,12 +6,12 @@ from django.conf import settings
 
 
 def open_uploads() -> list[str]:
-    """List the files without a name in the folder for uploads that the process has open."""
+    """List the unnamed files in the folder for uploads that the process has open."""
     found = []
     for entry in Path("/proc/self/fd").iterdir():
         try:
             target = str(entry.readlink())
-        except FileNotFoundError:  # the listing's own
+        except FileNotFoundError:  # of the listing itself
             continue
         if target.endswith(" (deleted)") and target.startswith(f"{settings.UPLOADS_DIR}/"):
             found.append(target)

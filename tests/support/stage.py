@@ -1,4 +1,4 @@
-"""A test's own world: models at the fake upstream, callers with money, and what became of both."""
+"""A test's own environment: models at the fake upstream, callers with money, and their calls."""
 
 import uuid
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class Caller:
     client: httpx.Client = field(repr=False)
 
     def headers(self, path: str, *, method: str = "POST", **extra: Any) -> dict[str, str]:
-        """Make the headers of a request with a new proof."""
+        """Build the headers of a request with a new proof."""
         return self.signer.headers(method, BASE_URL + path, self.token, **extra)
 
     def post(
@@ -46,7 +46,7 @@ class Caller:
         content: bytes | None = None,
         **options: Any,
     ) -> httpx.Response:
-        """Send a metered request, of JSON or a `Form`; an empty key is replaced by a new one, None leaves a header out."""
+        """Send a metered request, of JSON or a `Form`; an empty key is replaced by a new one, None omits the header."""
         sent: dict[str, Any] = {**self.headers(path), "Content-Type": "application/json"}
         sent["Idempotency-Key"] = key if key != "" else uuid.uuid4().hex
         sent["x-service-max-cost-microusd"] = None if max_cost is None else str(max_cost)
@@ -70,13 +70,13 @@ class Caller:
         )
 
     def get(self, path: str, **options: Any) -> httpx.Response:
-        """Read a route of the API."""
+        """Send a GET request to an API route."""
         return self.client.get(
             self.origin + path, headers=self.headers(path.partition("?")[0], method="GET"), **options
         )
 
     def delete(self, path: str) -> httpx.Response:
-        """Delete what is at a route of the API."""
+        """Send a DELETE request to an API route."""
         return self.client.delete(self.origin + path, headers=self.headers(path, method="DELETE"))
 
     @property
@@ -107,13 +107,13 @@ class Caller:
 
 
 class Stage:
-    """Makes what a test needs; names are new each time."""
+    """Creates what a test needs; names are unique."""
 
     def __init__(self, origin: str, upstream: FakeUpstream, api_key: str) -> None:
         self.origin = origin
         self.upstream = upstream
         self.api_key = api_key
-        self.vectors: Any = None  # an upstream of vectors, where a test has one
+        self.vectors: Any = None  # an upstream of vectors, if a test has one
         self.client = httpx.Client(timeout=30)
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class Stage:
         self.client.close()
 
     def caller(self, *, balance: int = 1_000_000, scopes: tuple[str, ...] = ("infer:*",), **token: Any) -> Caller:
-        """Make an account with so many micro-USD."""
+        """Create an account with `balance` micro-USD."""
         from tests.factories.payments import top_up
 
         account = make_account(uuid.uuid4().hex)
@@ -131,7 +131,7 @@ class Stage:
         return Caller(account.did, signer, mint_token(account.did, scopes, signer, **token), self.origin, self.client)
 
     def upstream_row(self, **fields: Any) -> Any:
-        """Make an upstream, by default the fake one."""
+        """Create an upstream, by default the fake one."""
         from inference.models import Upstream
 
         row = {"adapter": "openai", "base_url": self.upstream.base_url, "api_key": self.api_key, "timeout_seconds": 30}
@@ -147,7 +147,7 @@ class Stage:
         deploy: bool = True,
         **fields: Any,
     ) -> str:
-        """Make an alias that a model of the fake upstream serves, and return its name."""
+        """Create an alias for a model of the fake upstream, and return its name."""
         from billing.operations import prices
         from inference.models import Alias, Deployment
         from inference.queries import catalogue
@@ -162,12 +162,12 @@ class Stage:
 
 
 def chat(model: str, **members: Any) -> dict[str, Any]:
-    """Make a chat request's body."""
+    """Build a chat request's body."""
     return {"model": model, "messages": MESSAGES, **members}
 
 
 def ask(model: str, **members: Any) -> dict[str, Any]:
-    """Make the body of a request for a response."""
+    """Build the body of a request for a response."""
     return {"model": model, "input": MESSAGES[0]["content"], **members}
 
 

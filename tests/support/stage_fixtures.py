@@ -1,7 +1,7 @@
 """Fixtures: a gateway under real uvicorn, a fake upstream, and callers with money. Rows are really committed.
 
-Every test makes accounts and models of its own, so nothing has to be taken away between tests. A conftest imports what
-it wants of them.
+Every test creates its own accounts and models, so nothing has to be cleaned up between tests. Imported by conftest
+files.
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def gateway(django_db_setup: None, django_db_blocker: Any) -> Iterator[RunningGa
 
 @pytest.fixture
 def stage(gateway: RunningGateway, upstream: FakeUpstream) -> Iterator[Stage]:
-    """Set up a test's own stage in them."""
+    """Set up a test's own stage."""
     from inference.metering import routing
     from inference.queries import catalogue
 

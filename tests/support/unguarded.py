@@ -1,4 +1,4 @@
-"""Writes behind the ledger's back, which its guards refuse to everybody else."""
+"""Bypasses the ledger's guards."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from django.db import connection
 
 @contextmanager
 def unguarded() -> Iterator[None]:
-    """Pass the database's triggers by on Django's connection: only a superuser's session may."""
+    """Disable the database's triggers on Django's connection, which requires a superuser."""
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
         try:

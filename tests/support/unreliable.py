@@ -1,4 +1,4 @@
-"""A way to the database that a test can cut: a TCP proxy in a thread."""
+"""A TCP proxy to the database that a test can interrupt, in a thread."""
 
 import contextlib
 import selectors
@@ -10,9 +10,9 @@ PIECE_BYTES = 65536
 
 
 class UnreliableWay:
-    """Forwards connections of a port of its own to a server, until it is told to cut or to swallow answers.
+    """Forwards connections from its own port to a server, until it is told to cut connections or to drop responses.
 
-    While cut, connections are closed and new ones refused at once. While `swallowing`, what the server says is dropped.
+    While cut, connections are closed and new ones refused at once. While `swallowing`, the server's data is dropped.
     """
 
     def __init__(self, host: str, port: int) -> None:
@@ -30,7 +30,7 @@ class UnreliableWay:
         return int(self._listener.getsockname()[1])
 
     def cut(self) -> None:
-        """Close every connection, and every one to come."""
+        """Close all current and future connections."""
         with self._lock:
             self._is_cut = True
             for pair in self._pairs:

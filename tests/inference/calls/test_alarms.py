@@ -1,4 +1,4 @@
-"""What only the operator can mend reaches the operator: in the log, and at the upstream in the console."""
+"""Problems that only the operator can fix are reported in the log, and with the upstream in the console."""
 
 from typing import Any
 
@@ -51,19 +51,19 @@ def test_the_console_shows_the_last_alarm(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(("preset", "code"), [("bad-gateway", "upstream_error"), ("overloaded", "upstream_overloaded")])
-def test_why_a_call_failed_is_a_warning_with_its_request_id(
+def test_the_cause_of_a_failed_call_is_logged_as_a_warning_with_its_request_id(
     stage: Stage, caplog: pytest.LogCaptureFixture, preset: str, code: str
 ) -> None:
     upstream = stage.upstream_row()
     alias, caller = stage.model(preset, upstream=upstream), stage.caller()
     answers = [caller.post(chat(alias)) for _ in range(2)]
-    [told] = [record for record in caplog.records if record.name == "gateway.api"]
-    assert told.levelname == "WARNING"
-    assert told.getMessage().startswith(f"{code}: upstream {upstream.name} answered 50")
-    assert vars(told)["request_id"] == answers[0].headers["X-Request-Id"]
+    [entry] = [record for record in caplog.records if record.name == "gateway.api"]
+    assert entry.levelname == "WARNING"
+    assert entry.getMessage().startswith(f"{code}: upstream {upstream.name} answered 50")
+    assert vars(entry)["request_id"] == answers[0].headers["X-Request-Id"]
 
 
-def test_what_the_customer_wrote_is_not_in_the_log(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_customers_text_is_not_in_the_log(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
     model = "small-1?status=400&error_code=invalid_value&error_message=You+wrote+badgers"
     assert stage.caller().post(chat(stage.model(model))).status_code == 400
     assert "invalid_request: upstream" in caplog.text

@@ -1,4 +1,4 @@
-"""A client that leaves pays for what was delivered, at every moment, and nothing stays held."""
+"""A client that disconnects at any moment pays for what was delivered, and nothing remains held."""
 
 import socket
 import time
@@ -38,7 +38,7 @@ def settled(caller: Caller) -> Any:
     return caller.calls and caller.calls[0].state == "settled"
 
 
-def test_a_plain_call_goes_on_and_its_answer_waits_for_the_retry(stage: Stage) -> None:
+def test_a_plain_call_is_completed_and_its_answer_is_stored_for_the_retry(stage: Stage) -> None:
     alias, caller = stage.model("small-1?delay_ms=400", max_output_tokens=20), stage.caller(balance=5_000)
     with connect(caller) as connection:
         connection.sendall(raw_request(caller, chat(alias)))
@@ -52,7 +52,7 @@ def test_a_plain_call_goes_on_and_its_answer_waits_for_the_retry(stage: Stage) -
     assert len(stage.upstream.ledger) == 1
 
 
-def test_leaving_mid_stream_cancels_the_upstream_and_charges_what_came(stage: Stage) -> None:
+def test_a_disconnect_mid_stream_cancels_the_upstream_and_charges_what_was_delivered(stage: Stage) -> None:
     alias = stage.model("small-1?tokens=400&token_delay_ms=20", max_output_tokens=500)
     caller = stage.caller(balance=5_000)
     body = chat(alias, stream=True)
@@ -76,7 +76,7 @@ def test_leaving_mid_stream_cancels_the_upstream_and_charges_what_came(stage: St
     assert again.content.startswith(b"data: ")
 
 
-def test_leaving_before_the_first_byte_charges_the_input_alone(stage: Stage) -> None:
+def test_a_disconnect_before_the_first_byte_charges_only_the_input(stage: Stage) -> None:
     alias = stage.model("small-1?delay_ms=500", max_output_tokens=50)
     caller = stage.caller(balance=5_000)
     with connect(caller) as connection:
@@ -90,7 +90,7 @@ def test_leaving_before_the_first_byte_charges_the_input_alone(stage: Stage) -> 
 
 
 @pytest.mark.parametrize("pause", [0, 0.01, 0.03, 0.06, 0.12])
-def test_leaving_at_any_moment_leaves_nothing_held(stage: Stage, pause: Any) -> None:
+def test_a_disconnect_at_any_moment_leaves_nothing_held(stage: Stage, pause: Any) -> None:
     alias = stage.model("small-1?tokens=8&token_delay_ms=5", max_output_tokens=50)
     caller = stage.caller(balance=5_000)
     for stream in (False, True):
@@ -103,7 +103,7 @@ def test_leaving_at_any_moment_leaves_nothing_held(stage: Stage, pause: Any) -> 
     assert caller.wallet == {"balance": 5_000 - charged, "held": 0, "debt": 0}
 
 
-def test_leaving_after_the_last_byte_changes_nothing(stage: Stage) -> None:
+def test_a_disconnect_after_the_last_byte_changes_nothing(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=5_000)
     body = chat(alias, stream=True)
     with connect(caller) as connection:
@@ -117,7 +117,7 @@ def test_leaving_after_the_last_byte_changes_nothing(stage: Stage) -> None:
     assert record.input_tokens == count_text(body["messages"][0]["content"])
 
 
-def test_a_client_that_leaves_before_its_body_has_come_costs_nothing(stage: Stage) -> None:
+def test_a_disconnect_before_the_body_is_complete_costs_nothing(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=5_000)
     with connect(caller) as connection:
         connection.sendall(raw_request(caller, chat(alias))[:-10])

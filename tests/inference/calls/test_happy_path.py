@@ -1,4 +1,4 @@
-"""A metered call that goes well, as JSON and as a stream."""
+"""A metered call that succeeds, as JSON and as a stream."""
 
 import orjson
 

@@ -1,4 +1,4 @@
-"""An unknown outcome is charged by the upstream's own record, where its operator says that it has one: once, and exactly."""
+"""An unknown outcome is charged once and exactly by the upstream's own record, if the operator enables look-ups."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,14 +18,14 @@ from tests.support.stage import CHAT, EMBEDDINGS, PRICE, RESPONSES, Caller, Stag
 
 BALANCE = 50_000
 COST = 11
-"""7 tokens of input and the 16 of output that the whole answer has: 1.05 + 9.6 micro-USD, rounded up once."""
+"""7 input tokens and the 16 output tokens of the whole answer: 1.05 + 9.6 micro-USD, rounded up once."""
 
 LOOKED_UP = {"looks_up": "generations"}
 
 
 @pytest.fixture(autouse=True)
 def others_are_over() -> None:
-    """Leave no call of another test in review."""
+    """Resolve the calls that other tests left in review."""
     from billing.models import Reservation
 
     for call in Reservation.objects.filter(state="review"):
@@ -90,7 +90,7 @@ def test_translated_calls_are_looked_up_as_well(stage: Stage, way: Any, streams:
     assert_charged(caller, COST)
 
 
-def test_a_record_that_is_not_there_yet_is_asked_for_again(stage: Stage) -> None:
+def test_a_record_that_does_not_exist_yet_is_requested_again(stage: Stage) -> None:
     caller, records = left_to_review(stage, "garbage-json"), stage.upstream.records
     records.missing = True
     now = timezone.now()
@@ -149,7 +149,7 @@ RAW: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("answer", RAW.values(), ids=RAW)
-def test_an_answer_that_is_no_record_charges_nothing(
+def test_an_answer_that_is_not_a_record_charges_nothing(
     stage: Stage, answer: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     caller = left_to_review(stage, "garbage-json")
@@ -179,7 +179,7 @@ def test_cached_tokens_have_their_own_price(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"looks_up": "responses"}])
-def test_an_upstream_is_asked_only_where_its_operator_says_so(stage: Stage, options: dict[str, Any]) -> None:
+def test_records_are_looked_up_only_if_the_operator_enables_it(stage: Stage, options: dict[str, Any]) -> None:
     whole = left_to_review(stage, "garbage-json", options=options)
     assert whole.only_call.evidence is None
     stream = left_to_review(stage, "cut-mid-stream", streams=True, options=options)
@@ -188,14 +188,14 @@ def test_an_upstream_is_asked_only_where_its_operator_says_so(stage: Stage, opti
     assert stage.upstream.records.asked == []
 
 
-def test_nothing_is_asked_once_the_operator_takes_it_back(stage: Stage) -> None:
+def test_nothing_is_looked_up_after_the_operator_disables_it(stage: Stage) -> None:
     caller = left_to_review(stage, "garbage-json")
     Upstream.objects.filter(deployments__alias__name=caller.only_call.model).update(options={})
     assert look_up(caller.only_call) is None
     assert stage.upstream.records.asked == []
 
 
-def test_a_call_that_was_answered_by_no_head_has_no_record(stage: Stage) -> None:
+def test_a_call_without_response_headers_has_no_record(stage: Stage) -> None:
     caller = left_to_review(stage, "cut-before-headers")
     assert caller.only_call.evidence is None
     assert reconcile() == 0
@@ -213,13 +213,13 @@ def test_embeddings_are_not_looked_up(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("component", ["input_audio_token", "output_audio_token"])
-def test_a_price_that_tells_sound_from_words_is_not_looked_up(stage: Stage, component: str) -> None:
+def test_a_call_with_separate_audio_and_text_prices_is_not_looked_up(stage: Stage, component: str) -> None:
     left_to_review(stage, "garbage-json", price={**PRICE, component: "9"})
     assert reconcile() == 0
     assert stage.upstream.records.asked == []
 
 
-def test_the_record_of_an_upstream_that_refused_is_not_that_of_the_next(stage: Stage) -> None:
+def test_the_record_of_a_refused_attempt_is_not_used_for_the_next(stage: Stage) -> None:
     caller = stage.caller(balance=BALANCE)
     alias = stage.model("overloaded", upstream=stage.upstream_row(options=LOOKED_UP), max_output_tokens=30)
     other = stage.upstream_row()
@@ -230,18 +230,18 @@ def test_the_record_of_an_upstream_that_refused_is_not_that_of_the_next(stage: S
     assert (caller.only_call.state, caller.only_call.evidence) == ("review", None)
 
 
-@pytest.mark.parametrize("told", ["", "gen 1", "g" * 65, "gen-1/../../keys", "gen-1?x=1", "gén", "gen-1&id=gen-2"])
-def test_a_header_that_is_no_id_is_not_kept(stage: Stage, told: str) -> None:
+@pytest.mark.parametrize("header", ["", "gen 1", "g" * 65, "gen-1/../../keys", "gen-1?x=1", "gén", "gen-1&id=gen-2"])
+def test_a_header_that_is_not_an_id_is_not_stored(stage: Stage, header: str) -> None:
     with MisbehavingUpstream() as upstream:
-        upstream.play = Play([whole(b"garbage", "application/json", X_Generation_Id=told)])
+        upstream.play = Play([whole(b"garbage", "application/json", X_Generation_Id=header)])
         row = stage.upstream_row(base_url=upstream.base_url, options=LOOKED_UP)
         alias, caller = stage.model(upstream=row, max_output_tokens=30), stage.caller()
         caller.post(chat(alias))
     assert (caller.only_call.state, caller.only_call.evidence) == ("review", None)
 
 
-def test_a_stream_keeps_where_its_record_is_while_it_runs(stage: Stage, settings: Any) -> None:
-    """Whoever closes it for a process that died finds the record."""
+def test_a_running_stream_stores_the_id_of_its_record(stage: Stage, settings: Any) -> None:
+    """So that recovery can look up the record of a dead process's call."""
     settings.STREAM_CHECKPOINT_SECONDS = 0.05
     caller = stage.caller(balance=BALANCE)
     alias = stage.model(upstream=stage.upstream_row(options=LOOKED_UP), max_output_tokens=30)
@@ -255,7 +255,7 @@ def test_a_stream_keeps_where_its_record_is_while_it_runs(stage: Stage, settings
     assert caller.only_call.state == "settled"
 
 
-def test_a_call_that_was_decided_meanwhile_stays_so(stage: Stage) -> None:
+def test_a_call_that_was_decided_during_the_look_up_is_unchanged(stage: Stage) -> None:
     caller = left_to_review(stage, "garbage-json")
     finding = look_up(caller.only_call)
     assert finding is not None
@@ -264,7 +264,7 @@ def test_a_call_that_was_decided_meanwhile_stays_so(stage: Stage) -> None:
     assert caller.wallet == {"balance": BALANCE, "held": 0, "debt": 0}
 
 
-def test_the_record_is_not_told_to_the_client(stage: Stage) -> None:
+def test_the_records_id_is_not_sent_to_the_client(stage: Stage) -> None:
     caller = stage.caller()
     alias = stage.model(upstream=stage.upstream_row(options=LOOKED_UP), max_output_tokens=30)
     answer = caller.post(chat(alias))

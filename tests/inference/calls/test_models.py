@@ -12,7 +12,7 @@ from tests.support.stage import Stage, chat
 
 
 def raw_model(stage: Stage, issuer: Any, model: Any = None) -> Any:
-    """Allow an integration a model of the fake upstream under its own name."""
+    """Allow an integration to use a model of the fake upstream under the model's own name."""
     server = ProductServer(issuer, product=f"p{uuid.uuid4().hex[:8]}")
     name = model or f"vendor/large-{uuid.uuid4().hex[:8]}"
     row = RawModel.objects.create(model=name, upstream=stage.upstream_row(), max_output_tokens=20)
@@ -78,7 +78,7 @@ def test_an_unknown_or_disabled_model_is_not_found(stage: Stage) -> None:
         assert (answer.status_code, answer.json()["error"]["code"]) == (404, "model_not_found")
 
 
-def test_a_raw_model_exists_for_its_integrations_alone(stage: Stage) -> None:
+def test_a_raw_model_exists_only_for_its_integrations(stage: Stage) -> None:
     issuer = f"https://{uuid.uuid4().hex}.example"
     name = raw_model(stage, issuer)
     insider = stage.caller(scopes=(f"infer:{name}",), client_id=issuer)

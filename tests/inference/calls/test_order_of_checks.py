@@ -1,4 +1,4 @@
-"""The first check that fails answers. Each test breaks two neighbours at once and expects the earlier one's error."""
+"""The first failed check determines the error. Each test breaks two adjacent checks and expects the earlier one's error."""
 
 import time
 import uuid
@@ -92,7 +92,7 @@ def test_a_malformed_idempotency_key_is_refused(world: Any, key: Any) -> None:
     stage, alias, caller = world
     answer = caller.post(chat(alias), headers={"Idempotency-Key": key.encode("latin-1")})
     if answer.status_code == 400 and "Invalid HTTP request" in answer.text:
-        return  # the server's own parser was first
+        return  # the server's own parser refused it first
     refused(stage, caller, answer, 400, "invalid_request")
     assert answer.json()["error"]["param"] == "Idempotency-Key"
 
@@ -118,7 +118,7 @@ def test_both_headers_twice_are_refused(world: Any) -> None:
         refused(stage, caller, answer, 400, "invalid_request")
 
 
-def test_a_repeated_request_gets_its_answer_whatever_else_is_wrong_by_now(world: Any) -> None:
+def test_a_repeated_request_gets_its_answer_even_if_other_checks_fail_by_now(world: Any) -> None:
     stage, _, caller = world
     alias = stage.model(name=f"alias-{uuid.uuid4().hex}", max_output_tokens=20)
     body = chat(alias)
@@ -173,17 +173,17 @@ def test_maximum_cost_before_funds(stage: Stage) -> None:
     answer = caller.post(chat(alias, max_tokens=20), max_cost=1)
     refused(stage, caller, answer, 402, "max_cost_exceeded")
     required = answer.json()["error"]["details"]["requiredMicrousd"]
-    told = f"The request needs at least {required} micro-USD, but x-service-max-cost-microusd allows only 1."
-    assert answer.json()["error"]["message"] == told
+    message = f"The request needs at least {required} micro-USD, but x-service-max-cost-microusd allows only 1."
+    assert answer.json()["error"]["message"] == message
     answer = caller.post(chat(alias, max_tokens=20), max_cost=required)
     refused(stage, caller, answer, 402, "insufficient_funds")
     assert answer.json()["error"]["details"] == {"requiredMicrousd": required, "availableMicrousd": 0}
-    told = f"The request needs {required} micro-USD, but only 0 are available in the wallet."
-    assert answer.json()["error"]["message"] == told
+    message = f"The request needs {required} micro-USD, but only 0 are available in the wallet."
+    assert answer.json()["error"]["message"] == message
     assert PRICE
 
 
-def test_a_proof_serves_once_whatever_became_of_its_request(world: Any) -> None:
+def test_a_proof_can_be_used_once_even_if_its_request_failed(world: Any) -> None:
     stage, alias, caller = world
     proof = caller.headers(CHAT)
     for body, wanted in (
@@ -200,7 +200,7 @@ def test_a_proof_serves_once_whatever_became_of_its_request(world: Any) -> None:
     refused(stage, caller, caller.post(chat(alias), headers=proof), 401, "invalid_dpop_proof")
 
 
-def test_a_taken_proof_answers_before_a_repeated_request(world: Any) -> None:
+def test_a_used_proof_is_refused_before_a_replay(world: Any) -> None:
     _, alias, caller = world
     proof = caller.headers(CHAT)
     assert caller.post(chat(alias), key="one", headers=proof).status_code == 200

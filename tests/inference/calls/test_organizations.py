@@ -1,4 +1,4 @@
-"""Calls under an organization's token: its money, its rules, and access that is live to the end of a stream."""
+"""Calls under an organization's token: its wallet, its rules, and access that is checked until the end of a stream."""
 
 import time
 import uuid
@@ -30,7 +30,7 @@ SCOPES = ("infer:*", "wallet:read", "usage:read")
 
 
 class World:
-    """An organization with money whose member Bob has a seat for a product."""
+    """An organization with funds, whose member Bob has a seat for a product."""
 
     def __init__(self, stage: Stage, balance: int = 1_000_000) -> None:
         self.stage = stage
@@ -44,7 +44,7 @@ class World:
         self.assign(self.bob)
 
     def join(self, caller: Caller, role: Role = Role.MEMBER) -> Membership:
-        """Bring a caller's account in."""
+        """Make a caller's account a member."""
         return self.team.join(caller.did.rpartition(":")[2], role)
 
     def assign(self, membership: Membership) -> None:
@@ -103,7 +103,7 @@ def error_of(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]["code"]
 
 
-def test_a_call_is_charged_to_the_organization_and_carries_who_made_it(stage: Stage, world: World) -> None:
+def test_a_call_is_charged_to_the_organization_and_records_its_caller(stage: Stage, world: World) -> None:
     alias, caller = stage.model(max_output_tokens=50), world.context()
     answer = caller.post(chat(alias))
     assert answer.status_code == 200, answer.text
@@ -140,7 +140,7 @@ def test_the_next_request_after_access_ended_is_refused(stage: Stage, world: Wor
     assert (world.wallet, len(world.calls), len(stage.upstream.ledger)) == (before, 1, 1)
 
 
-def test_access_stands_between_availability_and_maximum_cost(stage: Stage, world: World) -> None:
+def test_access_is_checked_between_availability_and_maximum_cost(stage: Stage, world: World) -> None:
     alias, caller = stage.model(max_output_tokens=50), world.context()
     body = chat(alias)
     first = caller.post(body, key="one")
@@ -153,7 +153,7 @@ def test_access_stands_between_availability_and_maximum_cost(stage: Stage, world
     assert error_of(world.context(world.owner()).post(body, max_cost=1)) == (402, "max_cost_exceeded")
 
 
-def test_who_comes_back_calls_as_the_new_member(stage: Stage, world: World) -> None:
+def test_a_returning_member_calls_under_the_new_membership(stage: Stage, world: World) -> None:
     alias, caller = stage.model(max_output_tokens=50), world.context(product=None)
     world.end("not_member")
     again = world.join(world.own)
@@ -161,7 +161,9 @@ def test_who_comes_back_calls_as_the_new_member(stage: Stage, world: World) -> N
     assert [call.membership_id for call in world.calls] == [again.id]
 
 
-def test_keys_are_unique_in_an_organization_and_apart_from_the_accounts_own(stage: Stage, world: World) -> None:
+def test_idempotency_keys_are_unique_in_an_organization_and_separate_from_the_accounts(
+    stage: Stage, world: World
+) -> None:
     alias, caller = stage.model(max_output_tokens=50), world.context(product=None)
     other = stage.caller(scopes=SCOPES)
     world.join(other)
@@ -212,7 +214,7 @@ def test_an_organizations_wallet_that_pays_for_ten_admits_exactly_ten_of_fifty(s
 
 
 class TestOpenStreams:
-    """A stream ends soon after the access that it stands for, and is charged by what was delivered."""
+    """A stream ends soon after its caller loses access, and is charged by what was delivered."""
 
     SLOW = "small-1?tokens=400&token_delay_ms=20"
 
@@ -221,7 +223,7 @@ class TestOpenStreams:
         settings.STREAM_CHECKPOINT_SECONDS = 0.2
 
     def cut(self, stage: Stage, world: World, caller: Caller, end: Callable[[], object], code: str) -> Reservation:
-        """Open a stream, end what it stands for, and check how it ends."""
+        """Open a stream, end its caller's access, and check how the stream ends."""
         with caller.stream(chat(stage.model(self.SLOW, max_output_tokens=500))) as answer:
             lines = answer.iter_lines()
             next(lines)

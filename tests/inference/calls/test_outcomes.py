@@ -1,4 +1,4 @@
-"""What an upstream's answer means: for the money, for the record, and for the client."""
+"""The consequences of an upstream's answer for the charge, the usage record and the client."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -46,13 +46,13 @@ UNKNOWN = [
 ]
 
 
-def assert_tells_nothing(answer: Any) -> Any:
-    told = answer.text + "".join(f"{name}: {value}" for name, value in answer.headers.items())
-    assert not [leak for leak in LEAKS if leak in told]
+def assert_leaks_nothing(answer: Any) -> Any:
+    visible = answer.text + "".join(f"{name}: {value}" for name, value in answer.headers.items())
+    assert not [leak for leak in LEAKS if leak in visible]
 
 
 @pytest.mark.parametrize(("preset", "status", "code", "param"), RELEASED, ids=[row[0] for row in RELEASED])
-def test_a_refusal_gives_the_hold_back_and_frees_the_key(
+def test_a_refusal_releases_the_hold_and_frees_the_key(
     stage: Stage, preset: str, status: Any, code: Any, param: Any
 ) -> None:
     alias, caller = stage.model(preset, max_output_tokens=20), stage.caller(balance=BALANCE)
@@ -60,7 +60,7 @@ def test_a_refusal_gives_the_hold_back_and_frees_the_key(
     answer = caller.post(body, key="again")
     error = answer.json()["error"]
     assert (answer.status_code, error["code"], error["param"]) == (status, code, param)
-    assert_tells_nothing(answer)
+    assert_leaks_nothing(answer)
     call = caller.only_call
     assert (call.state, call.charge_microusd, call.replayable) == ("released", None, False)
     assert caller.wallet == {"balance": BALANCE, "held": 0, "debt": 0}
@@ -75,7 +75,7 @@ def test_an_unknown_outcome_keeps_the_hold_and_the_key(stage: Stage, preset: str
     alias, caller = stage.model(preset, max_output_tokens=20, upstream=upstream), stage.caller(balance=BALANCE)
     answer = caller.post(chat(alias), key="again")
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
-    assert_tells_nothing(answer)
+    assert_leaks_nothing(answer)
     assert "x-service-charge-microusd" not in answer.headers
     call = caller.only_call
     assert (call.state, call.evidence) == ("review", None)
@@ -99,7 +99,7 @@ def test_an_answer_without_usage_reaches_its_client_and_waits_for_its_charge(sta
     assert caller.wallet["held"] == call.hold_microusd
 
 
-def test_what_the_upstream_counts_beyond_the_hold_is_never_billed(stage: Stage) -> None:
+def test_a_cost_beyond_the_hold_is_never_billed(stage: Stage) -> None:
     alias, caller = stage.model("usage-over-cap", max_output_tokens=20), stage.caller(balance=BALANCE)
     answer = caller.post(chat(alias))
     call = caller.only_call
@@ -129,7 +129,7 @@ def test_an_error_of_an_upstream_that_bills_errors_goes_to_review(stage: Stage) 
 
 
 @pytest.mark.parametrize("base_url", ["http://127.0.0.1:{closed}/v1", "http://nobody.invalid/v1"])
-def test_an_upstream_that_is_not_there_costs_nothing(stage: Stage, base_url: Any) -> None:
+def test_an_unreachable_upstream_costs_nothing(stage: Stage, base_url: Any) -> None:
     upstream = stage.upstream_row(base_url=base_url.format(closed=closed_port()))
     alias, caller = stage.model(upstream=upstream, max_output_tokens=20), stage.caller(balance=BALANCE)
     answer = caller.post(chat(alias))
@@ -139,7 +139,7 @@ def test_an_upstream_that_is_not_there_costs_nothing(stage: Stage, base_url: Any
     assert caller.wallet == {"balance": BALANCE, "held": 0, "debt": 0}
 
 
-def test_an_upstream_that_takes_the_call_and_says_nothing_is_unknown(stage: Stage) -> None:
+def test_an_upstream_that_accepts_the_call_and_never_answers_leaves_it_to_review(stage: Stage) -> None:
     with mute_port() as port:
         upstream = stage.upstream_row(base_url=f"http://127.0.0.1:{port}/v1", timeout_seconds=0.4)
         alias, caller = stage.model(upstream=upstream, max_output_tokens=20), stage.caller()

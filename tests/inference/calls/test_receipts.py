@@ -1,4 +1,4 @@
-"""A receipt states what the ledger says of its call, or no amount: also where somebody else decided on it meanwhile."""
+"""A receipt states the charge in the ledger, or no amount, even if an operator decided on the call meanwhile."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +21,7 @@ def charge(usage_id: str) -> bool:
     return reviews.charge(usage_id, cost_microusd=CHARGED)
 
 
-# What an operator decides while the call runs, and the amount that the client may then be told.
+# An operator's decision while the call runs, and the amount that the receipt may then state.
 DECISIONS: list[Any] = [
     pytest.param(charge, CHARGED, id="charged"),
     pytest.param(reviews.release, None, id="released"),
@@ -30,7 +30,7 @@ DECISIONS: list[Any] = [
 
 
 def decide(caller: Caller, decision: Callable[[str], bool]) -> None:
-    """Take a call out of its process's hands as soon as it is held."""
+    """Decide on a call as soon as it is held."""
     eventually(lambda: caller.calls)
     call = caller.only_call.id
     assert review(call, "deadline_passed")
@@ -38,7 +38,7 @@ def decide(caller: Caller, decision: Callable[[str], bool]) -> None:
 
 
 def decide_beside(caller: Caller, decision: Callable[[str], bool]) -> None:
-    """Do so in a thread, which has a connection of its own."""
+    """Call `decide` in a thread, which has its own connection."""
     try:
         decide(caller, decision)
     finally:
@@ -50,8 +50,8 @@ def charged_by_the_ledger(caller: Caller) -> int | None:
     return amount
 
 
-@pytest.mark.parametrize(("decision", "told"), DECISIONS)
-def test_a_plain_answer_states_the_ledger_s_amount(stage: Stage, decision: Any, told: int | None) -> None:
+@pytest.mark.parametrize(("decision", "known_charge"), DECISIONS)
+def test_a_plain_answer_states_the_ledger_s_amount(stage: Stage, decision: Any, known_charge: int | None) -> None:
     alias, caller = stage.model("small-1?delay_ms=800", max_output_tokens=20), stage.caller(balance=BALANCE)
     with ThreadPoolExecutor() as threads:
         pending = threads.submit(caller.post, chat(alias))
@@ -61,13 +61,13 @@ def test_a_plain_answer_states_the_ledger_s_amount(stage: Stage, decision: Any, 
     stated = answer.headers.get("x-service-charge-microusd")
     expected = charged_by_the_ledger(caller)
     assert (None if stated is None else int(stated)) == expected
-    if told is not None:
-        assert expected == told
+    if known_charge is not None:
+        assert expected == known_charge
     assert caller.wallet == {"balance": BALANCE - (expected or 0), "held": 0, "debt": 0}
 
 
-@pytest.mark.parametrize(("decision", "told"), DECISIONS)
-def test_a_stream_states_the_ledger_s_amount(stage: Stage, decision: Any, told: int | None) -> None:
+@pytest.mark.parametrize(("decision", "known_charge"), DECISIONS)
+def test_a_stream_states_the_ledger_s_amount(stage: Stage, decision: Any, known_charge: int | None) -> None:
     alias = stage.model("small-1?tokens=10&token_delay_ms=80", max_output_tokens=20)
     caller = stage.caller(balance=BALANCE)
     with ThreadPoolExecutor() as threads, caller.stream(chat(alias)) as answer:
@@ -77,6 +77,6 @@ def test_a_stream_states_the_ledger_s_amount(stage: Stage, decision: Any, told: 
     receipt = orjson.loads(lines[-1].removeprefix(": service "))
     expected = charged_by_the_ledger(caller)
     assert receipt == {"usage_id": caller.only_call.id, "charge_microusd": expected}
-    if told is not None:
-        assert expected == told
+    if known_charge is not None:
+        assert expected == known_charge
     assert caller.wallet == {"balance": BALANCE - (expected or 0), "held": 0, "debt": 0}

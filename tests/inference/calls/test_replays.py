@@ -1,4 +1,4 @@
-"""A repeated request gets the first one's answer, byte by byte, and pays nothing."""
+"""A repeated request gets the same bytes as the first one, and is not charged."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ def read(caller: Caller, alias: Any, key: Any, **members: Any) -> Any:
         return answer.status_code, b"".join(answer.iter_raw()), answer.headers
 
 
-def test_a_json_answer_is_given_again_after_a_restart(stage: Stage) -> None:
+def test_a_json_answer_is_replayed_after_a_restart(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=16), stage.caller()
     first = caller.post(chat(alias), key="one")
     paid = caller.wallet
@@ -29,7 +29,7 @@ def test_a_json_answer_is_given_again_after_a_restart(stage: Stage) -> None:
     assert len(stage.upstream.ledger) == 1
 
 
-def test_a_stream_is_given_again_as_the_same_events(stage: Stage) -> None:
+def test_a_stream_is_replayed_as_the_same_events(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=16), stage.caller()
     options = {"stream_options": {"include_usage": True}}
     status, events, headers = read(caller, alias, "one", **options)
@@ -44,7 +44,7 @@ def test_a_stream_is_given_again_as_the_same_events(stage: Stage) -> None:
     assert len(stage.upstream.ledger) == 1
 
 
-def test_the_body_counts_and_not_how_it_was_written(stage: Stage) -> None:
+def test_a_repeated_body_is_recognized_in_another_serialization(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=16), stage.caller()
     first = caller.post(chat(alias, temperature=0.5), key="one")
     rewritten = (
@@ -57,7 +57,7 @@ def test_the_body_counts_and_not_how_it_was_written(stage: Stage) -> None:
     assert (other.status_code, other.json()["error"]["code"]) == (422, "idempotency_key_reused")
 
 
-def test_an_answer_is_forgotten_after_a_day_and_the_key_is_free(stage: Stage) -> None:
+def test_an_answer_is_purged_after_a_day_and_the_key_is_free(stage: Stage) -> None:
     from datetime import timedelta
 
     from billing.models import Reservation
@@ -72,7 +72,7 @@ def test_an_answer_is_forgotten_after_a_day_and_the_key_is_free(stage: Stage) ->
     assert len(caller.calls) == 2
 
 
-def test_a_call_whose_answer_was_not_kept_is_not_run_again(stage: Stage) -> None:
+def test_a_call_whose_answer_was_not_stored_is_not_made_again(stage: Stage) -> None:
     from billing.models import StoredReplay
 
     alias, caller = stage.model(max_output_tokens=16), stage.caller()

@@ -1,4 +1,4 @@
-"""Streams that do not simply run to their end."""
+"""Streams that do not end normally."""
 
 from typing import Any
 
@@ -26,12 +26,12 @@ def receipt_of(lines: Any) -> Any:
 @pytest.mark.parametrize(
     "preset", ["cut-mid-stream", "cut-mid-event", "cut-first-event", "cut-before-done", "no-done", "error-event"]
 )
-def test_a_broken_stream_ends_in_an_error_and_is_charged_by_what_came(stage: Stage, preset: str) -> None:
+def test_a_broken_stream_ends_in_an_error_and_is_charged_by_what_was_delivered(stage: Stage, preset: str) -> None:
     alias, caller = stage.model(preset, max_output_tokens=50), stage.caller(balance=5_000)
     with caller.stream(chat(alias)) as answer:
         lines = [line for line in answer.iter_lines() if line]
     assert not [leak for leak in LEAKS if leak in "\n".join(lines)]
-    if answer.status_code != 200:  # nothing had come
+    if answer.status_code != 200:  # nothing was delivered
         assert caller.only_call.state == "review"
         return
     error = orjson.loads(lines[-2].removeprefix("data: "))["error"]
@@ -49,7 +49,7 @@ def test_a_broken_stream_ends_in_an_error_and_is_charged_by_what_came(stage: Sta
     assert reviews.reconcile(now=timezone.now()) == 0 or caller.only_call.charge_microusd == call.charge_microusd
 
 
-def test_a_stream_that_ignores_its_limit_is_cut_there(stage: Stage) -> None:
+def test_a_stream_that_exceeds_its_limit_is_cut(stage: Stage) -> None:
     alias, caller = stage.model("endless", max_output_tokens=30), stage.caller(balance=5_000)
     lines = read(caller, alias)
     call = caller.only_call
@@ -85,14 +85,14 @@ def test_a_stream_without_usage_is_left_to_review(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("preset", ["usage-negative", "usage-huge", "usage-string", "usage-fractional"])
-def test_a_stream_whose_usage_is_none_ends_in_an_error(stage: Stage, preset: str) -> None:
+def test_a_stream_with_malformed_usage_ends_in_an_error(stage: Stage, preset: str) -> None:
     alias, caller = stage.model(preset, max_output_tokens=50), stage.caller(balance=5_000)
     lines = read(caller, alias)
     assert orjson.loads(lines[-2].removeprefix("data: "))["error"]["code"] == "upstream_invalid"
     assert caller.only_call.state == "review"
 
 
-def test_usage_is_shown_only_where_it_was_asked_for(stage: Stage) -> None:
+def test_usage_is_sent_only_if_requested(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=50), stage.caller()
     assert not [line for line in read(caller, alias) if '"usage":{' in line]
     shown = [line for line in read(caller, alias, stream_options={"include_usage": True}) if '"usage":{' in line]
@@ -113,7 +113,7 @@ def test_any_framing_of_the_events_gives_the_same_answer_and_charge(stage: Stage
     assert len({chunk["id"] for chunk in chunks}) == 1
 
 
-def test_an_upstream_that_answers_a_stream_in_one_piece_is_streamed_on(stage: Stage) -> None:
+def test_an_answer_in_one_piece_to_a_stream_request_is_forwarded(stage: Stage) -> None:
     alias, caller = stage.model("swapped", max_output_tokens=50), stage.caller()
     lines = read(caller, alias, stream_options={"include_usage": True})
     call = caller.only_call
@@ -133,7 +133,7 @@ def test_a_refusal_before_the_stream_is_an_ordinary_error(stage: Stage) -> None:
     assert caller.wallet == {"balance": 5_000, "held": 0, "debt": 0}
 
 
-def test_a_stream_that_was_decided_elsewhere_is_stopped(stage: Stage, settings: Any) -> None:
+def test_a_stream_whose_call_was_closed_elsewhere_is_stopped(stage: Stage, settings: Any) -> None:
     settings.STREAM_CHECKPOINT_SECONDS = 0.1
     alias, caller = stage.model("small-1?tokens=400&token_delay_ms=10", max_output_tokens=500), stage.caller()
     with caller.stream(chat(alias)) as answer:

@@ -1,4 +1,4 @@
-"""Two server processes with real sockets: calls and a budget that changes meanwhile are counted once."""
+"""Two server processes with real sockets: each call is counted once in a budget that changes meanwhile."""
 
 from collections import Counter
 from pathlib import Path

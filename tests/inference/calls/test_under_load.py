@@ -13,7 +13,7 @@ def codes(answers: Any) -> Any:
 
 
 def test_a_wallet_that_pays_for_ten_admits_exactly_ten_of_fifty(stage: Stage) -> None:
-    # Each call costs what it holds, so that none that has ended makes room for another.
+    # Each call costs as much as it holds, so that a call that has ended frees no funds for another.
     alias = stage.model("small-1?delay_ms=100", max_output_tokens=16, price={"request": "150"})
     caller = stage.caller(balance=1_500)
     with ThreadPoolExecutor(50) as threads:
@@ -35,7 +35,7 @@ def test_twenty_requests_with_one_key_make_one_call(stage: Stage) -> None:
     assert Transfer.objects.filter(kind="charge", source=call.id).count() == 1
 
 
-def test_one_proof_at_once_is_taken_once(stage: Stage) -> None:
+def test_concurrent_uses_of_one_proof_are_accepted_once(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=16), stage.caller()
     proof = caller.headers("/v1/chat/completions")
     with ThreadPoolExecutor(10) as threads:

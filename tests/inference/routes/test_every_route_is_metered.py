@@ -158,6 +158,18 @@ def test_it_needs_a_proof_a_key_and_a_maximum(
 
 
 @pytest.mark.parametrize("path", PATHS)
+def test_it_takes_no_body_with_a_content_coding(stage: Stage, path: str) -> None:
+    alias, caller = model_for(stage, path), stage.caller()
+    body = BODIES[path](alias)
+    refused = caller.post(body, path=path, headers={"Content-Encoding": "identity, GZip"})
+    error = refused.json()["error"]
+    assert (refused.status_code, error["code"], error["param"]) == (415, "unsupported_media_type", "Content-Encoding")
+    assert refused.headers["accept-encoding"] == "identity"
+    assert_nothing_happened(stage, caller)
+    assert caller.post(body, path=path, headers={"Content-Encoding": "Identity"}).status_code == 200
+
+
+@pytest.mark.parametrize("path", PATHS)
 def test_it_needs_money(stage: Stage, path: str) -> None:
     alias, caller = model_for(stage, path), stage.caller(balance=0)
     refused = caller.post(BODIES[path](alias), path=path)

@@ -1,7 +1,7 @@
-"""A stand-in for the payment provider's public HTTP API: a real server with customers, banks and webhooks of its own.
+"""A fake of the payment provider's public HTTP API: a real server with its own customers, banks and webhooks.
 
-Start with `server.FakeStripe` in a test. What a test plays: server.py. How a request can go wrong: behaviours.py.
-How events reach the platform: webhooks.py. The vendor's own clients for Python and Node.js prove it true.
+Start it with `server.FakeStripe` in a test. server.py has a test's controls, behaviours.py the ways in which a request
+can fail, webhooks.py the delivery of events. The vendor's own clients for Python and Node.js verify it.
 """
 
 from tests.support.stripe.server import LIVE_SECRET_KEY, SECRET_KEY, FakeStripe

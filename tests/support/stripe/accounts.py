@@ -9,7 +9,7 @@ BOTH_MODES = (False, True)
 
 
 class Accounts:
-    """Whoever connected to the platform. A connection exists in a mode, or in both."""
+    """The accounts connected to the platform. A connection exists in one mode or in both."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -46,7 +46,7 @@ class Accounts:
         )
 
     def retrieve(self, request: Request) -> Json:
-        """GET /v1/accounts/<id>; one that is not connected is refused as the vendor does, with 403."""
+        """GET /v1/accounts/<id>; one that is not connected is refused with 403, as by the vendor."""
         if request.live not in self._modes.get(request.object_id, ()):
             message = (
                 f"The provided key does not have access to account '{request.object_id}' (or that account does not "
@@ -61,6 +61,6 @@ class Accounts:
         return lists.page(rows, request.params, url="/v1/accounts")
 
     def balance(self, request: Request) -> Json:
-        """GET /v1/balance, which says the key's mode."""
+        """GET /v1/balance, which states the key's mode."""
         nothing = [{"amount": 0, "currency": "usd", "source_types": {"card": 0}}]
         return {"object": "balance", "available": nothing, "livemode": request.live, "pending": nothing}

@@ -1,4 +1,4 @@
-"""The HTTP side: who asks, idempotency, expansion, errors, and the misbehaviour that a test asked for."""
+"""The HTTP layer: authentication, idempotency, expansion, errors, and scripted misbehavior."""
 
 import asyncio
 import base64
@@ -29,7 +29,7 @@ NO_KEY = (
 
 @dataclass(slots=True)
 class Asked:
-    """One request as it arrived; `status` is 0 where no answer was sent."""
+    """One received request; `status` is 0 if no response was sent."""
 
     method: str
     path: str
@@ -40,7 +40,7 @@ class Asked:
 
 
 class Api:
-    """Answers under /v1 for the holders of `keys`; a key's mode stands in its name."""
+    """Responds under /v1 to the holders of `keys`; a key's name contains its mode."""
 
     def __init__(self, store: Store, keys: tuple[str, ...]) -> None:
         self.store = store
@@ -51,7 +51,7 @@ class Api:
         self.ignores_expand = False
 
     def route(self, operation: Operation) -> Callable[[web.Request], Awaitable[web.Response]]:
-        """Make a handler of an operation."""
+        """Build the handler of an operation."""
 
         async def handle(http: web.Request) -> web.Response:
             return await self._serve(http, operation)
@@ -59,7 +59,7 @@ class Api:
         return handle
 
     async def unknown(self, http: web.Request) -> web.Response:
-        """Answer an address that the API does not have."""
+        """Respond to an address that the API does not have."""
 
         def refuse(request: Request) -> Json:
             raise Refusal(404, f"Unrecognized request URL ({request.method}: {request.path}).")
@@ -98,7 +98,7 @@ class Api:
         return _error(behaviour) if behaviour.works and behaviour.status else answer
 
     def _work(self, request: Request, operation: Operation, behaviour: Behaviour) -> Answer:
-        """Do what was asked; a refusal gives the idempotency key back."""
+        """Perform the operation; a refusal releases the idempotency key."""
         if not behaviour.works:
             return _error(behaviour)
         params = dict(request.params)

@@ -1,4 +1,4 @@
-"""The platform's balance: each movement of it is a balance transaction, whose source is what moved the money."""
+"""The platform's balance: each movement is a balance transaction, whose source is the object that moved the money."""
 
 import stripe
 
@@ -23,7 +23,7 @@ class Balance:
         self.store = store
 
     def move(self, kind: str, amount: int, *, live: bool, source: Json | None = None, fee: int = 0) -> Json:
-        """Add to the balance, or take from it, as the vendor's `type` says."""
+        """Add to the balance, or subtract from it, depending on the vendor's `type`."""
         currency = source["currency"] if source else "usd"
         detail = {"amount": fee, "application": None, "currency": currency, "description": "fees", "type": "stripe_fee"}
         return self.store.add(

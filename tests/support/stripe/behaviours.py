@@ -1,4 +1,4 @@
-"""How the stand-in is told to misbehave: a script waits for the next requests that match it."""
+"""Scripted misbehavior of the fake provider: a script waits for the next requests that match it."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -8,20 +8,20 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """Describe how one request is answered. The default is an honest provider."""
+    """Describes the response to one request. The default is an honest provider."""
 
     works: bool = True
-    """Do what was asked, whatever the answer then says."""
+    """Perform the operation, whatever the response then says."""
     status: int = 0
-    """Answer this error instead."""
+    """Respond with this error instead."""
     kept: bool = False
-    """Make the idempotency key remember the error, as the vendor does once work has begun."""
+    """Store the error under the idempotency key, as the vendor does once work has begun."""
     form: str = "json"
     """json, garbage, empty, html, array."""
     cut: bool = False
-    """Close the connection in place of an answer."""
+    """Close the connection instead of responding."""
     delay_seconds: float = 0.0
-    """Silence before the answer, and after the work."""
+    """The delay before the response, after the work."""
     retry_after_seconds: int | None = None
 
 
@@ -54,7 +54,7 @@ HTML = b"<html><head><title>502 Bad Gateway</title></head><body>api-7.internal</
 
 @dataclass(slots=True)
 class Script:
-    """Answer the next `times` requests that match as `behaviour` says; `path` may hold wildcards."""
+    """Responds to the next `times` matching requests as `behaviour` says; `path` may contain wildcards."""
 
     behaviour: Behaviour
     method: str | None = None
@@ -68,7 +68,7 @@ class Script:
 
 
 def script_of(preset: str | None, *, method: str | None, path: str, times: int, **settings: Any) -> Script:
-    """Make a script of a preset, or of single settings over it."""
+    """Build a script from a preset, or from single settings over it."""
     behaviour = dataclasses.replace(PRESETS[preset] if preset else HONEST, **settings)
     return Script(behaviour, method, path, times)
 
@@ -81,7 +81,7 @@ def error_body(status: int) -> dict[str, Any]:
 
 
 def deform(payload: bytes, form: str) -> bytes:
-    """Turn an honest body into what `form` asks for."""
+    """Convert an honest body to what `form` says."""
     return {"array": b"[%s]" % payload, "empty": b"", "garbage": payload[: len(payload) // 2], "html": HTML}.get(
         form, payload
     )

@@ -1,4 +1,4 @@
-"""Disputes: a customer's bank takes a payment back, and may give it again."""
+"""Disputes: a customer's bank takes a payment back, and may return it."""
 
 import stripe
 
@@ -12,7 +12,7 @@ FEE_CENTS = 1500
 
 
 class Disputes:
-    """What banks dispute."""
+    """The disputes of banks."""
 
     def __init__(self, store: Store, events: Events, balance: Balance) -> None:
         self.balance = balance
@@ -20,7 +20,7 @@ class Disputes:
         self.events = events
 
     def open(self, charge: Json, *, amount: int | None = None, inquiry: bool = False) -> Json:
-        """Dispute a charge or so many cents of it; an inquiry takes no money yet."""
+        """Dispute a charge or `amount` cents of it; an inquiry takes no money yet."""
         asked = charge["amount"] if amount is None else amount
         dispute = self.store.add(
             "dispute",
@@ -46,7 +46,7 @@ class Disputes:
         return dispute
 
     def end(self, dispute: Json, status: str) -> Json:
-        """End a dispute as `won`, `lost`, `warning_closed` or `prevented`; who wins has the money again."""
+        """End a dispute as `won`, `lost`, `warning_closed` or `prevented`; the winner gets the money."""
         before, dispute["status"] = dispute["status"], status
         self.events.emit("charge.dispute.closed", dispute, status=before)
         if status == "won":

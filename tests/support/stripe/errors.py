@@ -4,7 +4,7 @@ from typing import Any
 
 
 class Refusal(Exception):
-    """An answer that is an error: status, type, code, param and a message."""
+    """An error response: status, type, code, param and a message."""
 
     def __init__(
         self,
@@ -22,11 +22,11 @@ class Refusal(Exception):
 
     @property
     def is_kept(self) -> bool:
-        """Return whether the idempotency key remembers it: work had begun, and a bank refused."""
+        """Return whether it is stored under the idempotency key: work had begun, and a bank refused."""
         return self.status == 402
 
     def envelope(self) -> dict[str, Any]:
-        """Return the body; members that say nothing are left out, as the vendor does."""
+        """Return the body; empty members are omitted, as by the vendor."""
         return {"error": {name: value for name, value in self.error.items() if value is not None}}
 
 

@@ -1,4 +1,4 @@
-"""What happened, as the vendor tells it: an event holds the object as it was at that moment."""
+"""Events in the vendor's form: an event contains the object as it was at that moment."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,14 +14,14 @@ API_VERSION = _ApiVersion.CURRENT
 
 
 class Events:
-    """Makes events, and hands each to whoever listens."""
+    """Creates events, and passes each to its listener."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self.listeners: list[Callable[[Json], None]] = []
 
     def emit(self, name: str, about: Json, **before: Any) -> Json:
-        """Record that `name` happened to an object; `before` holds what members were until now."""
+        """Record that `name` happened to an object; `before` has the previous values of members."""
         data: Json = {"object": snapshot(about)}
         if before:
             data["previous_attributes"] = before

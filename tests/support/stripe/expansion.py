@@ -1,4 +1,4 @@
-"""`expand[]`: put objects where their ids stand. Without it an answer names them by id, and leaves lists out."""
+"""`expand[]`: replaces ids with objects. Without it a response refers to objects by id, and omits lists."""
 
 from typing import Any
 

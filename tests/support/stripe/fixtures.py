@@ -1,4 +1,4 @@
-"""Fixtures: a payment provider for the session, and a gateway that is configured for it. A conftest imports them."""
+"""Fixtures: a payment provider for the session, and a gateway configured for it. Imported by conftest files."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from tests.support.stripe.server import FakeStripe
 
 @pytest.fixture(scope="session")
 def running_provider() -> Iterator[FakeStripe]:
-    """Run the stand-in for the session."""
+    """Run the fake provider for the session."""
     with FakeStripe() as running:
         yield running
 

@@ -11,7 +11,7 @@ _PART = re.compile(r"\[([^\[\]]*)\]")
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Read a query or a form; what has numbers or nothing for keys becomes a list."""
+    """Parse a query or a form; objects with numeric or empty keys become lists."""
     tree: dict[str, Any] = {}
     for name, value in parse_qsl(text, keep_blank_values=True):
         _put(tree, _path(name), value)

@@ -1,6 +1,6 @@
-"""Idempotency keys: the first answer under a key is its only one, whether it was good or an error.
+"""Idempotency keys: the first response under a key, a success or an error, is its only one.
 
-A request that was refused before its work began keeps no answer. Keys are forgotten after a day, as the vendor may.
+A request that was refused before its work began stores no response. Keys expire after a day, as the vendor's may.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ KEY_CHARACTERS_MAX = 255
 
 @dataclass(slots=True)
 class Answer:
-    """What goes out: a status, a JSON body, and headers."""
+    """A response: a status, a JSON body, and headers."""
 
     status: int
     body: Any
@@ -31,13 +31,13 @@ class _Kept:
 
 
 class IdempotencyKeys:
-    """Keys of each mode; only POST has them."""
+    """The keys of each mode; only POST has them."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[bool, str], _Kept] = {}
 
     def begin(self, request: Request, *, request_id: str, now: int) -> Answer | None:
-        """Return the answer that the key has already, or take the key; refuse what does not fit."""
+        """Return the key's stored response, or take the key; refuse a mismatch."""
         place = _place(request)
         if place is None:
             return None
@@ -57,7 +57,7 @@ class IdempotencyKeys:
         return Answer(kept.answer.status, kept.answer.body, headers)
 
     def finish(self, request: Request, answer: Answer) -> None:
-        """Keep the answer for whoever asks again."""
+        """Store the response for repetitions."""
         place = _place(request)
         if place is not None and place in self._kept:
             self._kept[place].answer = answer

@@ -1,4 +1,4 @@
-"""What a customer leaves for later payments: a customer, a payment method, and the setup intent that made it."""
+"""Saved customer data for later payments: a customer, a payment method, and the setup intent that created it."""
 
 from tests.support.stripe.events import Events
 from tests.support.stripe.payments import CARD
@@ -13,10 +13,10 @@ class Keeping:
         self.store = store
         self.events = events
         self.answer = "succeeds"
-        """How the bank of a payment method that is kept from now on answers charges (`FakeStripe.answer_charges`)."""
+        """How the banks of payment methods saved from now on respond to charges (`FakeStripe.answer_charges`)."""
 
     def customer(self, *, live: bool) -> Json:
-        """Make a customer out of what was entered at checkout."""
+        """Create a customer from the data entered at checkout."""
         made = self.store.add(
             "customer", live=live, description=None, email="payer@example.com", metadata={}, name="Pay Er"
         )
@@ -24,7 +24,7 @@ class Keeping:
         return made
 
     def setup(self, *, live: bool, customer: str | None, metadata: Json) -> Json:
-        """Keep a payment method for later."""
+        """Save a payment method for later."""
         card = self.store.add(
             "payment_method",
             live=live,

@@ -1,4 +1,4 @@
-"""List answers: newest first, filtered by `created`, paged by `limit`, `starting_after` and `ending_before`."""
+"""List responses: newest first, filtered by `created`, paged by `limit`, `starting_after` and `ending_before`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ BOUNDS = {
 
 
 def page(rows: Sequence[Json], params: Json, *, url: str, filters: Sequence[str] = ()) -> Json:
-    """Answer one page of `rows`, which come newest first; `filters` are members that a parameter may name."""
+    """Return one page of `rows`, which are newest first; `filters` are members that can be filtered by."""
     if unknown := sorted(set(params) - PAGING - set(filters)):
         raise Refusal(400, f"Received unknown parameter: {unknown[0]}", code="parameter_unknown", param=unknown[0])
     chosen = [row for row in rows if _matches(row, params, filters)]

@@ -1,4 +1,4 @@
-"""The page behind a session's `url`, where a customer pays or leaves."""
+"""The page at a session's `url`, where a customer pays or cancels."""
 
 from collections.abc import Awaitable, Callable
 from html import escape
@@ -19,14 +19,14 @@ FORM = """<p>{what}</p><form method="post"><button>{button}</button></form><p><a
 
 
 class Pages:
-    """GET shows the page, POST pays and leads back."""
+    """GET shows the page, POST pays and redirects back."""
 
     def __init__(self, sessions: Sessions, after_payment: Callable[[], Awaitable[None]]) -> None:
         self.sessions = sessions
         self.after_payment = after_payment
 
     async def show(self, http: web.Request) -> web.Response:
-        """Show what there is to pay."""
+        """Show what is to be paid."""
         session = self._find(http)
         if session["status"] != "open":
             return _page("Nothing to pay", f"<p>This checkout is {session['status']}.</p>", status=410)
@@ -35,7 +35,7 @@ class Pages:
         return _page("Checkout", FORM.format(what=what, button=_button(session), cancel=cancel))
 
     async def pay(self, http: web.Request) -> web.Response:
-        """Pay, give the platform's webhook its time, and lead back to the platform."""
+        """Pay, wait for the platform's webhook, and redirect to the platform."""
         session = self._find(http)
         with self.sessions.store.lock:
             if session["status"] == "open":

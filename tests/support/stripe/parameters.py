@@ -1,4 +1,4 @@
-"""Refuses parameters that the vendor's API does not have, by what its own client library declares."""
+"""Refuses parameters that the vendor's API does not have, according to its own client library."""
 
 import re
 import sys
@@ -10,7 +10,7 @@ from tests.support.stripe.errors import Refusal
 from tests.support.stripe.store import Json
 
 OPTIONS = set(RequestOptions.__annotations__)
-"""Settings of a client's call, which are no parameters."""
+"""Settings of a client's call, which are not parameters."""
 METADATA_KEYS_MAX, METADATA_KEY_CHARACTERS_MAX, METADATA_VALUE_CHARACTERS_MAX = 50, 40, 500
 
 

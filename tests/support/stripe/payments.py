@@ -17,7 +17,7 @@ CARD = {"brand": "visa", "country": "US", "exp_month": 12, "exp_year": 2034, "fu
 
 
 class Payments:
-    """Money that customers of the platform paid."""
+    """Payments of the platform's customers."""
 
     def __init__(self, store: Store, events: Events, balance: Balance) -> None:
         self.store = store
@@ -25,7 +25,7 @@ class Payments:
         self.balance = balance
 
     def create(self, request: Request) -> Json:
-        """POST /v1/payment_intents: charge a kept payment method off-session, as its bank is told to answer."""
+        """POST /v1/payment_intents: charge a saved payment method off-session, with the bank's scripted response."""
         method, customer = self._kept(request)
         intent = self.begin(
             amount=_amount(request.params),
@@ -46,7 +46,8 @@ class Payments:
         return intent
 
     def _kept(self, request: Request) -> tuple[Json, Json]:
-        """Find the payment method and the customer that a charge names; refuse what an off-session charge must not lack."""
+        """Find the payment method and the customer of a charge; refuse a charge that lacks what off-session
+        requires."""
         params = request.params
         parameters.check(params, stripe.params.PaymentIntentCreateParams)
         for name in ("amount", "currency", "customer", "payment_method"):
@@ -78,7 +79,7 @@ class Payments:
         method: str = "",
         description: str | None = None,
     ) -> Json:
-        """Make an intent that a customer confirmed and no bank answered yet."""
+        """Create an intent that a customer has confirmed and no bank has answered yet."""
         intent = self.store.add(
             "payment_intent",
             live=live,
@@ -105,7 +106,7 @@ class Payments:
         return intent
 
     def settle(self, intent: Json) -> Json:
-        """Make the bank pay; the charge is the money."""
+        """Let the bank pay; the charge is the money."""
         charge = self._charge(intent, status="succeeded", paid=True)
         intent |= {"status": "succeeded", "amount_received": intent["amount"], "latest_charge": charge["id"]}
         self.events.emit("charge.succeeded", charge)
@@ -113,7 +114,7 @@ class Payments:
         return charge
 
     def fail(self, intent: Json, code: str = "card_declined") -> Json:
-        """Make the bank refuse; the intent waits for another payment method. A code is the card's decline."""
+        """Let the bank refuse; the intent waits for another payment method. `code` is the card's decline code."""
         charge = self._charge(intent, status="failed", paid=False)
         error = _error_of(code)
         charge |= {"failure_code": error["code"], "failure_message": error["message"]}
@@ -124,7 +125,7 @@ class Payments:
         return charge
 
     def charge_of(self, object_id: str) -> Json:
-        """Find the charge that an id means: its own, its intent's, or its session's."""
+        """Find a charge by its own id, its intent's, or its session's."""
         found = self.store.any(object_id)
         if found["object"] == "checkout.session":
             found = self.store.any(found["payment_intent"])

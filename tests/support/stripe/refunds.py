@@ -1,4 +1,4 @@
-"""Refunds: what of a charge goes back. A pending one counts until it fails."""
+"""Refunds of charges. A pending one counts until it fails."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ COUNTED = {"pending", "requires_action", "succeeded"}
 
 
 class Refunds:
-    """Money on its way back, or back."""
+    """Money that was or is being refunded."""
 
     def __init__(self, store: Store, events: Events, payments: Payments, balance: Balance) -> None:
         self.balance = balance
@@ -26,7 +26,7 @@ class Refunds:
         self.payments = payments
 
     def make(self, charge: Json, *, amount: int | None = None, status: str = "succeeded", **members: Any) -> Json:
-        """Refund a charge, or so many cents of it."""
+        """Refund a charge, or `amount` cents of it."""
         left = charge["amount"] - charge["amount_refunded"]
         asked = left if amount is None else amount
         _require_left(charge, asked, left)
@@ -54,7 +54,7 @@ class Refunds:
         return refund
 
     def turn(self, refund: Json, status: str) -> Json:
-        """Turn a refund to `succeeded`, `failed` or `canceled`; the latter two no longer count."""
+        """Change a refund's status to `succeeded`, `failed` or `canceled`; the latter two no longer count."""
         before, refund["status"] = refund["status"], status
         if status in ("failed", "canceled"):
             live = self.store.is_live(refund["id"])

@@ -1,4 +1,4 @@
-"""One request to the API, read."""
+"""A parsed request to the API."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Who asks is told by `live`, the mode of the key."""
+    """`live` is the mode of the caller's key."""
 
     method: str
     path: str

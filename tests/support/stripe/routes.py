@@ -1,4 +1,4 @@
-"""The addresses of the API and of the hosted page."""
+"""The routes of the API and of the hosted page."""
 
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from tests.support.stripe.sessions import Sessions
 
 
 class World(Protocol):
-    """What the routes lead to."""
+    """The objects that the routes use."""
 
     checkouts: Sessions
     payments: Payments

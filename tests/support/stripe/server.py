@@ -1,4 +1,4 @@
-"""Runs the stand-in in a thread beside a test, and lets the test play customer, bank and partner."""
+"""Runs the fake provider in a thread beside a test, and lets the test act as customer, bank and partner."""
 
 import asyncio
 from typing import Any, Self
@@ -32,7 +32,7 @@ class FakeStripe(ServerThread):
             session = client.v1.checkout.sessions.create(...)
             stripe.pay(session.id)
 
-    Objects come back as copies. A control returns when the webhooks that it caused were answered.
+    Objects are returned as copies. A control returns once the webhooks that it caused have been answered.
     """
 
     secret_key = SECRET_KEY
@@ -69,7 +69,7 @@ class FakeStripe(ServerThread):
         return [snapshot(row) for row in self.store.every("checkout.session")]
 
     def get(self, object_id: str) -> Json:
-        """Show an object as it is now."""
+        """Return an object's current state."""
         return snapshot(self.store.any(object_id))
 
     def events_of(self, *types: str) -> list[Json]:
@@ -78,15 +78,15 @@ class FakeStripe(ServerThread):
         return [snapshot(row) for row in rows if not types or row["type"] in types]
 
     def pay(self, session_id: str, *, settles: bool = True) -> Json:
-        """Pay at a session's page; with `settles` false the bank answers later (see settle and fail)."""
+        """Pay at a session's page; with `settles` false the bank responds later (see settle and fail)."""
         return self._play(lambda: self.checkouts.pay(self.store.any(session_id), settles=settles))
 
     def settle(self, session_id: str) -> Json:
-        """Make the bank pay what was left open."""
+        """Let the bank pay an open payment."""
         return self._play(lambda: self.checkouts.settle(self.store.any(session_id)))
 
     def fail(self, session_id: str) -> Json:
-        """Make the bank refuse what was left open."""
+        """Let the bank refuse an open payment."""
         return self._play(lambda: self.checkouts.fail(self.store.any(session_id)))
 
     def expire(self, session_id: str) -> Json:
@@ -94,24 +94,25 @@ class FakeStripe(ServerThread):
         return self._play(lambda: self.checkouts.end(self.store.any(session_id)))
 
     def answer_charges(self, method_id: str, answer: str) -> None:
-        """Script how a kept payment method's bank answers charges: `succeeds`, `takes_its_time`, or a refusal's code."""
+        """Script how a saved payment method's bank responds to charges: `succeeds`, `takes_its_time`, or a refusal's
+        code."""
         self.amend(method_id, _answer=answer)
 
     def end_charge(self, intent_id: str, *, refused: str = "") -> Json:
-        """Make a slow bank pay, or refuse with a code."""
+        """Let a slow bank pay, or refuse with a code."""
         intent = self.store.any(intent_id)
         return self._play(lambda: self.payments.fail(intent, refused) if refused else self.payments.settle(intent))
 
     def refund(self, of: str, *, amount: int | None = None, status: str = "succeeded") -> Json:
-        """Refund a session, payment intent or charge, or so many cents of it."""
+        """Refund a session, payment intent or charge, or `amount` cents of it."""
         return self._play(lambda: self.refunds.make(self.payments.charge_of(of), amount=amount, status=status))
 
     def turn_refund(self, refund_id: str, status: str) -> Json:
-        """Turn a refund to `succeeded`, `failed` or `canceled`."""
+        """Change a refund's status to `succeeded`, `failed` or `canceled`."""
         return self._play(lambda: self.refunds.turn(self.store.any(refund_id), status))
 
     def dispute(self, of: str, *, amount: int | None = None, inquiry: bool = False) -> Json:
-        """Dispute a session, payment intent or charge, or so many cents of it."""
+        """Dispute a session, payment intent or charge, or `amount` cents of it."""
         return self._play(lambda: self.disputes.open(self.payments.charge_of(of), amount=amount, inquiry=inquiry))
 
     def end_dispute(self, dispute_id: str, status: str) -> Json:
@@ -137,7 +138,7 @@ class FakeStripe(ServerThread):
         return self._play(lambda: self.accounts.connect(**members))
 
     def amend(self, object_id: str, **members: Any) -> Json:
-        """Make an object say something else than what happened."""
+        """Change an object so that it no longer matches what happened."""
 
         def change() -> Json:
             found = self.store.any(object_id)
@@ -153,11 +154,11 @@ class FakeStripe(ServerThread):
     def script(
         self, preset: str | None = None, *, method: str | None = None, path: str = "*", times: int = 1, **settings: Any
     ) -> None:
-        """Answer the next `times` matching requests by a preset of behaviours.py, or by single settings over it."""
+        """Respond to the next `times` matching requests with a preset of behaviours.py, or single settings over it."""
         self.api.scripts.add(script_of(preset, method=method, path=path, times=times, **settings))
 
     def reset(self) -> None:
-        """Forget everything: objects, requests, scripts, idempotency keys, the webhook's endpoint."""
+        """Reset everything: objects, requests, scripts, idempotency keys, the webhook's endpoint."""
         self.store.clear()
         self.webhooks.clear()
         self.api.scripts.clear()

@@ -1,4 +1,4 @@
-"""Checkout sessions: made by the platform, paid by a customer at the session's `url`, open for a day at most."""
+"""Checkout sessions: created by the platform, paid by a customer at the session's `url`, open for at most a day."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -93,7 +93,7 @@ class Sessions:
         return session
 
     def pay(self, session: Json, *, settles: bool = True) -> Json:
-        """Complete a session as the customer; with `settles` false the bank answers later (see settle, fail)."""
+        """Complete a session as the customer; with `settles` false the bank responds later (see settle, fail)."""
         assert self._aged(session)["status"] == "open", f"the session is {session['status']}"
         live = session["livemode"]
         if session["customer_creation"] == "always" and session["customer"] is None:
@@ -108,14 +108,14 @@ class Sessions:
         return session
 
     def settle(self, session: Json) -> Json:
-        """Make the bank of a completed session pay."""
+        """Let the bank of a completed session pay."""
         self.payments.settle(self.store.any(session["payment_intent"]))
         session["payment_status"] = "paid"
         self.events.emit("checkout.session.async_payment_succeeded", session)
         return session
 
     def fail(self, session: Json) -> Json:
-        """Make the bank of a completed session refuse."""
+        """Let the bank of a completed session refuse."""
         self.payments.fail(self.store.any(session["payment_intent"]))
         self.events.emit("checkout.session.async_payment_failed", session)
         return session

@@ -1,4 +1,4 @@
-"""Everything that the stand-in knows: objects by id, in the order of their making, each of one mode."""
+"""The fake provider's objects by id, in order of creation, each in one mode."""
 
 import copy
 import secrets
@@ -25,11 +25,11 @@ PREFIXES = {
     "setup_intent": "seti_1",
 }
 MODELESS = {"account", "balance_transaction", "refund"}
-"""Kinds whose objects do not say `livemode`."""
+"""Kinds whose objects have no `livemode`."""
 
 
 class Store:
-    """Objects are plain dictionaries, as they go out; whoever changes one holds `lock`."""
+    """Objects are plain dictionaries, as sent; a caller that changes one must hold `lock`."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -38,11 +38,11 @@ class Store:
         self._live: dict[str, bool] = {}
 
     def now(self) -> int:
-        """Read the clock, which a test can set forward."""
+        """Return the clock's time, which a test can advance."""
         return int(time.time()) + self.ahead_seconds
 
     def add(self, kind: str, *, live: bool, object_id: str = "", **members: Any) -> Json:
-        """Keep a new object."""
+        """Store a new object."""
         new_id = object_id or make_id(kind, live=live)
         made: Json = {"id": new_id, "object": kind, "created": self.now(), "livemode": live, **members}
         if kind in MODELESS:
@@ -88,15 +88,15 @@ class Store:
 
 
 def make_id(kind: str, *, live: bool) -> str:
-    """Make an id as the vendor's look."""
+    """Create an id in the vendor's form."""
     return PREFIXES[kind].format(mode="live" if live else "test") + random_text(24)
 
 
 def random_text(length: int) -> str:
-    """Draw letters and digits."""
+    """Return random letters and digits."""
     return "".join(secrets.choice(ALPHABET) for _ in range(length))
 
 
 def snapshot(value: Json) -> Json:
-    """Copy an object as it is now, without what is the store's own (`_` before its name)."""
+    """Copy an object's current state, without the store's own members (with the prefix `_`)."""
     return {name: copy.deepcopy(member) for name, member in value.items() if not name.startswith("_")}

@@ -1,6 +1,6 @@
-"""Webhooks: events signed and sent to an endpoint, in order and once, or as a test likes.
+"""Webhooks: events, signed and sent to an endpoint, in order and once, or as a test specifies.
 
-The header is `t=<seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">`; in test mode a `v0` that means nothing stands beside it.
+The header is `t=<seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">`; in test mode it also has a meaningless `v0`.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ PATIENCE_SECONDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One attempt; `status` is 0 where nobody answered."""
+    """One attempt; `status` is 0 if there was no response."""
 
     event_id: str
     type: str
@@ -26,7 +26,7 @@ class Delivery:
 
 
 class Webhooks:
-    """The platform's endpoint. What has not been sent waits in `waiting`, oldest first."""
+    """The platform's endpoint. Unsent events are in `waiting`, oldest first."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -36,26 +36,26 @@ class Webhooks:
         self.deliveries: list[Delivery] = []
 
     def send_to(self, url: str, secret: str | None = None) -> None:
-        """Send every event from now on as it happens."""
+        """Send every event from now on when it happens."""
         self.url, self.automatic = url, True
         self.secret = secret or self.secret
         self.waiting.clear()
 
     def hold(self) -> None:
-        """Send nothing unless it is asked for: webhooks that are late or lost."""
+        """Send events only on request, to simulate late or lost webhooks."""
         self.automatic = False
 
     def hear(self, event: Json) -> None:
-        """Take an event that happened."""
+        """Receive an event."""
         self.waiting.append(event)
 
     def flush(self) -> None:
-        """Send what waits, in order, where sending is automatic."""
+        """Send the waiting events in order, if sending is automatic."""
         while self.automatic and self.waiting:
             self.deliver(self.waiting[0])
 
     def deliver(self, *events: Json, times: int = 1) -> list[int]:
-        """Send events in the order given, each so many times, and give the statuses that came back."""
+        """Send events in this order, `times` times each, and return the response statuses."""
         return [self._send(event) for event in events for _ in range(times)]
 
     def signed(self, event: Json, *, secret: str | None = None, age_seconds: int = 0) -> tuple[bytes, dict[str, str]]:
@@ -72,7 +72,7 @@ class Webhooks:
         return f"t={at},v1={mac},v0={hashlib.sha256(mac.encode()).hexdigest()}"
 
     def clear(self) -> None:
-        """Forget endpoint and events."""
+        """Remove endpoint and events."""
         self.url, self.automatic = "", False
         self.waiting.clear()
         self.deliveries.clear()

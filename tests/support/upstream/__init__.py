@@ -1,8 +1,8 @@
-"""A fake OpenAI-compatible upstream: a real HTTP server with a ledger of its own.
+"""A fake OpenAI-compatible upstream: a real HTTP server with its own ledger.
 
-Start with `server.FakeUpstream` in a test, or `python -m tests.support.upstream` beside one.
-How a request is answered: behaviours.py. What its tokens are: tokens.py. What is remembered
-of it: ledger.py, also at GET /_ledger. Control routes: POST /_script and POST /_reset.
+Start it with `server.FakeUpstream` in a test, or `python -m tests.support.upstream` beside one. behaviours.py defines
+how it responds, tokens.py how it counts, ledger.py what it records (also at GET /_ledger). Control routes: POST
+/_script and POST /_reset.
 """
 
 from tests.support.upstream.behaviours import LEAKS, PRESETS, Behaviour

@@ -13,7 +13,7 @@ from tests.support.upstream.app import Upstream
 
 
 async def serve(port: int, *, keep_bodies: bool, api_key: str | None) -> None:
-    """Serve until SIGTERM or SIGINT, having said on which port."""
+    """Print the port, and serve until SIGTERM or SIGINT."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)

@@ -1,4 +1,4 @@
-"""What the model says: words, or a call of a function that the request offers."""
+"""The model's output: words, or a call of a function in the request."""
 
 import dataclasses
 import itertools
@@ -25,7 +25,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One finished thought: the words of each choice, and why they end."""
+    """A complete output: the words of each choice, and why they end."""
 
     prompt_tokens: int
     tokens: int
@@ -41,13 +41,13 @@ class Answer:
         return [word if index == 0 else f" {word}" for index, word in enumerate(cycle)]
 
     def word(self, index: int) -> str:
-        """Return one word of an answer that may be endless."""
+        """Return one word of an output that may be endless."""
         word = self.text[index % len(self.text)]
         return f" {word}" if index else word
 
 
 def answer(body: Mapping[str, Any], behaviour: Behaviour) -> Answer:
-    """Decide what to say to a chat or responses body, within its output limit."""
+    """Decide the output for a chat or responses body, within its output limit."""
     honest = Answer(
         prompt_tokens=count_prompt(body),
         tokens=behaviour.tokens,
@@ -98,7 +98,7 @@ def _tool_call(body: Mapping[str, Any]) -> ToolCall | None:
 
 
 def structured(body: Mapping[str, Any]) -> str:
-    """Return what a response's schema asks for, as JSON whose spaces are between members; empty where it has none."""
+    """Return JSON that matches a response's schema, with spaces between members; empty if there is none."""
     asked = (body.get("text") or {}).get("format") or {}
     if asked.get("type") != "json_schema":
         return ""
@@ -107,7 +107,7 @@ def structured(body: Mapping[str, Any]) -> str:
 
 
 def _was_answered(body: Mapping[str, Any]) -> bool:
-    """Return whether the request already carries a tool's result, which ends in words."""
+    """Return whether the request already contains a tool's result, which is answered in words."""
     items = body.get("messages", body.get("input", []))
     last = items[-1] if isinstance(items, list) and items else {}
     return last.get("role") == "tool" or last.get("type") == "function_call_output"

@@ -34,7 +34,7 @@ PREFIXES = {
 
 
 class Upstream:
-    """An OpenAI-compatible service that keeps its own ledger and misbehaves on request."""
+    """An OpenAI-compatible service with its own ledger that misbehaves on request."""
 
     def __init__(self, *, keep_bodies: bool = True, api_key: str | None = None) -> None:
         self.ledger = Ledger(keep_bodies=keep_bodies)
@@ -59,7 +59,7 @@ class Upstream:
         return app
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        """Answer one model request as its behaviour says, and remember the truth."""
+        """Respond to one model request as its behavior says, and record the true usage."""
         body: Any
         if request.content_type == "multipart/form-data":
             if refusal := errors.refuse_key(request, self.api_key):
@@ -81,7 +81,7 @@ class Upstream:
 
     async def _answer(self, call: Call) -> web.StreamResponse:
         await asyncio.sleep(call.behaviour.delay_ms / 1000)
-        if not call.streaming and call.entry.path != audio.SPEECH:  # its bytes wait behind the first of them
+        if not call.streaming and call.entry.path != audio.SPEECH:  # its delay comes after the first byte
             await call.gate.wait()
         if call.behaviour.hang == "before_headers":
             await stay_silent(call)
@@ -152,12 +152,12 @@ class Upstream:
         return _json({"object": "list", "data": data})
 
     async def show_ledger(self, request: web.Request) -> web.Response:
-        """Show the ledger: `?after=N` leaves the first N entries out."""
+        """Return the ledger; `?after=N` omits the first N entries."""
         after = int(request.query.get("after", "0"))
         return web.Response(body=self.ledger.render(after=after), content_type="application/json")
 
     async def reset(self, request: web.Request) -> web.Response:
-        """Empty the ledger and forget every script."""
+        """Empty the ledger and remove every script."""
         self.ledger.clear()
         self.scripts.clear()
         return web.Response(status=204)

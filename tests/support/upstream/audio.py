@@ -1,4 +1,4 @@
-"""Speech, transcriptions and translations as the vendor shapes them."""
+"""Speech, transcriptions and translations in the vendor's format."""
 
 import asyncio
 import base64
@@ -42,7 +42,7 @@ FALLBACK_SECONDS = 3.0
 
 
 async def read_form(request: web.Request) -> dict[str, Any]:
-    """Read a form piece by piece; of a file, what it was is kept, and of a small one its bytes."""
+    """Read a form piece by piece; of a file, its properties are recorded, and of a small one its bytes."""
     body: dict[str, Any] = {}
     async for part in await request.multipart():
         assert isinstance(part, BodyPartReader)
@@ -62,7 +62,7 @@ async def read_form(request: web.Request) -> dict[str, Any]:
 
 
 def seconds_of(data: bytes) -> float:
-    """Measure a WAV file; another is taken for three seconds."""
+    """Measure a WAV file; any other counts as three seconds."""
     try:
         with wave.open(io.BytesIO(data)) as file:
             return file.getnframes() / file.getframerate()
@@ -71,7 +71,7 @@ def seconds_of(data: bytes) -> float:
 
 
 async def serve(call: Call) -> web.StreamResponse:
-    """Answer a call of one of the routes."""
+    """Respond to a call of one of the routes."""
     if call.entry.path == SPEECH:
         return await _speak(call)
     if call.streaming:
@@ -87,7 +87,7 @@ async def serve(call: Call) -> web.StreamResponse:
 
 
 def laid_out(layout: str) -> str:
-    """Lay the text out as text or subtitles."""
+    """Render the text as text or subtitles."""
     return {
         "text": f"{TEXT}\n",
         "srt": f"1\n00:00:00,000 --> 00:00:02,000\n{TEXT}\n\n",
@@ -96,7 +96,7 @@ def laid_out(layout: str) -> str:
 
 
 def sound(behaviour: Behaviour) -> bytes:
-    """Make what is said: a thousand bytes for each token."""
+    """Generate the audio: a thousand bytes per token."""
     return b"".join(bytes([index % 256]) * PIECE_BYTES for index in range(behaviour.tokens))
 
 
@@ -150,7 +150,7 @@ def _spoken_events(call: Call, said: bytes) -> Iterator[Frame]:
 
 
 async def _send_pieces(call: Call, said: bytes, media_type: str) -> web.StreamResponse:
-    """Send sound in chunks, each with a moment of its own, up to the behaviour's cut."""
+    """Send audio in chunks with pauses, up to the behavior's cut."""
     response = await open_answer(call, media_type)
     pieces = [said[at : at + PIECE_BYTES] for at in range(0, len(said), PIECE_BYTES)]
     for index, piece in enumerate(pieces):

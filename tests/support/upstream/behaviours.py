@@ -1,8 +1,8 @@
-"""How the fake upstream is told to misbehave.
+"""Scripted misbehavior of the fake upstream.
 
-A request's behaviour is, in this order: the next script waiting for it (see Scripts),
-the preset whose name is the request's model, the query string in the model's name
-("small?tokens=40&token_delay_ms=5"), or the plain, honest behaviour.
+A request's behavior is the first of these: the next script that matches it (see Scripts), the preset with the name of
+the request's model, the query string in the model's name ("small?tokens=40&token_delay_ms=5"), or the plain, honest
+behavior.
 """
 
 import dataclasses
@@ -14,38 +14,38 @@ from urllib.parse import parse_qsl
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """Describe how one request is answered. The default is an honest upstream."""
+    """Describes the response to one request. The default is an honest upstream."""
 
     tokens: int = 16
-    """Words that the model would like to say; an output limit cuts them short."""
+    """The number of words without an output limit."""
     text: str = ""
-    """Answer with this instead; one token a word."""
+    """Respond with this text instead; one token per word."""
     cached_tokens: int = 0
     """Prompt tokens that usage reports as read from a cache."""
     reasoning_tokens: int = 0
-    """Output tokens that are not shown."""
+    """Reasoning tokens, which are not shown."""
     accepted_tokens: int = 0
     """Tokens of a prediction that usage reports as part of the answer."""
     rejected_tokens: int = 0
     """Tokens of a prediction that usage reports on top of the answer."""
     heard_tokens: int = 0
-    """Prompt tokens that usage reports as sound."""
+    """Prompt tokens that usage reports as audio."""
     heard_seconds: float = 0.0
     """Seconds that usage reports instead of the file's own."""
     spoken_tokens: int = 0
-    """Output tokens of sound beside the words, for a request that asks for it."""
+    """Output tokens of audio beside the words, if requested."""
     calls: int = 1
-    """How many calls of the offered function a response makes at once."""
+    """The number of parallel calls of the offered function."""
     refusal: bool = False
-    """Refuse, in as many words, instead of answering; in a response."""
+    """Refuse, with as many words, instead of answering; only in a response."""
     failed: bool = False
-    """End a response as failed, with its usage, under a status of success."""
+    """End a response as failed, with its usage, under an HTTP success status."""
     delay_ms: float = 0.0
-    """Silence before the first byte of the answer."""
+    """The delay before the first byte of the response."""
     token_delay_ms: float = 0.0
-    """Silence before each streamed token after the first."""
+    """The delay before each streamed token after the first."""
     usage: str = "true"
-    """A key of usage.FORMS: what the answer says about its own cost."""
+    """A key of usage.FORMS: how the response reports its usage."""
     status: int = 200
     error_code: str | None = None
     error_param: str | None = None
@@ -55,19 +55,19 @@ class Behaviour:
     """json, garbage, empty, array, html, truncated (a short body that claims to be whole),
     swapped (a stream where JSON was asked for, and the reverse)."""
     shape: str = ""
-    """How a single route's answer is spoiled: a key of images.SPOILED or rerank.SPOILED."""
+    """How a single route's response is malformed: a key of images.SPOILED or rerank.SPOILED."""
     told: str = ""
-    """The size/quality that an answer says its images have; else what was asked for, or 1024x1024/medium."""
+    """The size/quality stated for images; by default as requested, or 1024x1024/medium."""
     image_url: str = ""
-    """Where an answer's images are, in place of their data."""
+    """The URL of a response's images, in place of their data."""
     image_bytes: int = 64
-    """How large an image is."""
+    """The size of an image in bytes."""
     cut: str = ""
     """before_headers, mid_body, first_event, mid_event, mid_stream, before_done."""
     reset: bool = False
     """Cut with a TCP reset instead of an orderly close."""
     hang: str = ""
-    """before_headers, mid_body, first_event: then silence until the peer leaves."""
+    """before_headers, mid_body, first_event: send nothing from there on until the peer leaves."""
     endless: bool = False
     """Ignore every output limit and stream until the peer leaves."""
     done: bool = True
@@ -75,15 +75,15 @@ class Behaviour:
     error_event: bool = False
     """Put an error object into the middle of a stream, as vendors do, and stop."""
     framing: str = "plain"
-    """A key of framing.FRAMINGS: how server-sent events are laid out in bytes."""
+    """A key of framing.FRAMINGS: how server-sent events are split into bytes."""
     headers: str = "leaky"
     """leaky (the vendor's own ids and hosts, the usual case), huge, or many."""
     content_type: str = ""
-    """Lie about the body's type."""
+    """Send a wrong Content-Type."""
 
     @classmethod
     def parse(cls, settings: Mapping[str, Any], base: "Behaviour | None" = None) -> "Behaviour":
-        """Build a behaviour from texts or values, over `base`; ValueError names an unknown one."""
+        """Build a behavior from texts or values, over `base`; ValueError names an unknown one."""
         fields = {field.name: field.type for field in dataclasses.fields(cls)}
         if unknown := set(settings) - set(fields):
             raise ValueError(f"unknown behaviour: {', '.join(sorted(unknown))}")
@@ -107,7 +107,7 @@ SECRET = "sk-upstream-secret-0001"
 HOST = "inference-7.upstream.internal"
 ORGANIZATION = "org-upstream-owner"
 LEAKS = (SECRET, HOST, ORGANIZATION, "upstream-")
-"""What no client of a gateway may ever see; upstream ids all hold "upstream-"."""
+"""Texts that no client of a gateway may ever see; all upstream ids contain "upstream-"."""
 
 PRESETS: Mapping[str, Behaviour] = {
     "bad-gateway": Behaviour(status=502, form="html"),
@@ -170,7 +170,7 @@ PRESETS: Mapping[str, Behaviour] = {
 
 @dataclass(slots=True)
 class Script:
-    """Answer the next `times` requests that match as `behaviour` says."""
+    """Responds to the next `times` matching requests as `behaviour` says."""
 
     behaviour: Behaviour
     model: str | None = None
@@ -178,13 +178,13 @@ class Script:
     times: int = 1
 
     def matches(self, *asked: str) -> bool:
-        """Return whether this script waits for a request to this path, for this model; None matches all."""
+        """Return whether this script matches a request to this path, for this model; None matches all."""
         path, model = asked
         return self.model in {None, model} and self.path in {None, path}
 
 
 def from_model(model: str) -> Behaviour:
-    """Read the behaviour that a model's name asks for: "<preset or any name>[?field=value&…]"."""
+    """Parse the behavior in a model's name: "<preset or any name>[?field=value&…]"."""
     name, _, query = model.partition("?")
     preset = PRESETS.get(name, HONEST)
     return Behaviour.parse(dict(parse_qsl(query)), preset) if query else preset

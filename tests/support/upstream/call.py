@@ -1,4 +1,4 @@
-"""One request under way: what was asked, how to answer, and what is remembered of it."""
+"""One request in progress: its body, its behavior, and its ledger entry."""
 
 import asyncio
 import socket
@@ -17,33 +17,33 @@ MANY_HEADERS = 500
 
 
 class PeerLeft(Exception):
-    """The caller closed its connection before the answer's end."""
+    """The caller closed its connection before the end of the response."""
 
 
 @dataclass(slots=True)
 class Call:
-    """Carry one request through its answer."""
+    """One request and its response."""
 
     request: web.Request
     body: Mapping[str, Any]
     behaviour: Behaviour
     entry: Entry
     gate: asyncio.Event
-    """What answers wait for: JSON before anything of it, a stream behind its first token."""
+    """The event that responses wait for: JSON before its first byte, a stream after its first token."""
 
     @property
     def streaming(self) -> bool:
-        """Return whether the answer is a stream, which a swapped one is where none was asked."""
+        """Return whether the response is a stream; a swapped one is a stream if none was requested."""
         return self.entry.stream != (self.behaviour.form == "swapped")
 
     def require_peer(self) -> None:
-        """Raise PeerLeft when nobody is listening any more."""
+        """Raise PeerLeft if the peer has disconnected."""
         transport = self.request.transport
         if transport is None or transport.is_closing():
             raise PeerLeft
 
     def close(self) -> None:
-        """Cut the connection; what was written before is still delivered."""
+        """Close the connection; data written before is still delivered."""
         if (transport := self.request.transport) is not None:
             transport.close()
 
@@ -57,7 +57,7 @@ class Call:
         transport.abort()
 
     def headers(self) -> dict[str, str]:
-        """Return the headers of an answer, full of what a gateway must not pass on."""
+        """Return response headers, including many that a gateway must not forward."""
         headers = {
             "x-request-id": f"req-{self.entry.id}",
             "x-generation-id": f"gen-{self.entry.id}",

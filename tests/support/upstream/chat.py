@@ -1,4 +1,4 @@
-"""Chat completions as the vendor shapes them: one body, or chunks of a stream."""
+"""Chat completions in the vendor's format: one body, or the chunks of a stream."""
 
 import time
 from base64 import b64encode
@@ -15,7 +15,7 @@ EXPIRES_AT = 1_795_000_000
 
 
 def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
-    """State truly what an answer cost."""
+    """Return the true usage of an output."""
     unseen = behaviour.reasoning_tokens + behaviour.rejected_tokens + behaviour.spoken_tokens
     completion_tokens = answer.tokens * answer.choices + unseen
     return {
@@ -41,7 +41,7 @@ def output_tokens_of(answer: Answer, behaviour: Behaviour) -> int:
 
 
 def render(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour) -> Any:
-    """Build the whole chat completion."""
+    """Build the complete chat completion."""
     completion = {
         "id": entry_id,
         "object": "chat.completion",
@@ -56,7 +56,7 @@ def render(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
 
 
 def stream(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour) -> Iterator[Frame]:
-    """Return the chunks of a streamed chat completion, the usage chunk last where asked for."""
+    """Return the chunks of a streamed chat completion, the usage chunk last if requested."""
     wants_usage = bool((body.get("stream_options") or {}).get("include_usage"))
     head = {
         "id": entry_id,
@@ -84,16 +84,16 @@ def stream(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
 
 
 SAMPLES_PER_TOKEN = b"\0\1" * 1200
-"""What 50 ms of 16-bit sound at 24 kHz has, which counts as one token."""
+"""The bytes of 50 ms of 16-bit audio at 24 kHz, which count as one token."""
 
 
 def _sound(body: Mapping[str, Any], behaviour: Behaviour) -> bytes:
-    """Return the sound that a request asks for."""
+    """Return the audio that a request asks for."""
     return SAMPLES_PER_TOKEN * behaviour.spoken_tokens if "audio" in (body.get("modalities") or ()) else b""
 
 
 def _spoken(entry_id: str, sound: bytes, chunk: Callable[[list[Any]], Frame]) -> Iterator[Frame]:
-    """Stream sound, a token an event, between its id and the time at which it expires."""
+    """Stream audio, one token per event, between its id and its expiry."""
     pieces = [sound[at : at + len(SAMPLES_PER_TOKEN)] for at in range(0, len(sound), len(SAMPLES_PER_TOKEN))]
     yield chunk([_delta(0, {"audio": {"id": f"audio-{entry_id}"}})])
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""How an answer's bytes go out: whole, slowly, in odd pieces, or not to the end."""
+"""Sends a response's bytes: whole, slowly, in odd pieces, or cut off."""
 
 import asyncio
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from tests.support.upstream.stream import DONE, FRAMINGS, Frame
 
 POLL_SECONDS = 0.02
 PIECE_SECONDS = 0.001
-"""Between the pieces of one event, so that each arrives in a segment of its own."""
+"""The pause between the pieces of one event, so that each arrives in its own segment."""
 PACED_PIECES = 8
 COALESCED_EVENTS = 5
 
 
 async def deliver_body(call: Call, payload: bytes, content_type: str) -> web.StreamResponse:
-    """Send a whole body, or as much of it as the behaviour allows."""
+    """Send a whole body, or as much of it as the behavior allows."""
     response = await open_answer(call, content_type, length=len(payload))
     if call.behaviour.hang or call.behaviour.cut:
         await response.write(payload[: len(payload) // 2])
@@ -27,7 +27,7 @@ async def deliver_body(call: Call, payload: bytes, content_type: str) -> web.Str
 
 
 async def deliver_stream(call: Call, frames: Iterator[Frame]) -> web.StreamResponse:
-    """Send events one by one, counting each token once it is on its way."""
+    """Send events one by one, counting each token once it is sent."""
     response = await open_answer(call, "text/event-stream; charset=utf-8")
     writer = _EventWriter(call, response)
     for frame in frames:
@@ -51,7 +51,7 @@ async def stay_silent(call: Call) -> None:
 
 
 async def cut_off(call: Call) -> None:
-    """End the connection here, the answer unfinished."""
+    """Close the connection before the response is complete."""
     call.entry.outcome = "cut"
     await asyncio.sleep(POLL_SECONDS)
     call.reset() if call.behaviour.reset else call.close()
@@ -63,7 +63,7 @@ async def _stop(call: Call) -> None:
 
 
 async def open_answer(call: Call, content_type: str, length: int | None = None) -> web.StreamResponse:
-    """Send the head of an answer."""
+    """Send the head of a response."""
     response = web.StreamResponse(status=call.behaviour.status, headers=call.headers())
     response.headers["Content-Type"] = call.behaviour.content_type or content_type
     if call.behaviour.retry_after_seconds is not None:
@@ -75,7 +75,7 @@ async def open_answer(call: Call, content_type: str, length: int | None = None) 
 
 
 class _EventWriter:
-    """Write events in the behaviour's framing, at its pace, up to its cut."""
+    """Writes events in the behavior's framing, at its pace, up to its cut."""
 
     def __init__(self, call: Call, response: web.StreamResponse) -> None:
         self.call = call
@@ -86,7 +86,7 @@ class _EventWriter:
         self.sent_events = 0
 
     async def send(self, frame: Frame) -> None:
-        """Send one event, its pause before it and the behaviour's cut after it."""
+        """Send one event, with its pause before it and the behavior's cut after it."""
         if frame.tokens and self.call.entry.completion_tokens:
             await self.call.gate.wait()
             if self.token_delay_seconds:
@@ -98,7 +98,7 @@ class _EventWriter:
         await self._cut_behind(frame)
 
     async def write(self, event: bytes) -> None:
-        """Write one encoded event in pieces, or keep it for a coalesced write."""
+        """Write one encoded event in pieces, or buffer it for a coalesced write."""
         self.call.require_peer()
         pieces = self.split(event)
         if self.call.behaviour.framing == "coalesced":
@@ -113,7 +113,7 @@ class _EventWriter:
                 await asyncio.sleep(pause_seconds)
 
     async def flush(self) -> None:
-        """Write what a coalesced framing still holds."""
+        """Write what a coalesced framing has buffered."""
         if self.held:
             await self.response.write(b"".join(self.held))
             self.held.clear()

@@ -1,4 +1,4 @@
-"""Embeddings as the vendor shapes them: deterministic unit vectors, float or base64."""
+"""Embeddings in the vendor's format: deterministic unit vectors, float or base64."""
 
 import base64
 import hashlib
@@ -16,7 +16,7 @@ DEFAULT_DIMENSIONS = 256
 
 
 def inputs_of(body: Mapping[str, Any]) -> list[str | list[int]]:
-    """List what is to be embedded: texts, or lists of token ids."""
+    """List the inputs: texts, or lists of token ids."""
     given = body["input"]
     if isinstance(given, str) or (given and isinstance(given[0], int)):
         return [given]
@@ -24,12 +24,12 @@ def inputs_of(body: Mapping[str, Any]) -> list[str | list[int]]:
 
 
 def count_inputs(inputs: list[str | list[int]]) -> int:
-    """Count the prompt tokens of every input; token ids count as themselves."""
+    """Count the prompt tokens of every input; each token id counts as one."""
     return sum(count_text(item) if isinstance(item, str) else len(item) for item in inputs)
 
 
 def render(body: Mapping[str, Any], behaviour: Behaviour) -> Any:
-    """Build the whole embeddings answer."""
+    """Build the complete embeddings response."""
     inputs = inputs_of(body)
     dimensions = body.get("dimensions") or DEFAULT_DIMENSIONS
     encode = _base64 if body.get("encoding_format") == "base64" else list
@@ -44,7 +44,7 @@ def render(body: Mapping[str, Any], behaviour: Behaviour) -> Any:
 
 
 def vector(item: str | list[int], dimensions: int) -> tuple[float, ...]:
-    """Make the unit vector of one input; the same input always gives the same one."""
+    """Build the unit vector of one input, always the same for the same input."""
     seed = hashlib.sha256(repr(item).encode()).digest()
     raw = [byte - 127.5 for byte in itertools.islice(itertools.cycle(seed), dimensions)]
     length = math.sqrt(sum(value * value for value in raw))

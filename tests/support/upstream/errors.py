@@ -1,4 +1,4 @@
-"""Error bodies as the vendor shapes them, and bodies that are no answer at all."""
+"""Error bodies in the vendor's format, and invalid bodies."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ TYPES = {401: "invalid_request_error", 429: "requests", 500: "server_error", 503
 
 
 def render(behaviour: Behaviour, path: str) -> tuple[bytes, str]:
-    """Return an error's body and content type, as the vendor of a path words it."""
+    """Return an error's body and content type, in the format of the path's vendor."""
     if behaviour.form == "html":
         return HTML, "text/html"
     if path.endswith("/rerank"):
@@ -34,7 +34,7 @@ def render(behaviour: Behaviour, path: str) -> tuple[bytes, str]:
 
 
 def deform(payload: bytes, form: str) -> bytes:
-    """Turn an honest JSON body into what `form` asks for."""
+    """Convert an honest JSON body to what `form` says."""
     deformed = {
         "array": b"[%s]" % payload,
         "empty": b"",
@@ -46,7 +46,7 @@ def deform(payload: bytes, form: str) -> bytes:
 
 
 def refuse(request: web.Request, raw: bytes, api_key: str | None) -> web.Response | None:
-    """Refuse what the vendor refuses before any work: a wrong key, a body without its parts."""
+    """Refuse what the vendor refuses before any work: a wrong key, a body without required members."""
     if refusal := refuse_key(request, api_key):
         return refusal
     try:

@@ -1,4 +1,4 @@
-"""Fixtures: a fake upstream for the session, which each test finds empty. A conftest imports them."""
+"""Fixtures: a fake upstream for the session, reset for each test. Imported by conftest files."""
 
 from collections.abc import Iterator
 

@@ -1,7 +1,7 @@
-"""An aggregator's own records of calls, told at `GET /generation?id=` under the id that each answer had in its head.
+"""An aggregator's own records of calls, at `GET /generation?id=`, with the id from the response's headers.
 
-What an upstream tells of a record can be changed: `missing` tells of none, as just after a call; `changed` are members of
-every record; `raw` is an answer in its place.
+A record can be changed: `missing` returns none, as shortly after a call; `changed` are members of every record; `raw`
+replaces the response.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ PREFIX = "gen-"
 
 
 class Records:
-    """The records of a ledger. `asked` are the ids that were asked for."""
+    """The records of a ledger. `asked` are the requested ids."""
 
     def __init__(self, ledger: Ledger, api_key: str | None) -> None:
         self._ledger = ledger
@@ -31,7 +31,7 @@ class Records:
         self.raw: web.Response | None = None
 
     async def show(self, request: web.Request) -> web.Response:
-        """Return the record of one call to whoever has the key, or 404 where there is none."""
+        """Return the record of one call to a caller with the key, or 404 if there is none."""
         if self._api_key and request.headers.get("Authorization") != f"Bearer {self._api_key}":
             return web.Response(status=401)
         generation_id = request.query["id"]

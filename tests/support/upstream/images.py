@@ -1,4 +1,4 @@
-"""Images as the vendor shapes them: one body, or its stream of partial images and an image."""
+"""Images in the vendor's format: one body, or a stream of partial images and an image."""
 
 import base64
 import time
@@ -31,23 +31,23 @@ SPOILED: Mapping[str, Callable[[Data], Any]] = {
     "empty_data": lambda data: [{"b64_json": ""}],
     "number_data": lambda data: [{"b64_json": 7}],
 }
-"""What `Behaviour.shape` makes of an answer's images. `silent` leaves out what they are, as older models do; `more_partials`,
-`no_image` and `no_data` spoil a stream."""
+"""The effects of `Behaviour.shape` on images. `silent` omits their properties, as older models do; `more_partials`,
+`no_image` and `no_data` break a stream."""
 
 
 def data_of(behaviour: Behaviour, number: int = 0) -> bytes:
-    """Return the bytes of an image, which differ with its number."""
+    """Return the bytes of an image, which depend on its number."""
     return SIGNATURE + bytes([number]) * (behaviour.image_bytes - len(SIGNATURE))
 
 
 def tokens_of(body: Mapping[str, Any], behaviour: Behaviour) -> int:
-    """Count the output tokens of every image, and of the partial ones of a stream."""
+    """Count the output tokens of every image, and of a stream's partial ones."""
     each = TOKENS.get(_kind(body, behaviour)["quality"], 1056)
     return each * (body.get("n") or 1) + PARTIAL_TOKENS * (body.get("partial_images") or 0)
 
 
 def render(body: Mapping[str, Any], behaviour: Behaviour) -> Any:
-    """Build a whole answer."""
+    """Build a complete response."""
     data = [_image(behaviour, number) for number in range(body.get("n") or 1)]
     answer = {"created": int(time.time()), "data": SPOILED.get(behaviour.shape, SPOILED[""])(data), "served_by": HOST}
     if behaviour.shape == "silent":
@@ -56,7 +56,7 @@ def render(body: Mapping[str, Any], behaviour: Behaviour) -> Any:
 
 
 def stream(body: Mapping[str, Any], behaviour: Behaviour) -> Iterator[Frame]:
-    """Yield the events; each counts as one token, for the pace and the cuts."""
+    """Yield the events; each counts as one token for pauses and cuts."""
     told = {"created_at": int(time.time()), **_kind(body, behaviour), **_made(body), "served_by": HOST}
     partial_images = (body.get("partial_images") or 0) + (behaviour.shape == "more_partials")
     for index in range(partial_images):

@@ -1,4 +1,4 @@
-"""What the fake upstream remembers of every request: its own account of the work it did."""
+"""The fake upstream's own record of every request and the work done for it."""
 
 import itertools
 import time
@@ -11,7 +11,7 @@ from tests.support.upstream.stream import dumps
 
 @dataclass(slots=True)
 class Entry:
-    """One request as the upstream saw it. Token counts are the truth, whatever usage said."""
+    """One request in the upstream's records. Token counts are the truth, whatever usage reported."""
 
     id: str
     path: str
@@ -26,9 +26,9 @@ class Entry:
     cached_tokens: int = 0
     status: int | None = None
     planned_tokens: int = 0
-    """What the whole answer would have been, over all its choices."""
+    """The tokens of the complete output, over all its choices."""
     completion_tokens: int = 0
-    """Really sent: what a cut, a hang or a leaving peer prevented is not in it."""
+    """The tokens really sent, without those prevented by a cut, a hang or a disconnected peer."""
     outcome: str = "open"
     """open, complete, refused, cut, hung, left (the peer went away before the end)."""
     left_after_tokens: int | None = None
@@ -38,12 +38,12 @@ class Entry:
 
     @property
     def caller_key(self) -> str | None:
-        """Return the caller's own key of this request, by whichever header it sent it."""
+        """Return the caller's own key of this request, from whichever header it was sent in."""
         return self.idempotency_key or self.client_request_id
 
 
 class Ledger:
-    """Every request that arrived, in order of arrival."""
+    """Every received request, in order."""
 
     def __init__(self, *, keep_bodies: bool = True) -> None:
         self.keep_bodies = keep_bodies
@@ -51,16 +51,16 @@ class Ledger:
         self._ids = itertools.count(1)
 
     def new_id(self, prefix: str) -> str:
-        """Make an id of the upstream's own, easily found where it should not be."""
+        """Create an id that is easy to find if it leaks."""
         return f"{prefix}-upstream-{next(self._ids):08d}"
 
     def add(self, entry: Entry) -> Entry:
-        """Remember a request and return it, for its outcome to be filled in."""
+        """Add a request and return it, so that its outcome can be filled in."""
         self.entries.append(entry)
         return entry
 
     def clear(self) -> None:
-        """Forget every request."""
+        """Remove every request."""
         self.entries.clear()
 
     def __len__(self) -> int:
@@ -70,7 +70,7 @@ class Ledger:
         return iter(list(self.entries))
 
     def repeated_keys(self) -> list[str]:
-        """List callers' keys under which work was done more than once."""
+        """List callers' keys for which work was done more than once."""
         served: dict[str, int] = {}
         for entry in self.entries:
             if entry.caller_key and entry.completion_tokens:
@@ -78,7 +78,7 @@ class Ledger:
         return [key for key, times in served.items() if times > 1]
 
     def render(self, *, after: int = 0) -> bytes:
-        """Serialise the entries from index `after` on, with totals over all of them."""
+        """Serialize the entries from index `after` on, with totals over all of them."""
         totals = {
             "requests": len(self.entries),
             "prompt_tokens": sum(entry.prompt_tokens for entry in self.entries),

@@ -1,6 +1,6 @@
-"""The fake upstream's realtime socket: the vendor's protocol with its own account of tokens, and ways to misbehave.
+"""The fake upstream's realtime socket: the vendor's protocol with its own token counts, and ways to misbehave.
 
-Sound is speech where a byte is not zero. With turn detection on, a silent chunk after speech ends the turn.
+Audio is speech if a byte is not zero. With turn detection on, a silent chunk after speech ends the turn.
 """
 
 import asyncio
@@ -16,17 +16,17 @@ from aiohttp import WSMsgType, web
 Event = dict[str, Any]
 
 BYTES_PER_TOKEN = 4800
-"""PCM of 24 kHz: ten tokens a second."""
+"""PCM at 24 kHz: ten tokens per second."""
 
 SPEED_MAX = 1.5
-"""Settings with a greater one are refused, all of them."""
+"""A settings update with a higher value is refused completely."""
 
 _FORMAT = {"type": "audio/pcm", "rate": 24000}
 
 
 @dataclass
 class Manners:
-    """How sessions behave until `reset`. `usage` rewrites the honest usage of a response; None leaves it out."""
+    """The behavior of sessions until `reset`. `usage` rewrites the honest usage of a response; None omits it."""
 
     refuse: int | None = None
     tokens: int = 8
@@ -42,7 +42,7 @@ class Manners:
 
 @dataclass
 class Session:
-    """One session as the upstream saw it."""
+    """The upstream's record of one session."""
 
     headers: dict[str, str]
     model: str
@@ -65,7 +65,7 @@ class Realtime:
         self.reset()
 
     def reset(self) -> None:
-        """Forget every session, and behave."""
+        """Remove every session, and restore honest behavior."""
         self.sessions: list[Session] = []
         self.manners = Manners()
         self.gate.set()
@@ -123,7 +123,7 @@ class Talk:
         self._cancelled: set[str] = set()
 
     async def run(self) -> None:
-        """Talk until somebody leaves."""
+        """Run until one side disconnects."""
         await self._say("session.created", session=self._settings)
         for event in self._manners.first:
             await (self._socket.send_bytes(event) if isinstance(event, bytes) else self._socket.send_str(event))
@@ -137,7 +137,7 @@ class Talk:
         self._session.outcome = "left" if self._session.outcome == "open" else self._session.outcome
 
     def hang_up(self) -> None:
-        """Stop what is under way."""
+        """Stop responses in progress."""
         if self._speaking is not None:
             self._speaking.cancel()
 

@@ -1,4 +1,4 @@
-"""Reranking as Voyage AI and Cohere shape it: scored by the words that a document shares with the query."""
+"""Reranking in the formats of Voyage AI and Cohere, scored by the words that document and query share."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
@@ -27,7 +27,7 @@ SPOILED: Mapping[str, Callable[[Results], Any]] = {
     "twice": lambda results: [results[0], *results[:-1]],
     "worst_first": lambda results: results[::-1],
 }
-"""What `Behaviour.shape` makes of the results; worst_first is still an honest answer."""
+"""The effects of `Behaviour.shape` on the results; worst_first is still an honest response."""
 
 
 def count_pairs(body: Mapping[str, Any]) -> int:
@@ -37,13 +37,13 @@ def count_pairs(body: Mapping[str, Any]) -> int:
 
 
 def render(path: str, entry_id: str, body: Mapping[str, Any], behaviour: Behaviour) -> Any:
-    """Build a whole answer in the form of the vendor whose path it is."""
+    """Build a complete response in the format of the path's vendor."""
     render_one = _voyage if path == VOYAGE else _cohere
     return render_one(entry_id, body, behaviour)
 
 
 def error_body(path: str, message: str) -> dict[str, Any]:
-    """Build an error as the vendor words it."""
+    """Build an error in the vendor's format."""
     return {"detail": message} if path == VOYAGE else {"id": "upstream-error", "message": message}
 
 

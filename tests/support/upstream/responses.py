@@ -1,4 +1,4 @@
-"""The responses API as the vendor shapes it: one body, or its named stream events."""
+"""The responses API in the vendor's format: one body, or its named stream events."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ Named = tuple[str, dict[str, Any], int]
 
 
 def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
-    """State truly what an answer cost, in this API's names."""
+    """Return the true usage of an output, with this API's names."""
     output_tokens = output_tokens_of(answer, behaviour)
     return {
         "input_tokens": answer.prompt_tokens,
@@ -27,12 +27,12 @@ def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
 
 
 def output_tokens_of(answer: Answer, behaviour: Behaviour) -> int:
-    """Count the words of every item, and what was thought before them."""
+    """Count the words of every item, and the reasoning tokens."""
     return answer.tokens * (behaviour.calls if answer.tool_call else 1) + behaviour.reasoning_tokens
 
 
 def render(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour) -> Any:
-    """Build the whole response object: completed, cut short by its output limit, or failed."""
+    """Build the complete response object: completed, cut short by its output limit, or failed."""
     status = "incomplete" if answer.finish_reason == "length" else "failed" if behaviour.failed else "completed"
     response = _shell(entry_id, body, status)
     item_status = "completed" if status == "completed" else "incomplete"

@@ -1,4 +1,4 @@
-"""Ways to run the fake upstream: in a thread beside a test, or as a process of its own."""
+"""Runs the fake upstream in a thread beside a test."""
 
 import contextlib
 import socket
@@ -16,9 +16,9 @@ from tests.support.upstream.realtime import Realtime
 
 
 class FakeUpstream(ServerThread):
-    """Run the upstream in a thread with its own event loop, as a context manager.
+    """Runs the upstream in a thread with its own event loop, as a context manager.
 
-    Real sockets, and the ledger and the scripts are at hand as objects:
+    It uses real sockets; the ledger and the scripts are available as objects:
 
         with FakeUpstream() as upstream:
             upstream.script("usage-missing")
@@ -47,7 +47,7 @@ class FakeUpstream(ServerThread):
 
     @property
     def base_url(self) -> str:
-        """Return the URL that an SDK or a configuration file names."""
+        """Return the URL for an SDK or a configuration file."""
         return f"{self.origin}/v1"
 
     def script(
@@ -59,7 +59,7 @@ class FakeUpstream(ServerThread):
         times: int = 1,
         **behaviour: Any,
     ) -> None:
-        """Answer the next `times` matching requests by a preset, or by single settings over it.
+        """Respond to the next `times` matching requests with a preset, or single settings over it.
 
         `path` is the whole path, such as "/v1/embeddings"; None matches any.
         """
@@ -76,11 +76,11 @@ class FakeUpstream(ServerThread):
             self.release()
 
     def release(self) -> None:
-        """Send what is held."""
+        """Send the held responses."""
         self.loop.call_soon_threadsafe(self._upstream.gate.set)
 
     def reset(self) -> None:
-        """Empty the ledger and forget every script and session."""
+        """Empty the ledger and remove every script and session."""
         self._upstream.ledger.clear()
         self._upstream.scripts.clear()
         self._upstream.records.reset()
@@ -92,7 +92,7 @@ class FakeUpstream(ServerThread):
 
 
 def closed_port() -> int:
-    """Find a port of 127.0.0.1 on which nobody listens, so that connecting is refused."""
+    """Find a port of 127.0.0.1 without a listener, so that connections are refused."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
@@ -100,7 +100,7 @@ def closed_port() -> int:
 
 @contextlib.contextmanager
 def mute_port() -> Iterator[int]:
-    """Listen on a port, take connections, and never read or answer."""
+    """Listen on a port, accept connections, and never read or respond."""
     with socket.socket() as listener:
         listener.bind((HOST, 0))
         listener.listen(128)

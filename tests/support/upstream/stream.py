@@ -1,4 +1,4 @@
-"""Server-sent events: what one carries, and the many legal ways to lay it out in bytes."""
+"""Server-sent events: their content, and the many legal ways to encode them in bytes."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -12,20 +12,20 @@ DONE = b"data: [DONE]\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One event: its data, the tokens that it delivers, and its name where it has one."""
+    """One event: its data, the tokens that it delivers, and its name if it has one."""
 
     data: Any
     tokens: int = 0
     name: str = ""
 
     def encode(self) -> bytes:
-        """Lay the event out as vendors do: an optional event line, one data line."""
+        """Encode the event as vendors do: an optional event line, one data line."""
         event = f"event: {self.name}\n".encode() if self.name else b""
         return b"%sdata: %s\n\n" % (event, dumps(self.data))
 
 
 def dumps(value: Any) -> bytes:
-    """Serialise fast; fall back for numbers that JSON parsers should not be fed."""
+    """Serialize fast; fall back for numbers that orjson refuses."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -52,7 +52,7 @@ def _split_lines(event: bytes) -> list[bytes]:
 
 
 def _split_utf8(event: bytes) -> list[bytes]:
-    """Cut behind the first byte of the first multi-byte character."""
+    """Split after the first byte of the first multi-byte character."""
     cut = next((at + 1 for at, byte in enumerate(event) if byte >= 0xC0), len(event) // 2)
     return [event[:cut], event[cut:]]
 
@@ -71,4 +71,4 @@ FRAMINGS: Mapping[str, Callable[[bytes], list[bytes]]] = {
     "split_lines": _split_lines,
     "split_utf8": _split_utf8,
 }
-"""Each gives the pieces of one encoded event, to be written one after another."""
+"""Each returns the pieces of one encoded event, to be written one after another."""

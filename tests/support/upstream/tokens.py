@@ -1,8 +1,7 @@
 """The token rule of the fake upstream: simple, exact, and easy to predict in a test.
 
-Prompt: one token for every four UTF-8 bytes of text, rounded up, at least one;
-every image part adds IMAGE_TOKENS. Text is each message's content, tool call
-arguments, and the compact JSON of the tool definitions, as real vendors bill them.
+Prompt: one token for every four UTF-8 bytes of text, rounded up, at least one; every image part adds IMAGE_TOKENS. Text
+is each message's content, tool call arguments, and the compact JSON of the tool definitions, as real vendors bill them.
 Completion: one token for every word that was produced, or really sent when streaming.
 """
 
@@ -16,7 +15,7 @@ IMAGE_TOKENS = 85
 
 
 def count_text(text: str) -> int:
-    """Count the tokens of one text that stands alone; at least one."""
+    """Count the tokens of one separate text; at least one."""
     return max(1, -(-len(text.encode()) // BYTES_PER_TOKEN))
 
 
@@ -52,7 +51,7 @@ def _item(item: Any) -> Iterator[str | None]:
 
 
 def _content(content: Any) -> Iterator[str | None]:
-    """Yield the texts of a message, and None for a part of another kind; what is no content counts for nothing."""
+    """Yield the texts of a message, and None for other parts; invalid content counts as nothing."""
     if isinstance(content, str):
         yield content
     for part in content if isinstance(content, list) else []:

@@ -1,24 +1,24 @@
-"""The forms in which the fake upstream reports, or misreports, what an answer cost."""
+"""The forms in which the fake upstream reports, or misreports, its usage."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 Usage: TypeAlias = dict[str, Any]
 ABSENT = object()
-"""A form's result that means: leave the member out."""
+"""A form's result that means: omit the member."""
 
 HUGE_TOKENS = 10**30
-"""More than fits in 64 bits, so that a parser which truncates is found out."""
+"""More than fits in 64 bits, to detect a parser that truncates."""
 OVER_CAP_FACTOR = 10
 BEYOND_HOLD_FACTOR = 10_000
 
 
 class Infinite(float):
-    """A float that orjson leaves to json, which writes it as Infinity."""
+    """A float that orjson cannot serialize and json writes as Infinity."""
 
 
 def _counted(usage: Usage) -> str:
-    """Name the member that a form spoils: the output's count, or the input's where none is."""
+    """Return the member that a form changes: the output count, or the input count if there is none."""
     names = ("completion_tokens", "output_tokens", "prompt_tokens", "input_tokens", "total_tokens", "seconds")
     return next(name for name in names if name in usage)
 
@@ -52,5 +52,5 @@ FORMS: Mapping[str, Callable[[Usage], Any]] = {
 
 
 def report(usage: Usage, form: str) -> Any:
-    """Return what the answer's usage member holds under `form`, or ABSENT."""
+    """Return the response's usage member for `form`, or ABSENT."""
     return FORMS[form](usage)

@@ -1,7 +1,7 @@
-"""Fake upstreams of vectors over real sockets: our own protocol, and the vendors Voyage's and Cohere's.
+"""Fake upstreams for vectors on real sockets: the gateway's own protocol, and those of Voyage and Cohere.
 
-Vectors follow from the texts alone, so that a test can compute what it expects. `asked` has every call that arrived, and
-`twist` may answer otherwise.
+Vectors depend only on the texts, so that a test can compute the expected ones. `asked` has every received call, and
+`twist` may replace the response.
 """
 
 from tests.support.vector_upstreams.cohere import CohereUpstream

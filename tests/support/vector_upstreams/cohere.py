@@ -1,4 +1,4 @@
-"""An upstream that speaks the vendor Cohere's API; its own SDK proves it true (`test_cohere_embeddings_with_the_official_sdk.py`)."""
+"""An upstream with Cohere's API; the vendor's SDK verifies it (`test_cohere_embeddings_with_the_official_sdk.py`)."""
 
 from aiohttp import web
 
@@ -11,13 +11,13 @@ INPUT_TYPES = ("search_document", "search_query", "classification", "clustering"
 
 
 class CohereUpstream(VectorUpstream):
-    """Embeds texts, and images among them."""
+    """Embeds texts, also mixed with images."""
 
     routes = ("/v2/embed",)
     version = ""
 
     def honest(self, path: str, body: Json) -> Json:
-        """Answer a call, or refuse what the vendor refuses."""
+        """Respond to a call, or refuse what the vendor refuses."""
         contents = _contents(body)
         if body.get("input_type") not in INPUT_TYPES or not 1 <= len(contents) <= INPUTS_MAX:
             raise web.HTTPBadRequest(text='{"id": "e1", "message": "invalid request"}', content_type="application/json")

@@ -1,4 +1,4 @@
-"""An upstream that speaks the gateway's own protocol."""
+"""An upstream with the gateway's own protocol."""
 
 import base64
 from typing import Any
@@ -11,14 +11,14 @@ IMAGE_TOKENS = 7
 
 
 class RepresentationUpstream(VectorUpstream):
-    """Embeds in `dimensions` unless it is asked for others, at `revision` whatever it is asked for."""
+    """Embeds in `dimensions` unless others are requested, at `revision` whatever is requested."""
 
     routes = ("/embed", "/embed/contextual", "/multivector")
     revision = "r1"
     dimensions = 8
 
     def honest(self, path: str, body: Json) -> Json:
-        """Answer a call."""
+        """Respond to a call."""
         answer = {"/embed": self._embed, "/embed/contextual": self._contextual, "/multivector": self._multivector}[path]
         return {"revision": self.revision, **answer(body)}
 
@@ -51,7 +51,7 @@ class RepresentationUpstream(VectorUpstream):
         return {"vectors": base64.b64encode(matrix.tobytes()).decode(), "offsets": [list(pair) for pair in offsets]}
 
     def matrix(self, text: str) -> "np.ndarray[Any, np.dtype[np.float32]]":
-        """Make the matrix of a text: a row for each word, the same for the same word."""
+        """Build the matrix of a text: a row for each word, the same for the same word."""
         rows = [vector(text[start:end].casefold(), self.dimensions) for start, end in words(text)]
         return np.array(rows, dtype="<f4").reshape(len(rows), self.dimensions)
 

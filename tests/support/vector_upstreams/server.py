@@ -1,4 +1,4 @@
-"""A server that answers JSON with JSON, as it should or as a test has it."""
+"""A server for JSON requests that responds honestly or as a test specifies."""
 
 import hashlib
 import re
@@ -17,7 +17,7 @@ WORD = re.compile(r"\S+")
 
 
 class Asked(NamedTuple):
-    """One call that arrived."""
+    """One received call."""
 
     path: str
     body: Json
@@ -29,11 +29,12 @@ Twist = Callable[[Asked, Json], Any]
 
 
 class VectorUpstream(ServerThread):
-    """Runs until the context ends. `twist` gets a call and its honest answer, and returns another object or response."""
+    """Runs until the context ends. `twist` gets a call and its honest response, and returns another object or
+    response."""
 
     routes: tuple[str, ...] = ()
     version = "/v1"
-    """What stands before the routes in the address of an upstream's row."""
+    """The path prefix in the upstream's base URL."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +43,7 @@ class VectorUpstream(ServerThread):
 
     @property
     def base_url(self) -> str:
-        """Return the address of an upstream's row."""
+        """Return the base URL of the upstream."""
         return self.origin + self.version
 
     def application(self) -> web.Application:
@@ -54,7 +55,7 @@ class VectorUpstream(ServerThread):
 
     @abstractmethod
     def honest(self, path: str, body: Json) -> Json:
-        """Answer a call."""
+        """Respond to a call."""
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         headers = request.headers
@@ -70,22 +71,22 @@ class VectorUpstream(ServerThread):
 
 
 def refusal(status: int, **error: Any) -> web.Response:
-    """Make an answer that refuses."""
+    """Build an error response."""
     return web.Response(status=status, body=orjson.dumps({"error": error}), content_type="application/json")
 
 
 def vector(text: str, dimensions: int) -> list[float]:
-    """Make the unit vector of a text."""
+    """Build the unit vector of a text."""
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     raw = np.random.default_rng(seed).standard_normal(dimensions).astype(np.float32)
     return [float(value) for value in raw / np.linalg.norm(raw)]
 
 
 def words(text: str) -> list[tuple[int, int]]:
-    """Cut a text into words, by code points."""
+    """Split a text into words, by code points."""
     return [found.span() for found in WORD.finditer(text)]
 
 
 def count(texts: list[str]) -> int:
-    """Count the words of texts, as these upstreams charge them."""
+    """Count the words of texts, which these upstreams charge."""
     return sum(len(words(text)) for text in texts)

@@ -1,4 +1,4 @@
-"""An upstream that speaks the vendor Voyage's API; its own SDK proves it true (`test_voyage_with_the_official_sdk.py`)."""
+"""An upstream with Voyage's API; the vendor's SDK verifies it (`test_voyage_with_the_official_sdk.py`)."""
 
 import base64
 from typing import Any
@@ -17,7 +17,7 @@ class VoyageUpstream(VectorUpstream):
     routes = ("/embeddings", "/contextualizedembeddings", "/multimodalembeddings")
 
     def honest(self, path: str, body: Json) -> Json:
-        """Answer a call."""
+        """Respond to a call."""
         answers = {
             "/embeddings": _embeddings,
             "/contextualizedembeddings": _contextualized,
