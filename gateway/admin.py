@@ -15,7 +15,7 @@ from django.utils.timesince import timesince
 from billing.models import Checkout, CheckoutStatus, Loss, Reservation, State, Wallet
 from billing.queries import payment_matching
 from gateway.core.contract.amounts import usd
-from gateway.core.jobs.queries import standings
+from gateway.core.jobs.queries import statuses
 
 LOSS_DAYS = 30
 RECENT_ROWS = 8
@@ -43,7 +43,7 @@ def difference_count(request: HttpRequest) -> int | None:
 
 def job_alarm_count(request: HttpRequest) -> int | None:
     """Count the jobs that failed, died or are overdue; None if there are none."""
-    return sum(one.is_alarming for one in standings.of_all(now=timezone.now())) or None
+    return sum(one.is_alarming for one in statuses.of_all(now=timezone.now())) or None
 
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from gateway.core.database.bounded import serve_requests  # noqa: E402
 from gateway.health import healthz  # noqa: E402
 from gateway.server.http import HttpRouter  # noqa: E402
 from gateway.server.lifespan import Lifespan  # noqa: E402
-from gateway.server.proxies import behind  # noqa: E402
+from gateway.server.proxies import trust_proxies  # noqa: E402
 from gateway.server.requests import Utf8Request  # noqa: E402
 from gateway.server.websockets import refuse_websocket  # noqa: E402
 from inference.routes.realtime.application import serve_realtime  # noqa: E402
@@ -40,7 +40,7 @@ sockets = [
     re_path("", refuse_websocket),  # type: ignore[arg-type]
 ]
 
-application = behind(
+application = trust_proxies(
     settings.TRUSTED_PROXIES,
     ProtocolTypeRouter(
         {

@@ -44,9 +44,9 @@ EXECUTIONS: tuple[tuple[type[Execution], Any], ...] = ((SandboxRun, execute_run)
 @job("executions")
 def tend_executions() -> int:
     """Fail executions whose worker died, queue again those that no worker took, and mark whether a worker is needed."""
-    sandbox_worker.mark_wanted()
+    sandbox_worker.mark_whether_wanted()
     for model, task in EXECUTIONS:
-        for execution_id in executions.untaken(model):
+        for execution_id in executions.unclaimed(model):
             begin(task, execution_id)
     return sum(executions.give_up(model) for model, _ in EXECUTIONS)
 
@@ -76,16 +76,16 @@ def purge_ci_runs() -> int:
 
 
 @worker_ready.connect
-def tell_readiness(sender: Any, **_: Any) -> None:
+def log_readiness(sender: Any, **_: Any) -> None:
     """When a worker of the queue `sandbox` starts, log whether its machine is ready."""
     if QUEUE in sender.app.amqp.queues.consume_from:
-        sandbox_worker.tell_readiness()
+        sandbox_worker.log_readiness()
 
 
 @worker_shutting_down.connect
-def leave(**_: Any) -> None:
+def request_shutdown(**_: Any) -> None:
     """Begin to stop long programs in a worker that is shutting down."""
-    heartbeats.leave()
+    heartbeats.request_shutdown()
 
 
 def pass_on_cancel(run: SandboxRun) -> None:

@@ -7,7 +7,7 @@ from unfold.decorators import display
 
 from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline, WordFilter, links, parties
 from organizations.models import AuditEntry, Entitlement, Invitation, Membership, Organization, Seat
-from organizations.portal.words import ACTIONS
+from organizations.portal.texts import ACTIONS
 
 parties.register("organization", parties.Source(Organization, key="id", name="name"))
 

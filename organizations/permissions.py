@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from accounts.rules.principal import Principal, Standing
+from accounts.rules.principal import CurrentMembership, Principal
 from gateway.core.api.access import declared_access
 from gateway.core.contract.errors import Forbidden
 from organizations.queries import access
@@ -16,7 +16,7 @@ from organizations.rules.access import denial
 class LiveAccess(BasePermission):
     """Refuses an organization's token if its membership, product or seat is gone, or its role is not sufficient.
 
-    The principal's `standing` then holds the role and the membership.
+    The principal's `current_membership` then holds the role and the membership.
     """
 
     def has_permission(self, request: Request, view: Any) -> bool:
@@ -32,7 +32,7 @@ class LiveAccess(BasePermission):
             raise denial(decision.reason)
         assert decision.role
         assert decision.membership_id
-        request.user = replace(principal, standing=Standing(decision.role, decision.membership_id))
+        request.user = replace(principal, current_membership=CurrentMembership(decision.role, decision.membership_id))
         if declared.roles and decision.role not in declared.roles:
             raise Forbidden
         return True

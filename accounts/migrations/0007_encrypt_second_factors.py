@@ -8,17 +8,17 @@ from typing import Any
 
 from django.db import migrations
 
-from accounts.operations.second_factors import decrypted, encrypted, write_anew
+from accounts.operations.second_factors import decrypted, encrypted, rewrite
 
 
 def encrypt(apps: Any, schema_editor: Any) -> None:
     """Encrypt what is plain."""
-    write_anew(apps.get_model("mfa", "Authenticator"), encrypted)
+    rewrite(apps.get_model("mfa", "Authenticator"), encrypted)
 
 
 def decrypt(apps: Any, schema_editor: Any) -> None:
     """Write the secrets in the clear, as older versions read them."""
-    write_anew(apps.get_model("mfa", "Authenticator"), decrypted)
+    rewrite(apps.get_model("mfa", "Authenticator"), decrypted)
 
 
 class Migration(migrations.Migration):

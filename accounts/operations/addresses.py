@@ -23,19 +23,19 @@ def holder(email: str) -> Account | None:
     """Return the account that owns an address: the one that verified it or, if no mail is sent, the first to sign up
     with it. If addresses are verified, a claim alone is not ownership.
     """
-    proven = proven_holder(email)
+    proven = verified_holder(email)
     if proven is not None or settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory":
         return proven
     return Account.objects.filter(email__iexact=email).first()
 
 
-def proven_holder(email: str) -> Account | None:
+def verified_holder(email: str) -> Account | None:
     """Return the account that verified an address, or else the one that an operator assigned it to."""
     proven = EmailAddress.objects.filter(email=email.lower(), verified=True).first()
     return Account.objects.get(pk=proven.user_id) if proven else _assigned_by_operator(email).first()
 
 
-def step_back(email: str) -> None:
+def clear_account_emails(email: str) -> None:
     """Make room for a new claim: earlier claims remain, but the address is removed from their accounts' `email`."""
     Account.objects.filter(email__iexact=email).update(email=None)
 

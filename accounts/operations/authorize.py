@@ -46,7 +46,7 @@ def begin(parameters: Parameters, *, browser_secret: str, now: datetime) -> Auth
     target = authorization.read_target(parameters, public_clients.redirects())
     public_clients.check_usable(target.client_id)
     try:
-        ask = authorization.read_ask(parameters, target, grantable())
+        ask = authorization.read_request(parameters, target, grantable())
     except AuthorizationError as error:
         raise _refused(target, authorization.read_state(parameters), error) from None
     return AuthorizationRequest.objects.create(

@@ -80,7 +80,7 @@ class Keyring(Snapshot[SigningKeys]):
         """Return a published key by its id (a value of any type), or None. Does no I/O. Raises KeysOutdated."""
         if not isinstance(kid, str):
             return None
-        key = self.at_hand().verifying.get(kid) if self.is_usable else None
+        key = self.cached().verifying.get(kid) if self.is_usable else None
         if key is None and self.age_seconds >= RETRY_SECONDS:
             raise KeysOutdated(headers={"Retry-After": "1"}, private="the signing keys cannot be read")
         return key

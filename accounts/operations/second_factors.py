@@ -24,12 +24,12 @@ def decrypted(text: str) -> str:
     return decrypt(text) if is_encrypted(text) else text
 
 
-def encrypted_anew(text: str) -> str:
+def reencrypted(text: str) -> str:
     """Return a secret encrypted with the newest key. Raises InvalidToken if no key decrypts it."""
     return encrypt(decrypted(text))
 
 
-def write_anew(authenticators: Any, change: Callable[[str], str]) -> int:
+def rewrite(authenticators: Any, change: Callable[[str], str]) -> int:
     """Apply `change` to each secret of the model's rows, in locked batches; return the number of rows."""
     last, count = 0, 0
     while rows := _rewrite(authenticators, last, change):

@@ -30,7 +30,7 @@ class SignupForm(forms.SignupForm):
         email = self.cleaned_data["email"]
         with transaction.atomic():
             if addresses.is_open(email):
-                addresses.step_back(email)
+                addresses.clear_account_emails(email)
             account: Account = super().save(request)
         record_authentication(request, account, method="password", reauthenticated=True)
         return account

@@ -6,8 +6,10 @@ from django.shortcuts import render
 from gateway.core.contract.errors import RateLimited
 
 
-def too_many(request: HttpRequest, error: RateLimited) -> HttpResponse:
+def too_many_requests(request: HttpRequest, error: RateLimited) -> HttpResponse:
     """Render the page for too many requests (429), with the time to retry."""
-    response = render(request, "portal/too_many.html", {"seconds": error.headers["Retry-After"]}, status=error.status)
+    response = render(
+        request, "portal/too_many_requests.html", {"seconds": error.headers["Retry-After"]}, status=error.status
+    )
     response["Retry-After"] = error.headers["Retry-After"]
     return response

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from accounts.operations import limits
-from accounts.portal.refusals import too_many
+from accounts.portal.refusals import too_many_requests
 from gateway.core.api.addresses import client_network
 from gateway.core.contract.errors import RateLimited
 from gateway.core.contract.limits import ANONYMOUS_SESSION_SECONDS, ANONYMOUS_SESSIONS_PER_MINUTE
@@ -44,7 +44,7 @@ class AnonymousSessionLimit:
             limits.take(NEW_SESSIONS, network, now=timezone.now())
         except RateLimited as error:
             request.session.modified = False
-            return too_many(request, error)
+            return too_many_requests(request, error)
         return response
 
 

@@ -12,7 +12,7 @@ SELECT 1 FROM accounts_consent c JOIN accounts_account a ON a.id = c.account_id
 """
 
 
-def standing_of(account: Account) -> QuerySet[Consent]:
+def active_of(account: Account) -> QuerySet[Consent]:
     """Return a person's consents that have not been withdrawn, newest first."""
     return account.consents.filter(withdrawn_at__isnull=True).order_by("-given_at", "-pk")
 

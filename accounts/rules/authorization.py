@@ -28,7 +28,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class AuthorizationParameters:
     """A valid request. `dpop_jkt`, if given, binds the code to a key."""
 
     target: Target
@@ -69,7 +69,7 @@ def read_state(parameters: Parameters) -> str | None:
     return None
 
 
-def read_ask(parameters: Parameters, target: Target, grantable: Collection[str]) -> Ask:
+def read_request(parameters: Parameters, target: Target, grantable: Collection[str]) -> AuthorizationParameters:
     """Check all other parameters. `grantable` lists the scopes that a public client may be granted. Raises
     AuthorizationError.
     """
@@ -83,7 +83,7 @@ def read_ask(parameters: Parameters, target: Target, grantable: Collection[str])
     jkt = _optional(parameters, "dpop_jkt")
     if jkt is not None and not _THUMBPRINT.fullmatch(jkt):
         raise AuthorizationError("invalid_request", "dpop_jkt is not a key's thumbprint")
-    return Ask(target, state, _scopes(parameters, grantable), str(challenge), jkt)
+    return AuthorizationParameters(target, state, _scopes(parameters, grantable), str(challenge), jkt)
 
 
 def _refuse_unsupported(parameters: Parameters) -> None:

@@ -9,7 +9,7 @@ OwnerKind = Literal["account", "organization"]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CurrentMembership:
     """The current membership of an organization token's holder, which may have changed since the token was issued."""
 
     role: str
@@ -20,7 +20,7 @@ class Standing:
 class Principal:
     """The holder of a verified token. Times are Unix seconds; `jkt` is the thumbprint of the holder's proof key.
 
-    `product`, `org_id`, `membership_id` and `session_id` are None if the token does not carry them. `standing` is set
+    `product`, `org_id`, `membership_id` and `session_id` are None if the token does not carry them. `current_membership` is set
     once the organization's current access has been checked; it is None before that and for tokens without an
     organization.
     """
@@ -37,7 +37,7 @@ class Principal:
     issued_at: int
     expires_at: int
     consents: frozenset[str] = field(default=frozenset())
-    standing: Standing | None = None
+    current_membership: CurrentMembership | None = None
 
     @property
     def is_authenticated(self) -> bool:

@@ -31,7 +31,7 @@ def grantable(aliases: Iterable[str]) -> frozenset[str]:
     return frozenset(BROWSER_CAPABILITIES) | frozenset(infer(alias) for alias in aliases)
 
 
-def in_words(scope: str) -> str:
+def description_of(scope: str) -> str:
     """Return a scope's description for the consent page."""
     known = _WORDS.get(Capability(scope)) if scope in set(Capability) else None
     return known or f"Use the model “{scope.partition(':')[2]}”, paid from your wallet"

@@ -33,7 +33,7 @@ SYSTEMS = (
 UNKNOWN = "Unknown browser"
 
 
-def named(user_agent: str) -> str:
+def browser_name(user_agent: str) -> str:
     """Return a name such as "Firefox on Linux", or "Unknown browser" if the tables have no match."""
     browser = _first(BROWSERS, user_agent) or UNKNOWN
     system = _first(SYSTEMS, user_agent)

@@ -47,5 +47,5 @@ def render_account(account: Account, principal: Principal) -> dict[str, Any]:
 def _organization(principal: Principal) -> dict[str, Any] | None:
     if principal.org_id is None:
         return None
-    role = principal.standing.role if principal.standing else None
+    role = principal.current_membership.role if principal.current_membership else None
     return {"orgId": principal.org_id, "membershipId": principal.membership_id, "role": role}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from billing.rules.provider_records import ConnectedAccount, KeptMethod, Movement, Payment, Session, TakenBack
+from billing.rules.provider_records import ConnectedAccount, KeptMethod, Movement, Payment, Reversals, Session
 
 
 class ProviderError(Exception):
@@ -95,7 +95,7 @@ class PaymentProvider(Protocol):
     def find_payment(self, customer_ref: str, payment_id: str) -> Payment | None:
         """Find a customer's charge that was made for this payment; None if there is none."""
 
-    def taken_back(self, payment_ref: str) -> TakenBack:
+    def taken_back(self, payment_ref: str) -> Reversals:
         """Read the refunds and disputes of a payment."""
 
     def transaction_of(self, payment_ref: str) -> str | None:

@@ -44,8 +44,8 @@ from billing.rules.provider_records import (
     KeptMethod,
     Movement,
     Payment,
+    Reversals,
     Session,
-    TakenBack,
 )
 from gateway.core.contract.limits import CENT_MICROUSD
 from gateway.core.outbound.redaction import redacted
@@ -125,14 +125,14 @@ class Stripe:
         intent = next(made, None)
         return None if intent is None else read(payment_of, intent)
 
-    def taken_back(self, payment_ref: str) -> TakenBack:
+    def taken_back(self, payment_ref: str) -> Reversals:
         """Read the refunds and disputes of a payment intent."""
         charge = self._payment(payment_ref).get("latest_charge")
         if isinstance(charge, str):
             charge = self._get("/v1/charges/", charge)
         if charge is None:
-            return TakenBack(0, 0)
-        return TakenBack(read(self._refunded, charge), read(self._disputed, charge))
+            return Reversals(0, 0)
+        return Reversals(read(self._refunded, charge), read(self._disputed, charge))
 
     def transaction_of(self, payment_ref: str) -> str | None:
         """Read the transaction's id from the metadata that its session set on the payment."""

@@ -140,7 +140,7 @@ class ReservationAdmin(ReadOnlyAdmin):
         if call.closed_at is None:
             held = zip(call.lot_ids or (), call.lot_amounts_microusd or (), strict=True)
             return ", ".join(f"{usd(amount)} of {lot_id} held" for lot_id, amount in held) or "none"
-        charged = charges.to_lots(call.pk)
+        charged = charges.by_lot(call.pk)
         return ", ".join(f"{usd(amount)} of {lot_id}" for lot_id, amount in charged) or "none"
 
     @display(description="Price")

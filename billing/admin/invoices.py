@@ -25,7 +25,7 @@ from billing.models import (
     SeatPrice,
 )
 from billing.operations import invoice_payments, invoices
-from billing.rules import invoice_words
+from billing.rules import invoice_labels
 from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline, dialog, may_act, money
 from gateway.core.contract.amounts import usd
 from gateway.core.contract.errors import ApiError
@@ -74,7 +74,7 @@ class PaymentInline(ReadOnlyInline):
         """Return the provider's code, its text, and ours."""
         if payment.status == InvoicePaymentStatus.FAILED:
             code = payment.failure_code or ""
-            return f"{code}: {payment.failure_reason or invoice_words.failure(code)}"
+            return f"{code}: {payment.failure_reason or invoice_labels.failure(code)}"
         return payment.failure_reason or ""
 
 

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from billing.models import Budget, Wallet
 from billing.queries import locked, spending
-from billing.queries.spending import Past, Subject
+from billing.queries.spending import PastCharges, Subject
 from billing.rules.budgets import month_of, scope_of
 from gateway.core.contract.ids import new_id
 
@@ -33,12 +33,12 @@ def put(
     while budget is None:
         at = locked.instant(owner)
         subject = Subject(owner, product, membership_id, month_of(now or at))
-        past = None if _of(subject).exists() else spending.before(subject, at)
+        past = None if _of(subject).exists() else spending.charges_before(subject, at)
         budget = _put(subject, past, limit_microusd, now)
     return budget
 
 
-def _put(subject: Subject, past: Past | None, limit_microusd: int, now: datetime | None) -> Budget | None:
+def _put(subject: Subject, past: PastCharges | None, limit_microusd: int, now: datetime | None) -> Budget | None:
     """Set the limit. Return None if the subject's month ended before its first budget could be created."""
     with transaction.atomic():
         wallet = locked.wallet(subject.owner)
@@ -75,7 +75,7 @@ def _of(subject: Subject) -> QuerySet[Budget]:
     )
 
 
-def _open(wallet: Wallet, subject: Subject, past: Past) -> Budget:
+def _open(wallet: Wallet, subject: Subject, past: PastCharges) -> Budget:
     spent, held = spending.total(subject, past)
     return Budget(
         id=new_id("bud"),

@@ -26,7 +26,7 @@ def credit(checkout_id: str, *, now: datetime) -> int | None:
     checkout = Checkout.objects.get(pk=checkout_id)
     if checkout.status != CheckoutStatus.REVIEW:
         return None
-    seen = checkouts.look(configured.require(), checkout)
+    seen = checkouts.fetch(configured.require(), checkout)
     session = seen.session
     assert session is not None
     fault = rules.fault_of(ExpectedSession(checkout.id, checkout.amount_microusd, checkout.is_live), session)

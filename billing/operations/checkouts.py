@@ -19,7 +19,7 @@ from billing.operations import invoices, wallets
 from billing.queries import locked
 from billing.rules import checkouts as rules
 from billing.rules.owners import Owner
-from billing.rules.provider_records import Session, TakenBack
+from billing.rules.provider_records import Reversals, Session
 from gateway.core.contract.errors import IdempotencyKeyReused, RateLimited
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import OPEN_CHECKOUTS_MAX
@@ -32,12 +32,12 @@ RETRY_UNPAID_MAX_SECONDS = 3600  # a checkout may be paid or end before the olde
 RACES_MAX = 5
 
 
-class Seen(NamedTuple):
+class Fetched(NamedTuple):
     """The provider's session, and the number of responses applied before the request; None: not asked."""
 
     checks: int
     session: Session | None
-    taken_back: TakenBack | None
+    taken_back: Reversals | None
 
 
 class NewCheckout(TypedDict):
@@ -116,14 +116,14 @@ def converge(checkout: Checkout, *, now: datetime) -> Checkout:
     provider = configured.require()
     for _ in range(RACES_MAX):
         checkout = place(checkout, now=now)
-        applied = apply(checkout.id, look(provider, checkout), now=now)
+        applied = apply(checkout.id, fetch(provider, checkout), now=now)
         if applied is not None:
             return applied
         checkout = Checkout.objects.get(pk=checkout.id)
     return checkout
 
 
-def look(provider: PaymentProvider, checkout: Checkout) -> Seen:
+def fetch(provider: PaymentProvider, checkout: Checkout) -> Fetched:
     """Fetch the provider's record of a placed checkout. Does not access the database."""
     taken_back = None
     session = None
@@ -133,11 +133,11 @@ def look(provider: PaymentProvider, checkout: Checkout) -> Seen:
     payment_ref = session.payment_ref if session else checkout.payment_ref
     if payment_ref is not None and (session is None or session.payment_status == "paid"):
         taken_back = _taken_back(provider, checkout, payment_ref)
-    return Seen(checkout.checks, session, taken_back)
+    return Fetched(checkout.checks, session, taken_back)
 
 
 @transaction.atomic
-def apply(checkout_id: str, seen: Seen, *, now: datetime) -> Checkout | None:
+def apply(checkout_id: str, seen: Fetched, *, now: datetime) -> Checkout | None:
     """Apply the provider's record, or return None if another one was applied since it was requested."""
     checkout = locked.checkout(checkout_id)
     if checkout.checks != seen.checks:
@@ -216,7 +216,7 @@ def _open(checkout: Checkout, provider: PaymentProvider, session: Session, now: 
     return Checkout.objects.get(pk=checkout.id)
 
 
-def _taken_back(provider: PaymentProvider, checkout: Checkout, payment_ref: str) -> TakenBack | None:
+def _taken_back(provider: PaymentProvider, checkout: Checkout, payment_ref: str) -> Reversals | None:
     """Fetch refunds and disputes; a payment that was just made is credited even if they are not known yet."""
     try:
         return provider.taken_back(payment_ref)
@@ -240,7 +240,7 @@ def _follow(checkout: Checkout, session: Session, now: datetime) -> None:
     if verdict is rules.Verdict.PAID:
         _credit(checkout, now)
     if verdict is rules.Verdict.COMPLETED and checkout.owner_kind == OwnerKind.ORGANIZATION:
-        invoices.hasten(checkout.owner_key, now=now)
+        invoices.collect_early(checkout.owner_key, now=now)
     checkout.status = CheckoutStatus(verdict.value)
     checkout.review_reason = reason or checkout.review_reason
     checkout.payment_ref = session.payment_ref or checkout.payment_ref
@@ -261,7 +261,7 @@ def _credit(checkout: Checkout, now: datetime) -> None:
     checkout.paid_at = now
 
 
-def _move(checkout: Checkout, taken: TakenBack) -> None:
+def _move(checkout: Checkout, taken: Reversals) -> None:
     assert checkout.amount_microusd is not None
     if taken.total_microusd > checkout.amount_microusd:
         log.error("checkout %s: %d micro-USD were taken back, more than was paid", checkout.id, taken.total_microusd)

@@ -77,7 +77,7 @@ def purge(*, now: datetime) -> int:
 def _about(event: ProviderEvent) -> Checkout | InvoicePayment | None:
     """Find the object of an event by the event's own ids, or else by the metadata that the provider stores with the
     payment, which may name its transaction before our records name the payment."""
-    found = queries.about(event) or invoices.attempt_about(event)
+    found = queries.of_event(event) or invoices.attempt_of_event(event)
     if found is not None or event.payment_ref is None:
         return found
     provider = configured.require()

@@ -138,7 +138,7 @@ def _reschedule(invoice_id: str, now: datetime) -> None:
 def _stop_attempts(provider: PaymentProvider, invoice_id: str, seen: Checkout | None) -> None:
     """Stop automatic attempts unless a different payment method was saved since the check.
 
-    The lock serializes this with `invoices.hasten`: whichever runs second sees the other's change.
+    The lock serializes this with `invoices.collect_early`: whichever runs second sees the other's change.
     """
     invoice = locked.invoice(invoice_id)
     if invoice.status in UNPAID and _saved_checkout(provider, invoice) == seen:
@@ -267,7 +267,7 @@ def _fail(invoice: Invoice, payment: InvoicePayment, code: str, reason: str | No
     """End an attempt and mark its invoice past due until it is paid.
 
     `_begin` cleared the time of the next attempt. If it is set now, a payment method was saved in the meantime
-    (`invoices.hasten`), and it stays.
+    (`invoices.collect_early`), and it stays.
     """
     payment.status, payment.failure_code, payment.failure_reason = InvoicePaymentStatus.FAILED, code, reason
     failures = invoice.payments.filter(status=InvoicePaymentStatus.FAILED).count() + 1

@@ -93,7 +93,7 @@ def mark_past_due(*, now: datetime) -> int:
     return queries.unpaid_too_long(now).update(status=InvoiceStatus.PAST_DUE)
 
 
-def hasten(org_id: str, *, now: datetime) -> None:
+def collect_early(org_id: str, *, now: datetime) -> None:
     """Schedule an organization's unpaid invoices for the next collection, because it has saved a payment method."""
     Invoice.objects.filter(org_id=org_id, status__in=UNPAID).update(next_attempt_at=now)
 

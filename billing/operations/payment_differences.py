@@ -21,7 +21,7 @@ CHANGED = "The amounts have changed."
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Difference:
     """A payment that differs; members are named like the columns."""
 
     transaction_id: str
@@ -33,12 +33,12 @@ class Found:
     our_kept_microusd: int
 
 
-def among(books: Books, ids: Collection[str]) -> list[Found]:
+def compare(books: Books, ids: Collection[str]) -> list[Difference]:
     """Compare the stored records of both sides for these payments; return those that differ, ordered by id."""
-    theirs, ours = queries.theirs(books, ids), queries.ours(books, ids)
+    theirs, ours = queries.provider_records(books, ids), queries.local_records(books, ids)
     kinds = {one: difference_of(theirs[one], ours[one]) for one in sorted(ids)}
     return [
-        Found(
+        Difference(
             transaction_id=one,
             payment_ref=theirs[one].payment_ref,
             kind=kind,
@@ -53,7 +53,7 @@ def among(books: Books, ids: Collection[str]) -> list[Found]:
 
 
 @transaction.atomic
-def record(books: Books, found: Found, *, now: datetime) -> bool:
+def record(books: Books, found: Difference, *, now: datetime) -> bool:
     """Record a difference and raise the alarm; False if the same one is open, or an operator has closed it."""
     _lock(found.transaction_id)
     mine = PaymentDifference.objects.filter(**books._asdict(), transaction_id=found.transaction_id)

@@ -137,9 +137,9 @@ def _close_agreed(provider: PaymentProvider, books: Books, now: datetime) -> int
 
 def _differing(
     provider: PaymentProvider, books: Books, ids: Collection[str], now: datetime
-) -> list[payment_differences.Found]:
+) -> list[payment_differences.Difference]:
     """Return the payments that still differ after both sides were read again."""
-    differing = payment_differences.among(books, ids)
+    differing = payment_differences.compare(books, ids)
     for _ in range(LOOKS):
         if not differing:
             break
@@ -148,7 +148,7 @@ def _differing(
             _read(provider, books, until, now)
         for one in differing:
             _converge(one.transaction_id, now)
-        differing = payment_differences.among(books, [one.transaction_id for one in differing])
+        differing = payment_differences.compare(books, [one.transaction_id for one in differing])
     return differing
 
 

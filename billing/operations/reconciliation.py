@@ -14,7 +14,7 @@ from billing.adapters import configured
 from billing.adapters.base import PaymentProvider, ProviderError, ProviderUnavailable
 from billing.models import Checkout
 from billing.operations import checkouts, events
-from billing.operations.checkouts import Seen
+from billing.operations.checkouts import Fetched
 from billing.operations.deadlines import deadline
 from billing.queries import checkouts as queries
 from gateway.core.contract.errors import IntegrationUnavailable
@@ -66,19 +66,19 @@ def _checkouts(provider: PaymentProvider, now: datetime, is_over: Callable[[], b
     return compared
 
 
-def _ask(provider: PaymentProvider, checkout: Checkout) -> Seen | Exception | None:
+def _ask(provider: PaymentProvider, checkout: Checkout) -> Fetched | Exception | None:
     """Ask about one checkout without accessing the database; None if it is not placed yet."""
     if checkout.session_ref is None:
         return None
     try:
-        return checkouts.look(provider, checkout)
+        return checkouts.fetch(provider, checkout)
     except Exception as error:
         if not isinstance(error, ProviderError):
             log.exception("could not ask the provider about checkout %s", checkout.id)
         return error
 
 
-def _take(checkout: Checkout, answer: Seen | Exception | None, now: datetime) -> bool:
+def _take(checkout: Checkout, answer: Fetched | Exception | None, now: datetime) -> bool:
     try:
         if isinstance(answer, Exception):
             raise answer

@@ -28,7 +28,7 @@ def due(provider: str, is_live: bool, now: datetime, limit: int) -> list[Checkou
     return list(rows.order_by("next_check_at")[:limit])
 
 
-def about(event: ProviderEvent) -> Checkout | None:
+def of_event(event: ProviderEvent) -> Checkout | None:
     """Find the checkout of an event by the event's own ids."""
     meant = Q(session_ref=event.object_ref) | Q(payment_ref=event.object_ref)
     if event.payment_ref is not None:

@@ -113,7 +113,7 @@ def saved_method(org_id: str, provider: str, is_live: bool) -> Checkout | None:
     )
 
 
-def attempt_about(event: ProviderEvent) -> InvoicePayment | None:
+def attempt_of_event(event: ProviderEvent) -> InvoicePayment | None:
     """Find the attempt of an event by the event's own ids."""
     meant = Q(payment_ref=event.object_ref)
     if event.payment_ref is not None:

@@ -19,7 +19,15 @@ from billing.models import (
     PaymentDifference,
     ProviderMovement,
 )
-from billing.rules.payment_matching import DAY, READINGS, Ours, Theirs, bounds, reading_due, theirs_of
+from billing.rules.payment_matching import (
+    DAY,
+    READINGS,
+    LocalRecord,
+    ProviderRecord,
+    bounds,
+    provider_record_of,
+    reading_due,
+)
 
 _REFUNDED = Coalesce(Sum("invoice__credit_notes__amount_microusd", filter=Q(invoice__credit_notes__is_refund=True)), 0)
 
@@ -81,25 +89,25 @@ def booked_in(books: Books, start: datetime, end: datetime) -> set[str]:
     return {transaction_id for rows in found for transaction_id in rows.values_list("pk", flat=True)}
 
 
-def theirs(books: Books, ids: Collection[str]) -> dict[str, Theirs]:
+def provider_records(books: Books, ids: Collection[str]) -> dict[str, ProviderRecord]:
     """Sum the provider's movements for each of these payments."""
     found = defaultdict(list)
     rows = ProviderMovement.objects.filter(**books._asdict(), transaction_id__in=ids).order_by("moved_at", "pk")
     for row in rows:
         found[row.transaction_id].append((row.is_payment, row.amount_microusd, row.currency, row.payment_ref))
-    return {one: theirs_of(found[one]) for one in ids}
+    return {one: provider_record_of(found[one]) for one in ids}
 
 
-def ours(books: Books, ids: Collection[str]) -> dict[str, Ours]:
+def local_records(books: Books, ids: Collection[str]) -> dict[str, LocalRecord]:
     """Return our record of each of these payments."""
-    found = dict.fromkeys(ids, Ours())
+    found = dict.fromkeys(ids, LocalRecord())
     for checkout in _checkouts(books).filter(pk__in=ids):
         paid = checkout.amount_microusd or 0 if checkout.status == CheckoutStatus.PAID else 0
-        found[checkout.pk] = Ours(paid, paid - checkout.taken_back_microusd, is_known=True)
+        found[checkout.pk] = LocalRecord(paid, paid - checkout.taken_back_microusd, is_known=True)
     for payment in InvoicePayment.objects.filter(**books._asdict(), pk__in=ids).annotate(refunded_microusd=_REFUNDED):
         is_paid = payment.status == InvoicePaymentStatus.SUCCEEDED
         paid, refunded = (payment.amount_microusd, payment.refunded_microusd) if is_paid else (0, 0)
-        found[payment.pk] = Ours(paid, paid - refunded, is_known=True)
+        found[payment.pk] = LocalRecord(paid, paid - refunded, is_known=True)
     return found
 
 

@@ -10,7 +10,7 @@ from billing.models import CreditLot
 from billing.queries.usage_facts import SUMS, read
 from billing.rules.months import Month
 from billing.rules.owners import Owner
-from billing.rules.reports import Held, Subject, Used
+from billing.rules.reports import Subject, SubjectHold, SubjectUsage
 from gateway.core.contract.errors import OrgReportLimit
 from gateway.core.contract.limits import REPORT_CALLS_MAX, REPORT_CHARGES_MAX, REPORT_HOLDS_MAX, REPORT_LOTS_MAX
 
@@ -28,7 +28,7 @@ SELECT product, membership_id, sum(hold_microusd)::bigint, count(*)
 Row = TypeVar("Row")
 
 
-def used(owner: Owner, month: Month) -> list[Used]:
+def usage(owner: Owner, month: Month) -> list[SubjectUsage]:
     """Return each subject's use in `[start, end)`: the calls begun and the charges posted in it.
 
     Raises OrgReportLimit if there are too many calls or charges: a call has one charge for each credit that paid it,
@@ -38,17 +38,17 @@ def used(owner: Owner, month: Month) -> list[Used]:
     rows = read(owner, month, USED, bound=bound)
     _check(sum(calls for _, _, calls, *_ in rows), REPORT_CALLS_MAX)
     _check(sum(charges for *_, charges in rows), REPORT_CHARGES_MAX)
-    return [Used(Subject(product, member), *sums) for product, member, *sums, _ in rows]
+    return [SubjectUsage(Subject(product, member), *sums) for product, member, *sums, _ in rows]
 
 
-def holds_open(owner: Owner) -> list[Held]:
+def open_holds(owner: Owner) -> list[SubjectHold]:
     """Return what each subject's open calls hold now, or raise OrgReportLimit if there are too many."""
     kind, key = owner
     with connection.cursor() as cursor:
         cursor.execute(HELD, {"kind": kind, "key": key, "bound": REPORT_HOLDS_MAX + 1})
         rows = cursor.fetchall()
     _check(sum(calls for *_, calls in rows), REPORT_HOLDS_MAX)
-    return [Held(Subject(product, member), held) for product, member, held, _ in rows]
+    return [SubjectHold(Subject(product, member), held) for product, member, held, _ in rows]
 
 
 def check_lots(owner: Owner) -> None:

@@ -26,7 +26,7 @@ class Subject(NamedTuple):
     month: date
 
 
-class Past(NamedTuple):
+class PastCharges(NamedTuple):
     """The charges of the calls before `until`, and which of those calls are open."""
 
     until: datetime
@@ -34,15 +34,15 @@ class Past(NamedTuple):
     open_ids: Sequence[str]
 
 
-def before(subject: Subject, at: datetime) -> Past:
+def charges_before(subject: Subject, at: datetime) -> PastCharges:
     """Count the calls before an instant of `locked.instant`, for `total`. Blocks no call, however long it takes."""
     until = at - CLOCK_STEP
     charged = _charged(subject, Q(created_at__lte=until))
     is_open = _calls(subject).filter(closed_at=None, created_at__lte=until)
-    return Past(until, charged, list(is_open.values_list("id", flat=True)))
+    return PastCharges(until, charged, list(is_open.values_list("id", flat=True)))
 
 
-def total(subject: Subject, past: Past) -> tuple[int, int]:
+def total(subject: Subject, past: PastCharges) -> tuple[int, int]:
     """Return the charges since the month began and the open holds, in micro-USD. The caller holds the wallet's lock.
 
     A charge never changes, and an open call can only end, so the earlier count stays valid except for calls that have

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
 
 from billing.queries.usage_export import QUANTITIES, iterate_calls
-from billing.rules import call_words
+from billing.rules import call_labels
 from billing.rules.months import Month
 from billing.rules.owners import Owner
 from billing.rules.usage_reports import ReportedCall
@@ -23,12 +23,12 @@ HEADER: tuple[str, ...] = (
 )
 
 
-def nobody(ids: Collection[str]) -> Mapping[str, str]:
+def no_names(ids: Collection[str]) -> Mapping[str, str]:
     """Return no names: an account's own calls have no members."""
     return {}
 
 
-def rows(owner: Owner, month: Month, names: Names = nobody) -> Iterator[tuple[Cell, ...]]:
+def rows(owner: Owner, month: Month, names: Names = no_names) -> Iterator[tuple[Cell, ...]]:
     """Return a row of HEADER for each call that was begun or charged in the month, oldest first.
 
     Times are UTC (RFC 3339), amounts whole micro-USD; `charged_usd` is the charge in dollars. A quantity that was not
@@ -41,11 +41,11 @@ def rows(owner: Owner, month: Month, names: Names = nobody) -> Iterator[tuple[Ce
 
 
 def _row(call: ReportedCall, member: str | None) -> tuple[Cell, ...]:
-    ending = call_words.ending(
+    ending = call_labels.ending(
         call.state, review_reason=call.review_reason, resolution=call.resolution, basis=call.basis
     )
     return (
-        *(call.usage_id, rfc3339(call.begun_at), rfc3339_or_none(call.closed_at), call_words.STATUS[call.state]),
+        *(call.usage_id, rfc3339(call.begun_at), rfc3339_or_none(call.closed_at), call_labels.STATUS[call.state]),
         *(ending.why, call.route, call.model, call.product, call.membership_id, member, call.did),
         *(call.quantities[name] for name in QUANTITIES),
         *(call.max_cost_microusd, call.charged_microusd, dollars(call.charged_microusd)),

@@ -4,7 +4,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from billing.rules.looks import next_look
+from billing.rules.check_intervals import check_interval
 from billing.rules.owners import Owner
 from billing.rules.provider_records import CURRENCY, Session
 
@@ -61,13 +61,13 @@ def next_check(verdict: str, age: timedelta) -> timedelta | None:
     """
     match verdict:
         case "creating":
-            return next_look(age, OPEN_INTERVAL, LATE_INTERVAL_MAX)
+            return check_interval(age, OPEN_INTERVAL, LATE_INTERVAL_MAX)
         case "open" if age <= SESSION_MAX_AGE:
             return OPEN_INTERVAL
         case "open":
-            return next_look(age, OPEN_INTERVAL, LATE_INTERVAL_MAX)
+            return check_interval(age, OPEN_INTERVAL, LATE_INTERVAL_MAX)
         case "paid" if age <= REFUNDABLE_AGE:
-            return next_look(age, PAID_INTERVAL_MIN, PAID_INTERVAL_MAX)
+            return check_interval(age, PAID_INTERVAL_MIN, PAID_INTERVAL_MAX)
     return None
 
 

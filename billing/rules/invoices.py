@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from billing.rules.looks import next_look
+from billing.rules.check_intervals import check_interval
 from billing.rules.provider_records import CURRENCY, Payment
 from gateway.core.contract.limits import CENT_MICROUSD
 
@@ -102,7 +102,7 @@ def next_attempt(failures: int, now: datetime) -> datetime | None:
 
 def next_check(age: timedelta) -> timedelta:
     """Return how long to wait before checking an attempt of this age again."""
-    return next_look(age, CHECK_MIN, CHECK_MAX)
+    return check_interval(age, CHECK_MIN, CHECK_MAX)
 
 
 def _fault(asked: Charge, payment: Payment) -> str | None:

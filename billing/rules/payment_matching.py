@@ -25,7 +25,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Theirs(Side):
+class ProviderRecord(Side):
     """The provider's side. `currencies` are those of its movements, `payment_ref` is its id for the payment."""
 
     currencies: frozenset[str] = frozenset()
@@ -33,15 +33,15 @@ class Theirs(Side):
 
 
 @dataclass(frozen=True, slots=True)
-class Ours(Side):
+class LocalRecord(Side):
     """Our side. `is_known`: a checkout or invoice payment with this id exists."""
 
     is_known: bool = False
 
 
-def theirs_of(movements: Sequence[tuple[bool, int, str, str | None]]) -> Theirs:
+def provider_record_of(movements: Sequence[tuple[bool, int, str, str | None]]) -> ProviderRecord:
     """Sum movements, given as (is a payment, amount in micro-USD, currency, payment id)."""
-    return Theirs(
+    return ProviderRecord(
         paid_microusd=sum(amount for is_payment, amount, *_ in movements if is_payment),
         kept_microusd=sum(amount for _, amount, *_ in movements),
         currencies=frozenset(currency for *_, currency, _ in movements),
@@ -49,7 +49,7 @@ def theirs_of(movements: Sequence[tuple[bool, int, str, str | None]]) -> Theirs:
     )
 
 
-def difference_of(theirs: Theirs, ours: Ours) -> str | None:
+def difference_of(theirs: ProviderRecord, ours: LocalRecord) -> str | None:
     """Return the kind of the difference; None if both sides agree, if neither side has money left, or if exactly the
     excess payment was returned.
     """

@@ -63,7 +63,7 @@ class Payment:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
+class Reversals:
     """The amounts of a payment taken by refunds and disputes so far; failed refunds and won disputes do not count."""
 
     refunded_microusd: int

@@ -10,7 +10,7 @@ class Subject(NamedTuple):
     membership_id: str | None
 
 
-class Used(NamedTuple):
+class SubjectUsage(NamedTuple):
     """A subject's number of calls, their known tokens, and the subject's charges in micro-USD."""
 
     subject: Subject
@@ -20,7 +20,7 @@ class Used(NamedTuple):
     charged_microusd: int
 
 
-class Held(NamedTuple):
+class SubjectHold(NamedTuple):
     """What the open calls of a subject hold, in micro-USD."""
 
     subject: Subject

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from billing.models import Reservation
-from billing.rules.call_words import STATUS
+from billing.rules.call_labels import STATUS
 from gateway.core.api.times import rfc3339, rfc3339_or_none
 
 QUANTITIES = {

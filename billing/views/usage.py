@@ -38,5 +38,5 @@ class UsageViewSet(ApiViewSet):
 
 def _only_member(principal: Principal) -> str | None:
     """Return the membership whose calls alone the token may see, or None if it may see all calls of the owner."""
-    standing = principal.standing
-    return None if standing is None or standing.role in MONEY_ROLES else standing.membership_id
+    membership = principal.current_membership
+    return None if membership is None or membership.role in MONEY_ROLES else membership.membership_id

@@ -41,7 +41,7 @@ def apply(
     return run.report
 
 
-def check_alone(document: Document, environment: Mapping[str, str]) -> None:
+def check_offline(document: Document, environment: Mapping[str, str]) -> None:
     """Raise ConfigError with the problems that can be found without the database. Unknown names are accepted, because
     they may be stored."""
     check_environment(environment)

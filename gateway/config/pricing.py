@@ -17,10 +17,10 @@ def set_price(run: Run, name: str, price: PriceRow) -> None:
     components = price.components()
     version = prices.publish(name, components, now=run.now)
     if version is None:
-        run.tell(UNCHANGED, f"price of {name}")
+        run.add_line(UNCHANGED, f"price of {name}")
     else:
         shown = show(components) or "nothing"
-        run.tell(CREATED, f"price of {name} from {version.effective_at:%Y-%m-%d %H:%M:%S} UTC: {shown}")
+        run.add_line(CREATED, f"price of {name} from {version.effective_at:%Y-%m-%d %H:%M:%S} UTC: {shown}")
 
 
 def check_unsold(
@@ -41,4 +41,4 @@ def check_unsold(
         if stated or is_lost:
             run.refuse(path, f"{unsold}; {REMEDY}")
         else:
-            run.tell(WARNING, str(unsold))
+            run.add_line(WARNING, str(unsold))

@@ -40,27 +40,27 @@ class Run:
         manager = model._default_manager  # noqa: SLF001 (documented)
         row = manager.select_for_update(no_key=True).filter(**lookup).first()
         if row is None:
-            self.tell(CREATED, label)
+            self.add_line(CREATED, label)
             return manager.create(**lookup, **values)
         changes = {name: getattr(row, name) for name, value in values.items() if getattr(row, name) != value}
         if not changes:
-            self.tell(UNCHANGED, label)
+            self.add_line(UNCHANGED, label)
             return row
         for name in changes:
             setattr(row, name, values[name])
         row.save(update_fields=list(changes))
         shown = [_change(name, before, values[name], name in concealed) for name, before in changes.items()]
-        self.tell(UPDATED, f"{label}: {', '.join(shown)}")
+        self.add_line(UPDATED, f"{label}: {', '.join(shown)}")
         return row
 
-    def tell(self, verb: str, what: str) -> None:
+    def add_line(self, verb: str, what: str) -> None:
         """Add a line to the report."""
         self.report.append((verb, what))
 
-    def tell_set(self, label: str, wanted: set[str], stored: set[str]) -> None:
+    def add_set_line(self, label: str, wanted: set[str], stored: set[str]) -> None:
         """Add a line about names that are replaced as a set."""
         verb = UNCHANGED if wanted == stored else UPDATED if stored else CREATED
-        self.tell(verb, f"{label}: {', '.join(sorted(wanted)) or 'none'}")
+        self.add_line(verb, f"{label}: {', '.join(sorted(wanted)) or 'none'}")
 
     def refuse(self, path: Path, text: str) -> None:
         """Record a problem; the whole run is then rolled back."""

@@ -28,7 +28,7 @@ class Identity:
         """Change the owner of one file or directory to this user."""
         os.chown(path, self.uid, self.gid)
 
-    def reaches(self, path: Path) -> bool:
+    def can_enter(self, path: Path) -> bool:
         """Return whether this user may enter `path` and every directory above it, as written and after following
         links."""
         written, resolved = path.absolute(), path.resolve()

@@ -132,7 +132,7 @@ class Launch:
         while not self._is_stopping():
             if supervisor.tick(TICK_SECONDS):
                 parts.record(supervisor)
-            parts.mend_database()
+            parts.restart_database()
             if not until_ready:
                 parts.add_sandbox(supervisor)
             if until_ready and answers(self._options):
@@ -169,7 +169,7 @@ class Parts:
         """Record which processes run."""
         self.home.record(self.addresses, supervisor.pids())
 
-    def mend_database(self) -> None:
+    def restart_database(self) -> None:
         """Restart an embedded database that stopped, on the same port, because every process knows that."""
         if self._cluster is None or not self._cluster.has_ended():
             return

@@ -31,7 +31,7 @@ class Output:
         for key, _ in self._selector.select(seconds):
             self._read(key)
 
-    def last_words(self, name: str) -> str:
+    def last_line(self, name: str) -> str:
         """Return the last line that `name` printed and that is not noise."""
         return self._recent[name][-1].strip() if self._recent[name] else "no output"
 

@@ -28,10 +28,10 @@ def place_data(link: Path, identity: Identity | None) -> Path:
         return _resolve(link)
     if identity is None or link.exists():
         return link
-    if identity.reaches(link.parent.parent):
+    if identity.can_enter(link.parent.parent):
         # The data directory itself stays ours: letting others pass through reveals nothing.
         link.parent.chmod(link.parent.stat().st_mode | stat.S_IXOTH)
-    if identity.reaches(link.parent):
+    if identity.can_enter(link.parent):
         return link
     root = _shared_root()
     _forget_temporary_data(root)
@@ -44,7 +44,7 @@ def place_data(link: Path, identity: Identity | None) -> Path:
 
 def place_binaries(binaries: Binaries, identity: Identity | None) -> Binaries:
     """Return the same programs in a location where the database's user can run them."""
-    if identity is None or identity.reaches(Path(binaries.program("postgres"))):
+    if identity is None or identity.can_enter(Path(binaries.program("postgres"))):
         return binaries
     package = binaries.directory.parents[1]
     if package.name != WHEEL:

@@ -101,7 +101,7 @@ class Supervisor:
         child.failures = 0 if was_killed or lived_seconds > SETTLED_SECONDS else child.failures + 1
         name, how = child.service.name, _describe(process.returncode)
         if child.failures >= len(PAUSES_SECONDS):
-            raise StartError(f"The {name} keeps failing ({how}): {self.output.last_words(name)}")
+            raise StartError(f"The {name} keeps failing ({how}): {self.output.last_line(name)}")
         child.process, child.due_at = None, now + PAUSES_SECONDS[child.failures]
         self._say(f"the {name} stopped ({how}); restarting it")
 

@@ -20,7 +20,7 @@ PASS_THROUGH = 0o711
 def make_home(prefix: str = "gateway-") -> Path:
     """Return a new temporary directory that the database's user can enter. The caller removes it."""
     identity = database_identity()
-    place = next((place for place in PLACES if identity is None or identity.reaches(Path(place))), PLACES[0])
+    place = next((place for place in PLACES if identity is None or identity.can_enter(Path(place))), PLACES[0])
     home = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
     home.chmod(PASS_THROUGH)
     return home

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gateway.core.api.lean import LeanHandler
-from gateway.server.places import Application, Places
+from gateway.server.django_slots import Application, DjangoSlots
 
 
 class HttpRouter:
@@ -11,8 +11,8 @@ class HttpRouter:
 
     def __init__(self, lean: LeanHandler, django: Application) -> None:
         self._lean = lean
-        self._places = Places(django)
+        self._slots = DjangoSlots(django)
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         """Serve one request."""
-        await (self._lean if self._lean.serves(scope["path"]) else self._places)(scope, receive, send)
+        await (self._lean if self._lean.serves(scope["path"]) else self._slots)(scope, receive, send)

@@ -25,7 +25,7 @@ class Proxies(_TrustedHosts):
         return plain_address(host), port
 
 
-def behind(proxies: Sequence[str], application: Any) -> Any:
+def trust_proxies(proxies: Sequence[str], application: Any) -> Any:
     """Wrap the application to honor `X-Forwarded-For` and `X-Forwarded-Proto` from these networks.
 
     Django, its pages and the sign-in limits then see the same client address. Without proxies, the headers are the

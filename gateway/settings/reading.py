@@ -66,9 +66,9 @@ class Environment(environ.Env):
 
     def days(self, var: str, default: int, *, at_least: int, because: str) -> int:
         """Return a number of days, or record that it is below the promised minimum or too large."""
-        return self.days_or_for_ever(var, at_least=at_least, because=because) or default
+        return self.optional_days(var, at_least=at_least, because=because) or default
 
-    def days_or_for_ever(self, var: str, *, at_least: int, because: str) -> int | None:
+    def optional_days(self, var: str, *, at_least: int, because: str) -> int | None:
         """Return a number of days, None if none is set, or record that it is invalid."""
         text = os.environ.get(var, "").strip()
         if not text:

@@ -26,6 +26,6 @@ INVITATION_EMAIL_DAYS = env.days(
     "INVITATION_EMAIL_DAYS", default=30, at_least=7, because="an invitation can be accepted for that long"
 )
 # The audit log and the operators' log. Unlimited if not set.
-AUDIT_DAYS = env.days_or_for_ever(
+AUDIT_DAYS = env.optional_days(
     "AUDIT_DAYS", at_least=365, because="the database refuses to delete younger entries of the audit log"
 )

@@ -148,7 +148,7 @@ class JsonEndpoint(JsonSender[SentJson]):
         return bool(body.get("error"))
 
     @abstractmethod
-    def make_ours(self, attempt: Attempt[SentJson], body: dict[str, Any]) -> None:
+    def convert_answer(self, attempt: Attempt[SentJson], body: dict[str, Any]) -> None:
         """Convert an answer for the client, in place. Raises NotJSONError if it does not have the shape of an answer."""
 
     async def read(self, attempt: Attempt[SentJson], response: Response) -> Answer:
@@ -159,11 +159,11 @@ class JsonEndpoint(JsonSender[SentJson]):
             raise NotJSONError("usage is not an object")
         if self.is_error(body):
             raise NotJSONError("an error with a success status")
-        self.make_ours(attempt, body)
+        self.convert_answer(attempt, body)
         return Answer(body, body.get("usage"))
 
 
-def put_our_names(attempt: Attempt[Any], body: dict[str, Any]) -> None:
+def replace_upstream_names(attempt: Attempt[Any], body: dict[str, Any]) -> None:
     """Replace the upstream's model name and id by ours, and remove what reveals its infrastructure, in place."""
     body["model"] = attempt.public_model
     if "id" in body:

@@ -8,7 +8,7 @@ CLOSE_AND_NOTE = BatchFunction(0, "inference_close_representations")
 _TOLD = "SELECT revision, dimensions, normalized FROM inference_representation WHERE configuration = $1"
 
 
-async def as_last_answered(known: Representation) -> Representation | None:
+async def with_latest_facts(known: Representation) -> Representation | None:
     """Complete a representation with its upstream's latest response; None if there was none yet."""
     if known.is_complete:
         return known

@@ -28,7 +28,7 @@ class Member(NamedTuple):
     allowed: tuple[Any, ...] = ()
 
     @property
-    def told(self) -> str:
+    def explanation(self) -> str:
         """Return the reason, with the accepted values, in Markdown."""
         return f"{self.reason} Only `{'` or `'.join(self._words)}` is accepted." if self.allowed else self.reason
 

@@ -87,20 +87,20 @@ def _launched(
     command: list[str], stdin: int, inherited: tuple[int, ...], group: cgroups.Cgroup | None
 ) -> subprocess.Popen[bytes]:
     """Start the launcher, which enters the cgroup and becomes the command."""
-    entrance = () if group is None else (group.entrance(),)
+    procs_fds = () if group is None else (group.open_procs_file(),)
     with ExitStack() as stack:
-        for fd in entrance:
+        for fd in procs_fds:
             stack.callback(os.close, fd)
         return subprocess.Popen(
             [
                 *(sys.executable, "-I", "-S", str(launcher.__file__)),
-                *(str(os.getpid()), str(confinement.OUTER_USER_ID), *(map(str, entrance or ("-",)))),
+                *(str(os.getpid()), str(confinement.OUTER_USER_ID), *(map(str, procs_fds or ("-",)))),
                 *command,
             ],
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            pass_fds=(*inherited, *entrance),
+            pass_fds=(*inherited, *procs_fds),
             env={},
             cwd="/",
         )

@@ -37,7 +37,7 @@ class Cgroup:
             if name not in OPTIONAL or file.exists():
                 file.write_text(value)
 
-    def entrance(self) -> int:
+    def open_procs_file(self) -> int:
         """Return a file descriptor; a process that writes 0 to it enters the cgroup. The caller closes it."""
         return os.open(self.path / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
 

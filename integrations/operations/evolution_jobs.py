@@ -59,7 +59,7 @@ def execute(job_id: str) -> bool:
         return executions.finish(job, Execution.Status.FAILED, error_code=InvalidRequest.code, reason=DELETED)
     heartbeat = heartbeats.Heartbeat(job)
     outcome, output = bubblewrap.run(_program(job, artifacts), heartbeat)
-    return heartbeats.persistently(lambda: _finished(job, heartbeat.explained(outcome), output))
+    return heartbeats.retry_while_unavailable(lambda: _finished(job, heartbeat.explained(outcome), output))
 
 
 def _finished(job: EvolutionJob, outcome: Outcome, output: Output) -> bool:

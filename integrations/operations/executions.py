@@ -69,7 +69,7 @@ def take(model: type[Row], execution_id: str) -> Row | None:
     """Take a queued execution for this worker and return it; None if another worker has it, it is over, or this worker
     is shutting down.
     """
-    if heartbeats.is_leaving():
+    if heartbeats.is_shutting_down():
         return None
     worker = uuid4().hex
     queued = _rows(model).filter(id=execution_id, status=Execution.Status.QUEUED)
@@ -94,7 +94,7 @@ def give_up(model: type[Execution]) -> int:
     return cancelled + stale.filter(status=Execution.Status.RUNNING).update(**failed, **over)
 
 
-def untaken(model: type[Execution]) -> list[str]:
+def unclaimed(model: type[Execution]) -> list[str]:
     """Return queued executions whose message may be lost, because it should have been read."""
     waiting = _rows(model).filter(
         status=Execution.Status.QUEUED, created_at__lt=Now() - timedelta(seconds=UNTAKEN_SECONDS)

@@ -15,10 +15,10 @@ SILENT_MAX_SECONDS = 15.0
 """The time without a database connection after which a worker stops, so that it ends before its execution is
 abandoned.
 """
-LEAVE_SECONDS = 5.0
+SHUTDOWN_SECONDS = 5.0
 """How long a worker continues its execution after a shutdown request."""
 RETRY_SECONDS = 0.5
-"""How long `persistently` waits between attempts."""
+"""How long `retry_while_unavailable` waits between attempts."""
 BEAT_SECONDS = 2.0
 """How long a heartbeat waits for the database."""
 LOST = "The worker that executed this stopped."
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 Columns = Callable[[Output], Mapping[str, Any]]
 
 
-def persistently(action: Callable[[], Result]) -> Result:
+def retry_while_unavailable(action: Callable[[], Result]) -> Result:
     """Return the action's result. If the database is unavailable, retry until this worker would count as dead; then
     raise the error.
     """
@@ -42,20 +42,20 @@ def persistently(action: Callable[[], Result]) -> Result:
         time.sleep(RETRY_SECONDS)
 
 
-_leaving: list[float] = []
+_shutdowns: list[float] = []
 """The time of this worker's shutdown request, if any."""
 
 
-def leave() -> None:
+def request_shutdown() -> None:
     """Record a shutdown request: this worker takes no more executions, and stops its current one after
-    `LEAVE_SECONDS`.
+    `SHUTDOWN_SECONDS`.
     """
-    _leaving.append(time.monotonic())
+    _shutdowns.append(time.monotonic())
 
 
-def is_leaving() -> bool:
+def is_shutting_down() -> bool:
     """Return whether this worker is shutting down."""
-    return bool(_leaving)
+    return bool(_shutdowns)
 
 
 def held(row: Execution) -> Any:
@@ -77,7 +77,7 @@ class Heartbeat:
 
     def __call__(self, output: Output) -> bool:
         """Write the heartbeat and new output; return False if the execution must stop."""
-        self._is_lost = is_leaving() and time.monotonic() - _leaving[0] > LEAVE_SECONDS
+        self._is_lost = is_shutting_down() and time.monotonic() - _shutdowns[0] > SHUTDOWN_SECONDS
         return not self._is_lost and self._write(output)
 
     def explained(self, outcome: Outcome) -> Outcome:

@@ -51,8 +51,8 @@ def cancel(principal: Principal, run_id: str) -> SandboxRun:
     Raises NotFound, and Forbidden if an organization's member cancels another person's run.
     """
     run = sandbox_runs.one_of(principal, run_id)
-    standing = principal.standing
-    if standing is not None and standing.role not in PEOPLE_MANAGERS and run.requested_by != principal.did:
+    membership = principal.current_membership
+    if membership is not None and membership.role not in PEOPLE_MANAGERS and run.requested_by != principal.did:
         raise Forbidden("Members can cancel only their own runs.")
     request_cancel(run)
     return run
@@ -80,7 +80,7 @@ def execute(run_id: str) -> bool:
     outcome, output = bubblewrap.run(_program(run), heartbeat)
     outcome = heartbeat.explained(outcome)
     columns = {**_output_columns(output), **_outcome_columns(outcome)}
-    return heartbeats.persistently(lambda: executions.finish(run, _status(outcome), **columns))
+    return heartbeats.retry_while_unavailable(lambda: executions.finish(run, _status(outcome), **columns))
 
 
 def _queued(project: Project, principal: Principal, settings: SandboxSettings, values: Mapping[str, Any]) -> SandboxRun:

@@ -15,7 +15,7 @@ from integrations.queries import sandbox
 log = logging.getLogger("integrations.sandbox")
 
 
-def mark_wanted() -> None:
+def mark_whether_wanted() -> None:
     """Create or remove the file in the data directory by which `make run` decides whether to start a worker."""
     mark = Path(settings.DATA_DIR) / SANDBOX_MARK
     with contextlib.suppress(OSError):  # the directory does not exist if something else starts the processes
@@ -25,7 +25,7 @@ def mark_wanted() -> None:
             mark.unlink(missing_ok=True)
 
 
-def tell_readiness() -> None:
+def log_readiness() -> None:
     """Log one line: how programs are limited on this machine, or why it cannot execute any."""
     try:
         if sandbox.executes_here():

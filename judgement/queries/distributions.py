@@ -7,7 +7,7 @@ from django.db.models import Max, Min, Sum
 
 from judgement.models import AnswerCount
 from judgement.rules.questions import Kind
-from judgement.rules.shifts import Distribution, in_tenths
+from judgement.rules.shifts import Distribution, tenths
 
 
 def recent(since: date) -> list[Distribution]:
@@ -20,7 +20,7 @@ def recent(since: date) -> list[Distribution]:
         begun, ended = days.get((identity, kind), (first, last))
         days[identity, kind] = min(begun, first), max(ended, last)
     found = [
-        Distribution(identity, Kind(kind), *days[identity, kind], in_tenths(counts))
+        Distribution(identity, Kind(kind), *days[identity, kind], tenths(counts))
         for (identity, kind), counts in counted.items()
     ]
     return sorted(

@@ -25,7 +25,7 @@ class JudgementProtocol(JsonEndpoint[BoundedJudgement]):
         images = attempt.request.image_urls
         return {**super().body(attempt, streams=streams), **({"images": images} if images else {})}
 
-    def make_ours(self, attempt: Attempt[BoundedJudgement], body: dict[str, Any]) -> None:
+    def convert_answer(self, attempt: Attempt[BoundedJudgement], body: dict[str, Any]) -> None:
         """Check and render the answers."""
         try:
             answers = read_answers(attempt.request.asked.questions, body.get("answers"))

@@ -40,7 +40,7 @@ class JudgementOverChat(JsonEndpoint[BoundedJudgement]):
             "top_logprobs": TOP_LOGPROBS,
         }
 
-    def make_ours(self, attempt: Attempt[BoundedJudgement], body: dict[str, Any]) -> None:
+    def convert_answer(self, attempt: Attempt[BoundedJudgement], body: dict[str, Any]) -> None:
         """Read the labels and render the answers. The version is the upstream's model name."""
         questions = attempt.request.asked.questions
         try:

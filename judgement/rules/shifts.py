@@ -75,7 +75,7 @@ def label_of(tenth: int) -> str:
     return f"{tenth / BUCKETS:.1f} to {(tenth + 1) / BUCKETS:.1f}"
 
 
-def in_tenths(counts: Mapping[int, int]) -> tuple[int, ...]:
+def tenths(counts: Mapping[int, int]) -> tuple[int, ...]:
     """Return the counts of all ten tenths."""
     return tuple(counts.get(tenth, 0) for tenth in range(BUCKETS))
 

@@ -17,7 +17,7 @@ from gateway.core.database.purge import blank
 from organizations.models import Invitation, Membership
 from organizations.operations.changes import Change, changing, joining
 from organizations.queries import invitations
-from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_invite, may_touch
+from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_invite, may_manage
 
 TOKEN_BYTES = 32
 
@@ -49,7 +49,7 @@ def revoke(*, org_id: str, invitation_id: str, actor_did: str) -> Invitation:
         invitation = invitations.in_organization(org_id, invitation_id)
         if invitation.accepted_by_id:
             raise NotFound
-        if not may_touch(change.actor_role, Role(invitation.role)):
+        if not may_manage(change.actor_role, Role(invitation.role)):
             raise Forbidden
         if invitation.revoked_at is None:
             _revoke(change, invitation)
@@ -73,7 +73,7 @@ def accept(*, token: str, account: Account) -> Membership:
         return _join(change, invitation, account)
 
 
-def look_at(*, token: str, now: datetime) -> Invitation:
+def preview(*, token: str, now: datetime) -> Invitation:
     """Return the invitation that a token can accept. All refusals are the same InvitationUnavailable."""
     return invitations.acceptable_at(digest(token), now)
 

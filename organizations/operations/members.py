@@ -5,7 +5,7 @@ from organizations.models import Membership, Seat
 from organizations.operations import invitations, seats
 from organizations.operations.changes import Change, changing
 from organizations.queries import memberships
-from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_touch
+from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_manage
 
 
 def change_role(*, org_id: str, membership_id: str, role: Role, actor_did: str) -> Membership:
@@ -18,7 +18,7 @@ def change_role(*, org_id: str, membership_id: str, role: Role, actor_did: str) 
     """
     with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
         membership = memberships.active_in(org_id, membership_id)
-        if not may_touch(change.actor_role, Role(membership.role), role):
+        if not may_manage(change.actor_role, Role(membership.role), role):
             raise Forbidden
         if membership.role == role:
             return membership
@@ -39,7 +39,7 @@ def remove(*, org_id: str, membership_id: str, actor_did: str) -> Membership:
     """
     with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
         membership = memberships.in_organization(org_id, membership_id)
-        if not may_touch(change.actor_role, Role(membership.role)):
+        if not may_manage(change.actor_role, Role(membership.role)):
             raise Forbidden
         if membership.is_active:
             _remove(change, membership)

@@ -9,7 +9,7 @@ from billing.operations.budgets import LIMIT_MAX_MICROUSD
 from gateway.core.api.names import validate_name
 from gateway.core.forms import AmountForm
 from organizations.models import Organization
-from organizations.rules.roles import Role, may_touch
+from organizations.rules.roles import Role, may_manage
 
 CAP_MAX = 1_000_000
 MICRO = Decimal(1_000_000)
@@ -99,4 +99,4 @@ class ExternalBillingForm(forms.Form):
 
 def role_choices(actor: Role) -> list[tuple[str, str]]:
     """Return the roles that a person with this role may grant."""
-    return [(role.value, role.value.title()) for role in reversed(Role) if may_touch(actor, role)]
+    return [(role.value, role.value.title()) for role in reversed(Role) if may_manage(actor, role)]

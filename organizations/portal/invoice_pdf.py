@@ -11,7 +11,7 @@ from reportlab.lib.units import mm
 from reportlab.platypus import Flowable, Paragraph, SimpleDocTemplate, Spacer, Table
 
 from billing.models import Invoice
-from billing.rules import invoice_words
+from billing.rules import invoice_labels
 from gateway.core.contract.amounts import decimals_of, usd
 from organizations.models import Organization
 from organizations.portal.invoice_fonts import BOLD, FONT, markup, register
@@ -48,7 +48,7 @@ def _head(title: str, invoice: Invoice, organization: Organization) -> list[Flow
         ("For", f"{organization.name}\n{organization.pk}"),
         ("Month", f"{invoice.period_start:%B %Y} (UTC)"),
         ("Issued", f"{invoice.issued_at:%d %B %Y}" if invoice.issued_at else "Not issued"),
-        ("Status", invoice_words.state(invoice.status).word),
+        ("Status", invoice_labels.state(invoice.status).word),
     ]
     if invoice.paid_at:
         facts.append(("Paid", f"{invoice.paid_at:%d %B %Y}"))

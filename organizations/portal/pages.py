@@ -19,7 +19,7 @@ from accounts.models import Account
 from accounts.queries.accounts import person
 from gateway.core.contract.errors import ApiError, Forbidden, NotMember
 from organizations.models import Membership
-from organizations.portal import words
+from organizations.portal import texts
 from organizations.queries import entitlements, memberships
 from organizations.rules.roles import ANY, MONEY_MANAGERS, PEOPLE_MANAGERS, Role
 
@@ -115,7 +115,7 @@ def report_outcome(request: HttpRequest, done: str) -> Iterator[Outcome]:
         yield outcome
     except ApiError as error:
         outcome.error = error
-        messages.error(request, words.of_error(error))
+        messages.error(request, texts.of_error(error))
     else:
         messages.success(request, done)
 

@@ -13,4 +13,4 @@ def summary(org_id: str, *, previous: bool, now: datetime) -> Summary:
     owner = ("organization", org_id)
     month = month_before(now) if previous else month_around(now)
     with one_snapshot():
-        return summarize(month, reports.used(owner, month), reports.holds_open(owner))
+        return summarize(month, reports.usage(owner, month), reports.open_holds(owner))

@@ -19,11 +19,11 @@ OWNERS = (Role.OWNER,)
 SEES_ALL_SEATS = (Role.OWNER, Role.ADMIN, Role.BILLING)
 
 
-def may_touch(actor: Role, *roles: Role) -> bool:
+def may_manage(actor: Role, *roles: Role) -> bool:
     """Return whether the actor may grant, change or remove these roles. Only an owner may do so with the role owner."""
     return actor is Role.OWNER or Role.OWNER not in roles
 
 
 def may_invite(actor: Role, role: Role) -> bool:
     """Return whether the actor may invite people with this role."""
-    return actor in PEOPLE_MANAGERS and may_touch(actor, role)
+    return actor in PEOPLE_MANAGERS and may_manage(actor, role)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from billing.rules.reports import Held, Subject, Used
+from billing.rules.reports import Subject, SubjectHold, SubjectUsage
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Summary:
         return self.products[subject.product], self.members[subject.membership_id], self.totals
 
 
-def summarize(month: tuple[datetime, datetime], used: Iterable[Used], holds: Iterable[Held]) -> Summary:
+def summarize(month: tuple[datetime, datetime], used: Iterable[SubjectUsage], holds: Iterable[SubjectHold]) -> Summary:
     """Return the summary of a month."""
     summary = Summary(*month)
     for one in used:

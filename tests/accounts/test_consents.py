@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.models import Account, Consent
 from accounts.operations import consents
-from accounts.queries.consents import standing_of
+from accounts.queries.consents import active_of
 from tests.accounts.test_authorize import allow, begin
 from tests.factories.accounts import make_account
 
@@ -30,7 +30,7 @@ def alice() -> Account:
 def test_allowing_live_sessions_records_the_consent(alice: Account, now: datetime) -> None:
     request = begin(now, scope=["realtime:connect wallet:read"])
     allow(request, alice, now)
-    [given] = standing_of(alice)
+    [given] = active_of(alice)
     assert (given.client_id, given.kind, given.given_at) == (request.client_id, "realtime", now)
 
 
@@ -41,12 +41,12 @@ def test_allowing_something_else_records_none(alice: Account, now: datetime) -> 
 
 def test_a_consent_given_again_stands_again(alice: Account, now: datetime) -> None:
     consents.give(account=alice, client_id=APP, kind="realtime", now=now)
-    [given] = standing_of(alice)
+    [given] = active_of(alice)
     assert consents.withdraw(account=alice, consent_id=given.pk, now=now)
     assert not consents.withdraw(account=alice, consent_id=given.pk, now=now)
-    assert list(standing_of(alice)) == []
+    assert list(active_of(alice)) == []
     consents.give(account=alice, client_id=APP, kind="realtime", now=now)
-    assert [each.pk for each in standing_of(alice)] == [given.pk]
+    assert [each.pk for each in active_of(alice)] == [given.pk]
 
 
 def test_the_portal_lists_and_withdraws_ones_own_alone(alice: Account, now: datetime) -> None:
@@ -58,9 +58,9 @@ def test_the_portal_lists_and_withdraws_ones_own_alone(alice: Account, now: date
     page = browser.get("/consents").content.decode()
     assert APP in page
     assert "other.example" not in page
-    [foreign], [own] = standing_of(bob), standing_of(alice)
+    [foreign], [own] = active_of(bob), active_of(alice)
     assert browser.post(f"/consents/{foreign.pk}/withdraw").status_code == 303
-    assert standing_of(bob).exists()
+    assert active_of(bob).exists()
     assert "The consent was withdrawn." in browser.post(f"/consents/{own.pk}/withdraw", follow=True).content.decode()
     assert "No app may open live sessions for you." in browser.get("/consents").content.decode()
     assert browser.get(f"/consents/{own.pk}/withdraw").status_code == 405

@@ -88,7 +88,7 @@ def test_beside_an_event_loop_old_keys_serve_while_new_ones_are_read(ring: Keyri
     async def look_twice() -> tuple[SigningKeys, SigningKeys]:
         now = await ring.current()
         await ring.renewed()
-        return now, ring.at_hand()
+        return now, ring.cached()
 
     first = ring.current_sync()
     signing_keys.rotate(now=timezone.now())
@@ -140,4 +140,4 @@ def test_a_slow_database_does_not_block_the_event_loop(ring: Keyring, monkeypatc
         assert asyncio.run(look()) == {NotReady}
         other.rollback()
     asyncio.run(ring.renewed())
-    assert ring.at_hand().signing_kid
+    assert ring.cached().signing_kid

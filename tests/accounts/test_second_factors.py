@@ -102,7 +102,7 @@ def test_many_rows_are_written_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(second_factors, "ROWS_AT_ONCE", 2)
     for number in range(5):
         Authenticator.objects.create(user=make_account(f"p{number}"), type="totp", data={"secret": SECRET})
-    assert second_factors.write_anew(Authenticator, second_factors.encrypted) == 5
+    assert second_factors.rewrite(Authenticator, second_factors.encrypted) == 5
     assert not plain(stored())
 
 
@@ -112,7 +112,7 @@ def test_a_row_of_an_older_process_still_works(old_rows: list[Authenticator]) ->
 
 def test_rotation_writes_them_under_the_new_key(old_rows: list[Authenticator], settings: Settings) -> None:
     old, new = settings.FIELD_ENCRYPTION_KEYS, [Fernet.generate_key().decode()]
-    second_factors.write_anew(Authenticator, second_factors.encrypted)
+    second_factors.rewrite(Authenticator, second_factors.encrypted)
     settings.FIELD_ENCRYPTION_KEYS = [*new, *old]
     call_command("reencrypt", verbosity=0)
     settings.FIELD_ENCRYPTION_KEYS = new
@@ -121,7 +121,7 @@ def test_rotation_writes_them_under_the_new_key(old_rows: list[Authenticator], s
 
 
 def test_rotation_without_the_old_key_changes_nothing(old_rows: list[Authenticator], settings: Settings) -> None:
-    second_factors.write_anew(Authenticator, second_factors.encrypted)
+    second_factors.rewrite(Authenticator, second_factors.encrypted)
     before = stored()
     settings.FIELD_ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     with pytest.raises(CommandError, match="Nothing was changed"):

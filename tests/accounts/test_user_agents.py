@@ -2,7 +2,7 @@
 
 import pytest
 
-from accounts.rules.user_agents import named
+from accounts.rules.user_agents import browser_name
 
 WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
 
@@ -38,9 +38,9 @@ WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
     ],
 )
 def test_a_browser_is_named_with_its_system(user_agent: str, name: str) -> None:
-    assert named(user_agent) == name
+    assert browser_name(user_agent) == name
 
 
 @pytest.mark.parametrize("user_agent", ["\x00", "<script>alert(1)</script>", "Firefox/" * 1000])
 def test_nothing_of_the_header_is_repeated(user_agent: str) -> None:
-    assert named(user_agent) in ("Unknown browser", "Firefox")
+    assert browser_name(user_agent) in ("Unknown browser", "Firefox")

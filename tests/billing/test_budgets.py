@@ -145,13 +145,13 @@ def test_what_happens_while_the_month_is_added_up_is_counted_once(org: Purse) ->
     settle(org.call(40, now=long_ago), 30, now=long_ago)
     open_before = [org.call(10, now=long_ago) for _ in range(4)]
     subject = Subject(("organization", ORG), None, None, month_of(long_ago))
-    past = spending.before(subject, locked.instant(subject.owner))
+    past = spending.charges_before(subject, locked.instant(subject.owner))
     assert spending.total(subject, past) == (30, 40)
     settle(open_before[0], 7)
     release(open_before[1])
     settle(org.call(9), 5)
     org.call(6)
-    again = spending.before(subject, locked.instant(subject.owner))
+    again = spending.charges_before(subject, locked.instant(subject.owner))
     assert spending.total(subject, past) == spending.total(subject, again) == (42, 26)
 
 

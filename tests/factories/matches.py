@@ -34,6 +34,6 @@ def moved(transaction_id: str) -> ProviderMovement:
     )
 
 
-def unknown(transaction_id: str) -> payment_differences.Found:
+def unknown(transaction_id: str) -> payment_differences.Difference:
     """Return the difference of a payment that is not known here."""
-    return payment_differences.Found(transaction_id, f"pi_{transaction_id}", "unknown", 7_000_000, 7_000_000, 0, 0)
+    return payment_differences.Difference(transaction_id, f"pi_{transaction_id}", "unknown", 7_000_000, 7_000_000, 0, 0)

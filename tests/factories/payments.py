@@ -4,10 +4,10 @@ from django.utils import timezone
 
 from billing.models import Checkout, CheckoutStatus
 from billing.operations import checkouts
-from billing.operations.checkouts import Seen
+from billing.operations.checkouts import Fetched
 from billing.queries import wallets
 from billing.rules.owners import Owner
-from billing.rules.provider_records import Session, TakenBack
+from billing.rules.provider_records import Reversals, Session
 from gateway.core.contract.ids import new_id
 
 
@@ -29,13 +29,13 @@ def top_up(owner: Owner, amount: int, product: str | None = None) -> Checkout:
         url="https://pay.example",
         status="open",
     )
-    return _apply(checkout, Seen(0, _paid(checkout), None))
+    return _apply(checkout, Fetched(0, _paid(checkout), None))
 
 
 def take_back(checkout: Checkout, total: int) -> Checkout:
     """Set how much of a payment is refunded or disputed in total by the provider's record."""
     checkout.refresh_from_db()
-    return _apply(checkout, Seen(checkout.checks, None, TakenBack(total, 0)))
+    return _apply(checkout, Fetched(checkout.checks, None, Reversals(total, 0)))
 
 
 def refund(owner: Owner, amount: int) -> int:
@@ -51,7 +51,7 @@ def refund(owner: Owner, amount: int) -> int:
     return wallets.view(owner, timezone.now()).debt_microusd - debt
 
 
-def _apply(checkout: Checkout, seen: Seen) -> Checkout:
+def _apply(checkout: Checkout, seen: Fetched) -> Checkout:
     applied = checkouts.apply(checkout.id, seen, now=timezone.now())
     assert applied is not None
     assert applied.status == "paid"

@@ -80,7 +80,7 @@ def make_review(*, hold_microusd: int = 50_000) -> Reservation:
 def differing(transaction_id: str) -> PaymentDifference:
     """Find a payment of $7.00 at the provider that is not known here."""
     books = Books("stripe", is_live=False)
-    found = payment_differences.Found(transaction_id, "pi_1", "unknown", 7_000_000, 7_000_000, 0, 0)
+    found = payment_differences.Difference(transaction_id, "pi_1", "unknown", 7_000_000, 7_000_000, 0, 0)
     assert payment_differences.record(books, found, now=timezone.now())
     return PaymentDifference.objects.latest("pk")
 

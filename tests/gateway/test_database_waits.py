@@ -7,8 +7,8 @@ import pytest
 from django.db import connection, connections
 from psycopg import OperationalError
 
-from gateway.core.database.absence import Absence
 from gateway.core.database.bounded import BoundedConnection, DatabaseHangs
+from gateway.core.database.outage import Outage
 from tests.support.database import connect
 
 
@@ -48,14 +48,14 @@ def test_the_server_ends_a_statement_first() -> None:
 
 
 def test_one_caller_at_a_time_waits_for_an_unavailable_database() -> None:
-    absence = Absence()
-    with absence.attempt(), absence.attempt():
+    outage = Outage()
+    with outage.attempt(), outage.attempt():
         pass  # nobody is kept while it is there
-    absence.note()
-    with absence.attempt(), pytest.raises(OperationalError, match="unavailable"):
-        absence.attempt().__enter__()
-    with absence.attempt(), absence.attempt():
-        pass  # the attempt succeeded, and so ended the absence
+    outage.note()
+    with outage.attempt(), pytest.raises(OperationalError, match="unavailable"):
+        outage.attempt().__enter__()
+    with outage.attempt(), outage.attempt():
+        pass  # the attempt succeeded, and so ended the outage
 
 
 def fill_pool() -> None:

@@ -50,17 +50,17 @@ def started() -> Iterator[ExitStack]:
 
 def launch(stack: ExitStack, group: cgroups.Cgroup, script: str) -> subprocess.Popen[bytes]:
     """Execute a shell script in the cgroup."""
-    entrance = group.entrance()
+    procs_fd = group.open_procs_file()
     process = subprocess.Popen(
         [
             *(sys.executable, "-I", "-S", str(launcher.__file__), str(os.getpid()), str(confinement.OUTER_USER_ID)),
-            *(str(entrance), "/bin/sh", "-c", script),
+            *(str(procs_fd), "/bin/sh", "-c", script),
         ],
-        pass_fds=[entrance],
+        pass_fds=[procs_fd],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    os.close(entrance)
+    os.close(procs_fd)
     stack.enter_context(process)
     stack.callback(process.kill)
     return process
@@ -78,10 +78,10 @@ def test_the_program_is_in_its_cgroup_from_its_first_instruction_on(group: cgrou
 
 
 def test_without_a_way_in_the_program_is_not_started(group: cgroups.Cgroup, started: ExitStack) -> None:
-    entrance = group.entrance
+    procs_fd = group.open_procs_file
     group.remove()
     with pytest.raises(FileNotFoundError):
-        entrance()
+        procs_fd()
     reader, writer = os.pipe()
     command = [sys.executable, "-I", "-S", str(launcher.__file__), str(os.getpid()), "1", str(reader), "/bin/true"]
     result = subprocess.run(command, pass_fds=[reader], capture_output=True, text=True, check=False)

@@ -94,12 +94,12 @@ def test_a_worker_that_shuts_down_takes_nothing_and_stops_its_execution(
     run = executions.take(SandboxRun, run_id)
     assert run is not None
     heartbeat = heartbeats.Heartbeat(run)
-    monkeypatch.setattr(heartbeats, "_leaving", [])
-    heartbeats.leave()
+    monkeypatch.setattr(heartbeats, "_shutdowns", [])
+    heartbeats.request_shutdown()
     assert executions.take(SandboxRun, other_id) is None
     assert read()["status"] == "queued"
     assert heartbeat(Output(1)), "short programs come to their end"
-    monkeypatch.setattr(heartbeats, "LEAVE_SECONDS", -1.0)
+    monkeypatch.setattr(heartbeats, "SHUTDOWN_SECONDS", -1.0)
     assert not heartbeat(Output(1))
     assert heartbeat.explained(Outcome(Ending.STOPPED)) == Outcome(Ending.WORKER_LOST, reason=heartbeats.LOST)
     assert heartbeat.explained(Outcome(Ending.EXITED, 0)) == Outcome(Ending.EXITED, 0)
@@ -133,7 +133,7 @@ def test_an_end_is_written_once_the_database_is_back(api: Api, alice: Caller, mo
                 return executions.finish(run, Execution.Status.SUCCEEDED)
         return executions.finish(run, Execution.Status.SUCCEEDED)
 
-    assert heartbeats.persistently(write)
+    assert heartbeats.retry_while_unavailable(write)
     assert (len(tries), read()["status"]) == (2, "succeeded")
 
 

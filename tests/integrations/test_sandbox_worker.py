@@ -23,16 +23,16 @@ def mark(tmp_path: Path, settings: Any) -> Path:
 
 
 def test_a_worker_is_wanted_while_there_is_work_for_one(mark: Path) -> None:
-    sandbox_worker.mark_wanted()
+    sandbox_worker.mark_whether_wanted()
     assert not mark.exists()
     stored = configure()
     tasks.tend_executions()
     assert mark.exists()
     stored.delete()
-    sandbox_worker.mark_wanted()
+    sandbox_worker.mark_whether_wanted()
     assert not mark.exists()
     IntegrationSwitch.objects.create(name="evolution", enabled=True)
-    sandbox_worker.mark_wanted()
+    sandbox_worker.mark_whether_wanted()
     assert mark.exists()
 
 
@@ -45,7 +45,7 @@ def test_without_a_data_directory_nothing_is_marked(mark: Path, settings: Any) -
 def test_the_limits_of_programs_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     configure()
     with caplog.at_level(logging.INFO, "integrations.sandbox"):
-        sandbox_worker.tell_readiness()
+        sandbox_worker.log_readiness()
     [record] = caplog.records
     assert record.levelname == "INFO"
     assert record.getMessage().startswith("Sandbox: bubblewrap ")
@@ -54,7 +54,7 @@ def test_the_limits_of_programs_are_logged(caplog: pytest.LogCaptureFixture) -> 
 def test_missing_requirements_are_logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     configure()
     monkeypatch.setattr(confinement.shutil, "which", lambda name, path: None)
-    sandbox_worker.tell_readiness()
+    sandbox_worker.log_readiness()
     [record] = caplog.records
     assert (record.levelname, record.getMessage()) == (
         "WARNING",
@@ -68,5 +68,5 @@ def test_a_remote_runner_needs_nothing_of_this_machine(
 ) -> None:
     configure().__class__.objects.update(runner="http")
     monkeypatch.setattr(confinement.shutil, "which", lambda name, path: None)
-    sandbox_worker.tell_readiness()
+    sandbox_worker.log_readiness()
     assert caplog.records == []

@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import Account
 from organizations.models import Invitation, Membership, Seat
 from organizations.operations import invitations as operations
-from organizations.portal import words
+from organizations.portal import texts
 from organizations.rules.roles import Role
 from tests.factories.organizations import Team, account
 from tests.portal.organization_browser import FRAME_QUERIES_MAX, OrganizationPages, message, signed_in
@@ -30,13 +30,13 @@ class TestMembers:
 
     def test_the_last_owner_sees_why_they_cannot_leave(self, organization_pages: OrganizationPages) -> None:
         answer = organization_pages.post("owner", "members", organization_pages.member("owner"), "role", role="member")
-        assert message(answer) == f"error {words.ERRORS['last_owner']}"
+        assert message(answer) == f"error {texts.ERRORS['last_owner']}"
         assert answer.request["PATH_INFO"] == organization_pages.path("members"), "it stays where it was asked"
         answer = organization_pages["owner"].post(
             organization_pages.path("members", organization_pages.member("owner"), "remove")
         )
         assert answer.status_code == 409
-        assert message(answer) == f"error {words.ERRORS['last_owner']}"
+        assert message(answer) == f"error {texts.ERRORS['last_owner']}"
         assert "Remove yourself?" in answer.content.decode()
         assert organization_pages.team["owner"].role == Role.OWNER
 
@@ -82,7 +82,7 @@ class TestMembers:
             == 404
         )
         answer = organization_pages.post("owner", "members", other["oscar"].pk, "role", role="member")
-        assert message(answer) == f"error {words.ERRORS['not_found']}"
+        assert message(answer) == f"error {texts.ERRORS['not_found']}"
 
     def test_many_are_paged_and_found_in_few_queries(
         self, organization_pages: OrganizationPages, django_assert_max_num_queries: DjangoAssertNumQueries
@@ -163,7 +163,7 @@ class TestLookingAtAnInvitation:
                 "organization": "Acme",
                 "inviter": "Owner",
                 "role": "billing",
-                "meaning": words.ROLES[Role.BILLING],
+                "meaning": texts.ROLES[Role.BILLING],
             }
             assert "no-store" in answer["Cache-Control"]
 

@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 from billing.models import Budget
 from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry, Invitation
-from organizations.portal import words
+from organizations.portal import texts
 from organizations.rules.roles import Role
 from tests.factories import invoicing
 from tests.factories.billing import Purse, settle
@@ -51,9 +51,9 @@ class TestMoney:
         self, organization_pages: OrganizationPages, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("organizations.queries.seat_estimate.REPORT_INTERVALS_MAX", 0)
-        assert words.ERRORS["org_report_limit"] in organization_pages.get("owner", "usage")
+        assert texts.ERRORS["org_report_limit"] in organization_pages.get("owner", "usage")
         monkeypatch.setattr("billing.queries.reports.REPORT_LOTS_MAX", -1)
-        assert words.ERRORS["org_report_limit"] in organization_pages.get("owner", "wallet")
+        assert texts.ERRORS["org_report_limit"] in organization_pages.get("owner", "wallet")
 
     def test_amounts_of_a_column_have_as_many_decimals(self, organization_pages: OrganizationPages) -> None:
         organization_pages.post("owner", "budgets", limit="2.000005")
@@ -106,7 +106,7 @@ class TestLog:
             organization_pages.post("owner", *parts, **form)
         organization_pages.post("owner", "invitations", Invitation.objects.latest("created_at").pk, "revoke")
         organization_pages.post("owner", "budgets", Budget.objects.get().pk, "disable")
-        assert set(AuditEntry.objects.values_list("action", flat=True)) == set(words.ACTIONS)
+        assert set(AuditEntry.objects.values_list("action", flat=True)) == set(texts.ACTIONS)
         page = organization_pages.get("admin", "log")
         for sentence in (
             "created the organization",

@@ -10,7 +10,7 @@ from accounts.models import Account
 from gateway.core.contract.errors import CATALOGUE, Forbidden
 from organizations.models import AuditEntry, Entitlement, Membership, Organization
 from organizations.operations import members, organizations
-from organizations.portal import words
+from organizations.portal import texts
 from organizations.portal.pages import MONEY, TABS
 from organizations.rules.roles import Role
 from tests.factories.organizations import account
@@ -173,7 +173,7 @@ class TestWhoSeesWhat:
 
     def test_an_admin_cannot_forge_the_owner_role(self, organization_pages: OrganizationPages) -> None:
         answer = organization_pages.post("admin", "members", organization_pages.member("billing"), "role", role="owner")
-        assert message(answer) == f"error {words.ERRORS['forbidden']}"
+        assert message(answer) == f"error {texts.ERRORS['forbidden']}"
         assert organization_pages.team["billing"].role == Role.BILLING
 
     def test_forms_need_the_csrf_token(self, organization_pages: OrganizationPages) -> None:
@@ -188,15 +188,15 @@ class TestWhoSeesWhat:
 
 
 def test_access_shows_usable_products_and_reasons(organization_pages: OrganizationPages) -> None:
-    assert words.REASONS["no_seat"] in organization_pages.get("member", "access")
-    assert words.REASONS["product_disabled"] in organization_pages.get("member", "access")
+    assert texts.REASONS["no_seat"] in organization_pages.get("member", "access")
+    assert texts.REASONS["product_disabled"] in organization_pages.get("member", "access")
     organization_pages.seat()
-    assert words.REASONS["allowed"] in organization_pages.get("member", "access")
+    assert texts.REASONS["allowed"] in organization_pages.get("member", "access")
 
 
 def test_every_refusal_of_an_organization_has_words() -> None:
     codes = {"last_owner", "seat_cap_reached", "product_disabled", "billing_past_due", "forbidden", "not_member"}
-    assert codes <= words.ERRORS.keys() <= CATALOGUE.keys()
+    assert codes <= texts.ERRORS.keys() <= CATALOGUE.keys()
 
 
 @pytest.mark.parametrize("name", [name for name, _, _ in TABS] + list(MONEY[1:]))

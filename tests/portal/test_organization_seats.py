@@ -6,7 +6,7 @@ import pytest
 
 from organizations.models import Entitlement, Organization, Seat
 from organizations.operations import products
-from organizations.portal import words
+from organizations.portal import texts
 from organizations.rules.roles import Role
 from tests.factories.organizations import Team
 from tests.portal.organization_browser import OrganizationPages, message
@@ -56,7 +56,7 @@ class TestProducts:
     def test_an_unknown_product_is_reported(self, organization_pages: OrganizationPages) -> None:
         assert (
             message(organization_pages.post("owner", "products", "no-such", "enable"))
-            == f"error {words.ERRORS['not_found']}"
+            == f"error {texts.ERRORS['not_found']}"
         )
 
 
@@ -108,7 +108,7 @@ class TestSeats:
         buttons = re.findall(r"<button[^>]*>Assign seat</button>", page)
         assert buttons
         assert all(' disabled aria-describedby="why-not"' in one for one in buttons)
-        assert f'id="why-not">{words.ERRORS[why]}' in page
+        assert f'id="why-not">{texts.ERRORS[why]}' in page
 
     @pytest.mark.parametrize("code", ["seat_cap_reached", "billing_past_due", "product_disabled"])
     def test_refusals_are_in_plain_words(self, organization_pages: OrganizationPages, code: str) -> None:
@@ -129,7 +129,7 @@ class TestSeats:
         answer = organization_pages.post(
             "owner", "products", "studio", "seats", organization_pages.member("member"), "assign"
         )
-        assert message(answer) == f"error {words.ERRORS[code]}"
+        assert message(answer) == f"error {texts.ERRORS[code]}"
         assert not Seat.objects.filter(assigned_at__isnull=False).exists()
 
     def test_billing_sees_all_seats_and_touches_none(self, organization_pages: OrganizationPages) -> None:

@@ -27,11 +27,11 @@ def processes_of(data_dir: Path) -> list[int]:
 def plain_user() -> tuple[Identity, str] | None:
     """Return a user without privileges and a Python that it may run here, or None when there is none."""
     identity = database_identity()
-    if identity is None or not identity.reaches(PROJECT_DIR):
+    if identity is None or not identity.can_enter(PROJECT_DIR):
         return None
     pythons = (sys.executable, f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}")
-    python = next((path for path in pythons if Path(path).exists() and identity.reaches(Path(path))), None)
-    return (identity, python) if python and identity.reaches(site_packages()) else None
+    python = next((path for path in pythons if Path(path).exists() and identity.can_enter(Path(path))), None)
+    return (identity, python) if python and identity.can_enter(site_packages()) else None
 
 
 def site_packages() -> Path:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.server.proxies import behind
+from gateway.server.proxies import trust_proxies
 
 PROXY, PEER = "10.9.0.1", "203.0.113.9"
 TRUSTED = ["10.9.0.0/16", "2001:db8:9::/48"]
@@ -20,7 +20,7 @@ async def seen(peer: str, *headers: tuple[str, str], proxies: list[str] = TRUSTE
 
     sent = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
     scope = {"type": "http", "client": (peer, 1234), "scheme": "http", "headers": sent}
-    await behind(proxies, application)(scope, None, None)
+    await trust_proxies(proxies, application)(scope, None, None)
     return told["client"][0], told["scheme"]
 
 

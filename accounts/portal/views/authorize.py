@@ -13,11 +13,11 @@ from accounts.models import AuthorizationRequest
 from accounts.operations import authorize as operations
 from accounts.operations import limits, public_clients
 from accounts.operations.authorize import Refused, RequestGone
-from accounts.portal.refusals import too_many
+from accounts.portal.refusals import too_many_requests
 from accounts.portal.session import browser_secret, remember_target
 from accounts.queries.accounts import person
 from accounts.rules.public_clients import ClientError
-from accounts.rules.public_scopes import in_words
+from accounts.rules.public_scopes import description_of
 from gateway.core.api.addresses import client_network
 from gateway.core.contract.errors import RateLimited
 from gateway.core.contract.limits import AUTHORIZATIONS_PER_MINUTE
@@ -41,7 +41,7 @@ def begin(request: HttpRequest) -> HttpResponse:
     except Refused as refused:
         return _redirect_or_confirm(request, refused)
     except RateLimited as error:
-        return too_many(request, error)
+        return too_many_requests(request, error)
     remember_target(request, kept)
     return redirect("portal_consent", kept.pk)
 
@@ -77,7 +77,7 @@ def _allow(request: HttpRequest, request_id: str, secret: str, scopes: list[str]
 
 
 def _context(pending: AuthorizationRequest) -> dict[str, object]:
-    scopes = [{"name": scope, "words": in_words(scope)} for scope in pending.scopes]
+    scopes = [{"name": scope, "description": description_of(scope)} for scope in pending.scopes]
     client = pending.client_id
     name = public_clients.registered_name(client)
     return {"pending": pending, "client": client.partition("://")[2] or client, "name": name, "scopes": scopes}

@@ -16,7 +16,7 @@ from accounts.queries.accounts import person
 @require_GET
 def consents(request: HttpRequest) -> HttpResponse:
     """List the consents in force."""
-    return render(request, "portal/consents.html", {"consents": queries.standing_of(person(request))})
+    return render(request, "portal/consents.html", {"consents": queries.active_of(person(request))})
 
 
 @login_required

@@ -18,7 +18,7 @@ from billing.portal.forms import TopUpForm
 from billing.portal.views import wallet
 from billing.queries import checkouts as queries
 from billing.queries import payment_pages
-from billing.rules import payment_words
+from billing.rules import payment_labels
 from gateway.core.contract.errors import ApiError
 
 TAB = "portal_payments"
@@ -76,6 +76,6 @@ def _add(request: HttpRequest) -> HttpResponse:
             now=timezone.now(),
         )
     except ApiError as error:
-        messages.error(request, payment_words.of_refusal(error.code))
+        messages.error(request, payment_labels.of_refusal(error.code))
         return wallet.page(request, form.to_try_again(error), status=error.status)
     return redirect(payment_pages.next_step(checkout))

@@ -59,7 +59,7 @@ def call(request: HttpRequest, usage_id: str) -> HttpResponse:
     found = usage_calls.one(owner_of(request), usage_id)
     if found is None:
         raise Http404
-    context = {"call": found, "parts": charge_parts.of_call(found), "credits": charges.to_lots(found.pk)}
+    context = {"call": found, "parts": charge_parts.of_call(found), "credits": charges.by_lot(found.pk)}
     return show(request, TAB, "call", **context)
 
 

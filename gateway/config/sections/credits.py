@@ -45,7 +45,7 @@ class CreditRow(SectionRow):
             run.refuse((*path, "key"), "this key was already used for a different credit; choose a new key")
             return
         verb = CREATED if is_new else UNCHANGED
-        run.tell(verb, f"credit {self.key}: {self.amount_microusd} micro-USD for {self.account}")
+        run.add_line(verb, f"credit {self.key}: {self.amount_microusd} micro-USD for {self.account}")
 
 
 def in_lock_order(rows: Sequence[tuple[Path, SectionRow]]) -> list[tuple[Path, SectionRow]]:

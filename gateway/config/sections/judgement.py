@@ -65,7 +65,7 @@ class JudgementRow(SectionRow):
         sources = {row.source for row in self.fallbacks}
         for stored in JudgementFallback.objects.exclude(source__name__in=sources).select_related("source"):
             stored.delete()
-            run.tell(UPDATED, f"judgement fallback of {stored.source.name}: removed")
+            run.add_line(UPDATED, f"judgement fallback of {stored.source.name}: removed")
         for row in self.fallbacks:
             lookup, values = {"source": _alias(row.source)}, {"target": _alias(row.target)}
             run.upsert(JudgementFallback, f"judgement fallback of {row.source}", lookup=lookup, values=values)

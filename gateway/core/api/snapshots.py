@@ -56,7 +56,7 @@ class Snapshot(Generic[Value]):
         """Return whether there is a value that is recent enough."""
         return self.age_seconds <= self._usable_seconds()
 
-    def at_hand(self) -> Value:
+    def cached(self) -> Value:
         """Return the current value, or raise NotReady if it is too old. No I/O."""
         latest = self._latest
         if latest is None or time.monotonic() - latest[0] > self._usable_seconds():
@@ -69,7 +69,7 @@ class Snapshot(Generic[Value]):
         age_seconds = time.monotonic() - latest[0] if latest else float("inf")
         if latest is None or age_seconds > self._usable_seconds():
             await self.renewed()
-            return self.at_hand()
+            return self.cached()
         if age_seconds > self._fresh_seconds():
             self._begin()
         return latest[1]
@@ -84,7 +84,7 @@ class Snapshot(Generic[Value]):
             self.renew_sync()
         elif self.age_seconds > self._fresh_seconds() and self._taking.acquire(blocking=False):
             self._take_and_release()
-        return self.at_hand()
+        return self.cached()
 
     def renew_sync(self) -> None:
         """Take the next snapshot, or wait for the thread that is taking it."""

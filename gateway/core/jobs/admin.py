@@ -15,16 +15,16 @@ from unfold.decorators import display
 
 from gateway.core.console import ReadOnlyAdmin, WordFilter
 from gateway.core.jobs.models import JobRun, Outcome
-from gateway.core.jobs.queries import standings
-from gateway.core.jobs.queries.standings import JobStanding
-from gateway.core.jobs.rules.counts import told
-from gateway.core.jobs.rules.standings import RUN_MAX, Standing
+from gateway.core.jobs.queries import statuses
+from gateway.core.jobs.queries.statuses import JobStatus
+from gateway.core.jobs.rules.counts import format_counts
+from gateway.core.jobs.rules.statuses import RUN_MAX, Status
 
 OUTCOME_COLOURS = {
     Outcome.RUNNING.label: "info",
     Outcome.DONE.label: "success",
     Outcome.FAILED.label: "danger",
-    Standing.UNFINISHED.value: "warning",
+    Status.UNFINISHED.value: "warning",
 }
 
 
@@ -65,17 +65,17 @@ class JobRunAdmin(ReadOnlyAdmin):
     search_fields = ("job", "error")
     search_help_text = "Any part of a job's name or of an error."
     ordering = ("-id",)
-    list_before_template = "jobs/standings.html"
+    list_before_template = "jobs/statuses.html"
     fields = ("job", "result", "did", "error", "started_at", "ended_at", "runs")
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Add the jobs' states."""
         if not self.has_view_permission(request):
             return super().changelist_view(request, extra_context)
-        found = sorted(standings.of_all(now=timezone.now()), key=lambda one: not one.is_alarming)
+        found = sorted(statuses.of_all(now=timezone.now()), key=lambda one: not one.is_alarming)
         rows = [_row(one) for one in found]
         table = {"headers": ["Job", "State", "Every", "Last run", "Did", "Error"], "rows": rows}
-        return super().changelist_view(request, {"standings": table, **(extra_context or {})})
+        return super().changelist_view(request, {"statuses": table, **(extra_context or {})})
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[JobRun]:
         """Add to each run whether a later run of the same job has ended."""
@@ -87,13 +87,13 @@ class JobRunAdmin(ReadOnlyAdmin):
         """Return its outcome. A run without an end was killed if a later run of the job has ended."""
         is_over = getattr(run, "is_passed", False) or timezone.now() - run.started_at > RUN_MAX
         if run.outcome == Outcome.RUNNING and is_over:
-            return Standing.UNFINISHED.value
+            return Status.UNFINISHED.value
         return Outcome(run.outcome).label
 
     @display(description="Did")
     def did(self, run: JobRun) -> str:
         """List the counts."""
-        return told(run.counts)
+        return format_counts(run.counts)
 
     @display(description="Duration")
     def lasted(self, run: JobRun) -> str:
@@ -103,23 +103,23 @@ class JobRunAdmin(ReadOnlyAdmin):
         return f"{(run.ended_at - run.started_at).total_seconds():.1f} s"
 
 
-def _row(one: JobStanding) -> list[Any]:
+def _row(one: JobStatus) -> list[Any]:
     link = reverse("admin:jobs_jobrun_changelist", query={"job": one.job})
     name = format_html('<a href="{}" class="underline">{}</a>', link, one.job)
     run = one.newest
     if run is None:
         return [name, _state(one), _interval(one), "", "", ""]
     ago = format_html('<time datetime="{}">{} ago</time>', run.seen_at.isoformat(), timesince(run.seen_at, depth=1))
-    return [name, _state(one), _interval(one), ago, told(run.counts), run.error or ""]
+    return [name, _state(one), _interval(one), ago, format_counts(run.counts), run.error or ""]
 
 
-def _state(one: JobStanding) -> SafeString:
+def _state(one: JobStatus) -> SafeString:
     """Render the state; alarming ones stand out by words and weight, not by color alone."""
     look = "font-semibold text-red-700 dark:text-red-400" if one.is_alarming else ""
-    return format_html('<span class="{}">{}</span>', look, one.standing.value)
+    return format_html('<span class="{}">{}</span>', look, one.status.value)
 
 
-def _interval(one: JobStanding) -> str:
+def _interval(one: JobStatus) -> str:
     seconds = int(one.interval.total_seconds())
     for size, name in ((3600, "h"), (60, "min")):
         if seconds % size == 0:

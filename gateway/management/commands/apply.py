@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
 from gateway.config import document
-from gateway.config.apply import Report, apply, check_alone
+from gateway.config.apply import Report, apply, check_offline
 from gateway.config.problems import ConfigError
 from gateway.config.run import VERBS
 from gateway.core.database.server import ServerAway, failure_of, server_version
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         try:
             stated = document.read(_content(file) if file else b"")
             if check and (away := _absence()):
-                check_alone(stated, os.environ)
+                check_offline(stated, os.environ)
                 self.stdout.write(f"{name} is valid as far as can be checked without the database. {away}")
                 return
             report = apply(stated, environment=os.environ, only_check=check)

@@ -64,7 +64,7 @@ def _existing(who: str) -> Account | None:
         validate_email(who)
     except ValidationError:
         raise CommandError(f"{who!r} is neither an email address nor a DID.") from None
-    if account := addresses.proven_holder(who):
+    if account := addresses.verified_holder(who):
         return account
     if addresses.is_open(who):
         return None

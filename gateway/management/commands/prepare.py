@@ -43,7 +43,7 @@ class Command(BaseCommand):
                 call_command("migrate", verbosity=0, interactive=False)
                 signing_keys.ensure_active_key(now=timezone.now())
                 self._apply(Path(settings.GATEWAY_CONFIG) if settings.GATEWAY_CONFIG else None)
-                sandbox_worker.mark_wanted()
+                sandbox_worker.mark_whether_wanted()
                 if os.environ.get("GATEWAY_ENV") != "production":
                     self._make_operator()
             finally:

@@ -39,7 +39,7 @@ class Embedded:
 async def embed(texts: Sequence[str], dimensions: int | None, path: str = "input") -> Embedded:
     """Embed texts in `dimensions`, or in the default number of dimensions. Raises InvalidRequest, or what the local model
     raises; `path` is the request's member with the texts."""
-    if serving.is_on():
+    if serving.is_enabled():
         return await _by_model(texts, dimensions, path)
     wanted = within(dimensions or DIMENSIONS, DIMENSIONS_MAX)
     counts = [_checked_count(text, index, path) for index, text in enumerate(texts)]

@@ -30,14 +30,14 @@ _waiting: set[object] = set()
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Similarities:
     """The cosine similarity of each document to a query, -1 to 1, and the tokens of the query and of each document."""
 
     cosines: list[float]
     tokens: list[int]
 
 
-def is_on() -> bool:
+def is_enabled() -> bool:
     """Return whether the demo is served by the local model."""
     return bool(settings.LOCAL_MODEL)
 
@@ -62,7 +62,7 @@ async def token_vectors_of(texts: "Sequence[Tokens]") -> "list[Array]":
     return await _in_batches(texts, lambda batch: _model().token_vectors(batch))
 
 
-async def similarities(query: str, documents: Sequence[str], *, truncation: bool = False) -> Compared:
+async def similarities(query: str, documents: Sequence[str], *, truncation: bool = False) -> Similarities:
     """Compare each document's vector with the query's. With `truncation`, texts that are too long are truncated; without it,
     they raise InvalidRequest naming the text. Also raises InputTooLarge or UpstreamOverloaded."""
     texts = [query, *documents]
@@ -75,7 +75,7 @@ async def similarities(query: str, documents: Sequence[str], *, truncation: bool
         )
     _check_total(found)
     [asked, *vectors] = await vectors_of(found)
-    return Compared([float(vector @ asked) for vector in vectors], [len(tokens.numbers) for tokens in found])
+    return Similarities([float(vector @ asked) for vector in vectors], [len(tokens.numbers) for tokens in found])
 
 
 def _check_length(tokens: "Tokens", named: str, param: str | None) -> None:

@@ -10,7 +10,7 @@ from inference.rules.representation import ContradictedError
 from inference.rules.upstream import Attempt
 
 
-def represented(attempt: Attempt[Any], facts: Facts, data: Any, usage: dict[str, Any] | None) -> Answer:
+def representation_answer(attempt: Attempt[Any], facts: Facts, data: Any, usage: dict[str, Any] | None) -> Answer:
     """Build an answer with its manifest. `usage` has `input_tokens`, which the client gets under the vendor's names.
 
     Raises NotJSONError if the vectors do not match the representation that the request is bound to.

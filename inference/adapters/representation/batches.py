@@ -11,7 +11,7 @@ CALL_MAX_INPUTS = 256
 Item = TypeVar("Item")
 
 
-def in_calls(
+def in_batches(
     items: Sequence[Item],
     sizes: Sequence[tuple[int, int]],
     *,

@@ -9,7 +9,7 @@ from gateway.core.api.offload import offload
 from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.adapters.demo.representations import Floats, embed
 from inference.adapters.local_model import serving
-from inference.adapters.representation.answers import represented
+from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.facts import Facts
 from inference.adapters.representation.vectors import written
 from inference.routes.contextual.bound import BoundedContextual
@@ -30,13 +30,13 @@ class DemoContextual(DemoEndpoint[BoundedContextual]):
         asked = attempt.request.asked
         texts = [chunk for group in asked.groups for chunk in group]
         path = "queries" if asked.are_queries else "documents"
-        embedded = await embed(texts, None if serving.is_on() else asked.dimensions, path)
+        embedded = await embed(texts, None if serving.is_enabled() else asked.dimensions, path)
         groups = _grouped(embedded.vectors, [len(group) for group in asked.groups])
         widened = [_widened(_in_context(group), asked.dimensions) for group in groups]
         found = [_quantized(group) for group in widened] if asked.quantization == "int8" else widened
         facts = Facts(embedded.revision, asked.dimensions, normalized=True).as_contextual(asked.quantization)
         data = await offload(lambda: written(write_groups(found)))
-        return represented(attempt, facts, data, {"input_tokens": embedded.tokens})
+        return representation_answer(attempt, facts, data, {"input_tokens": embedded.tokens})
 
 
 def _grouped(vectors: Sequence[Floats], counts: Sequence[int]) -> list[Floats]:

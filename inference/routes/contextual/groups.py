@@ -7,16 +7,16 @@ import numpy as np
 import numpy.typing as npt
 
 from inference.adapters.representation import vectors
-from inference.adapters.representation.batches import in_calls
+from inference.adapters.representation.batches import in_batches
 from inference.routes.contextual.request import ContextualRequest
 
 Group = tuple[str, ...]
 
 
-def groups_in_calls(groups: Sequence[Group]) -> Iterator[list[Group]]:
+def group_batches(groups: Sequence[Group]) -> Iterator[list[Group]]:
     """Split documents into upstream calls, each document whole, because its chunks are embedded together."""
     sizes = [(sum(len(chunk.encode()) for chunk in group), len(group)) for group in groups]
-    return in_calls(groups, sizes)
+    return in_batches(groups, sizes)
 
 
 def read_vectors(asked: ContextualRequest, rows: Any, count: int) -> "npt.NDArray[Any]":

@@ -5,11 +5,11 @@ from typing import Any
 from gateway.core.api.offload import offload
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.representation import vectors
-from inference.adapters.representation.answers import represented
+from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.conversation import Conversation
 from inference.adapters.representation.protocol import RepresentationEndpoint
 from inference.routes.contextual.bound import BoundedContextual
-from inference.routes.contextual.groups import Group, groups_in_calls, read_vectors, write_groups
+from inference.routes.contextual.groups import Group, group_batches, read_vectors, write_groups
 from inference.routes.contextual.request import ContextualRequest
 from inference.rules.answer import Answer
 from inference.rules.upstream import Attempt
@@ -22,14 +22,14 @@ class RepresentationContextual(RepresentationEndpoint[BoundedContextual]):
         """Embed documents or queries in as many calls as needed, at one revision."""
         asked, calls = attempt.request.asked, self.pinned(attempt, conversation)
         items: list[dict[str, Any]] = []
-        for groups in groups_in_calls(asked.groups):
+        for groups in group_batches(asked.groups):
             answer = await calls.ask("/embed/contextual", _body(asked, groups))
             if calls.facts is None or calls.facts.dimensions != asked.dimensions:
                 raise NotJSONError("vectors of other dimensions than asked for")
             items += await offload(_read, asked, answer, groups, len(items))
         assert calls.facts is not None, "there is at least one group"
         data = await offload(vectors.written, items)
-        return represented(attempt, calls.facts.as_contextual(asked.quantization), data, conversation.usage)
+        return representation_answer(attempt, calls.facts.as_contextual(asked.quantization), data, conversation.usage)
 
 
 def _body(asked: ContextualRequest, groups: list[Group]) -> dict[str, Any]:

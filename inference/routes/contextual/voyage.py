@@ -4,12 +4,12 @@ from typing import Any
 
 from gateway.core.api.offload import offload
 from inference.adapters.representation import vectors
-from inference.adapters.representation.answers import represented
+from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.conversation import Conversation, ConversingEndpoint
 from inference.adapters.representation.facts import Facts
 from inference.adapters.representation.voyage import count_usage, read_list
 from inference.routes.contextual.bound import BoundedContextual
-from inference.routes.contextual.groups import Group, groups_in_calls, read_vectors, write_groups
+from inference.routes.contextual.groups import Group, group_batches, read_vectors, write_groups
 from inference.routes.contextual.request import ContextualRequest
 from inference.rules.answer import Answer
 from inference.rules.upstream import Attempt
@@ -22,14 +22,14 @@ class VoyageContextual(ConversingEndpoint[BoundedContextual]):
         """Embed documents or queries in as many calls as needed."""
         request = attempt.request
         asked, items = request.asked, list[dict[str, Any]]()
-        for groups in groups_in_calls(asked.groups):
+        for groups in group_batches(asked.groups):
             body = {"model": attempt.model, **_body(asked, groups)}
             answer = await conversation.ask("/contextualizedembeddings", body, is_large=request.is_large)
             count_usage(conversation, answer)
             items += await offload(_read, asked, answer, groups, len(items))
         facts = Facts(request.representation.revision or attempt.model, asked.dimensions, normalized=True)
         data = await offload(vectors.written, items)
-        return represented(attempt, facts.as_contextual(asked.quantization), data, conversation.usage)
+        return representation_answer(attempt, facts.as_contextual(asked.quantization), data, conversation.usage)
 
 
 def _body(asked: ContextualRequest, groups: list[Group]) -> dict[str, Any]:

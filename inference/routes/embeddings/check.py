@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from accounts.rules.principal import Principal
 from gateway.core.contract.errors import ManifestMismatch
 from inference.metering.route import PendingRequest
-from inference.queries.representations import as_last_answered
+from inference.queries.representations import with_latest_facts
 from inference.routes.embeddings.represented_request import (
     RepresentedRequest,
     read_represented,
@@ -27,7 +27,7 @@ class Pinning(PendingRequest[Valid]):
 
     async def load(self, principal: Principal, take_memory: Callable[[int], None]) -> RepresentedRequest:
         """Compare the pinned manifest with the current one. Raises ManifestMismatch."""
-        known = await as_last_answered(self.request.representation)
+        known = await with_latest_facts(self.request.representation)
         if known is None or known.manifest_id != self.request.manifest_id:
             raise ManifestMismatch(param="manifest_id")
         return replace(self.request, representation=known)

@@ -7,8 +7,8 @@ from gateway.core.api.offload import offload
 from inference.adapters.cohere import with_common_status
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.representation import vectors
-from inference.adapters.representation.answers import represented
-from inference.adapters.representation.batches import in_calls
+from inference.adapters.representation.answers import representation_answer
+from inference.adapters.representation.batches import in_batches
 from inference.adapters.representation.conversation import Conversation, ConversingEndpoint
 from inference.adapters.representation.facts import Facts
 from inference.routes.embeddings.items import Input, images_of, sizes_of
@@ -29,7 +29,7 @@ class CohereEmbeddings(ConversingEndpoint[BoundedRepresented]):
         """Embed the inputs in as many calls as needed."""
         request = attempt.request
         asked, found = request.asked, list[Any]()
-        for inputs in in_calls(asked.inputs, sizes_of(asked.inputs), max_inputs=CALL_MAX_INPUTS):
+        for inputs in in_batches(asked.inputs, sizes_of(asked.inputs), max_inputs=CALL_MAX_INPUTS):
             body = {"model": attempt.model, **_sent(inputs), **_shared(request)}
             answer = await conversation.ask(PATH, body, is_large=request.is_large)
             conversation.count(_billed_tokens(answer, inputs))
@@ -37,7 +37,7 @@ class CohereEmbeddings(ConversingEndpoint[BoundedRepresented]):
         matrix = await offload(vectors.as_matrix, found)
         facts = Facts(request.representation.revision or attempt.model, matrix.shape[1], normalized=None)
         items = await offload(vectors.write_items, list(matrix), as_base64=asked.as_base64)
-        return represented(attempt, facts, await offload(vectors.written, items), conversation.usage)
+        return representation_answer(attempt, facts, await offload(vectors.written, items), conversation.usage)
 
     def refused(self, attempt: Attempt[BoundedRepresented], refusal: Refusal) -> Outcome:
         """Map the vendor's own status to the common one."""

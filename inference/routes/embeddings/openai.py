@@ -3,7 +3,7 @@
 from typing import Any
 
 from inference.adapters.exchange import NotJSONError
-from inference.adapters.http_endpoint import JsonEndpoint, put_our_names
+from inference.adapters.http_endpoint import JsonEndpoint, replace_upstream_names
 from inference.adapters.representation.indices import check_indices
 from inference.adapters.representation.vectors import NUMBERS
 from inference.routes.embeddings.bound import BoundedEmbeddings
@@ -15,7 +15,7 @@ class OpenAIEmbeddings(JsonEndpoint[BoundedEmbeddings]):
 
     path = "/embeddings"
 
-    def make_ours(self, attempt: Attempt[BoundedEmbeddings], body: dict[str, Any]) -> None:
+    def convert_answer(self, attempt: Attempt[BoundedEmbeddings], body: dict[str, Any]) -> None:
         """Check that there is one vector for each input, and replace the upstream's names."""
         data = body.get("data")
         if not isinstance(data, list) or len(data) != len(attempt.request.asked.inputs):
@@ -23,7 +23,7 @@ class OpenAIEmbeddings(JsonEndpoint[BoundedEmbeddings]):
         if not all(isinstance(item, dict) and _is_vector(item.get("embedding")) for item in data):
             raise NotJSONError("an item without an embedding")
         check_indices(data)
-        put_our_names(attempt, body)
+        replace_upstream_names(attempt, body)
 
 
 def _is_vector(embedding: Any) -> bool:

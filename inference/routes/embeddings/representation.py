@@ -4,8 +4,8 @@ from typing import Any
 
 from gateway.core.api.offload import offload
 from inference.adapters.representation import vectors
-from inference.adapters.representation.answers import represented
-from inference.adapters.representation.batches import in_calls
+from inference.adapters.representation.answers import representation_answer
+from inference.adapters.representation.batches import in_batches
 from inference.adapters.representation.conversation import Conversation
 from inference.adapters.representation.protocol import RepresentationEndpoint
 from inference.routes.embeddings.items import Input, sizes_of
@@ -21,14 +21,14 @@ class RepresentationEmbeddings(RepresentationEndpoint[BoundedRepresented]):
         """Embed the inputs in as many calls as needed, at one revision."""
         asked, calls = attempt.request.asked, self.pinned(attempt, conversation)
         items: list[dict[str, Any]] = []
-        for inputs in in_calls(asked.inputs, sizes_of(asked.inputs)):
+        for inputs in in_batches(asked.inputs, sizes_of(asked.inputs)):
             answer = await calls.ask("/embed", _body(attempt, inputs))
             assert calls.facts is not None, "stated by every response"
             found = await offload(_read, answer, len(inputs), calls.facts.dimensions, asked.as_base64, len(items))
             items += found
         assert calls.facts is not None, "there is at least one input"
         data = await offload(vectors.written, items)
-        return represented(attempt, calls.facts, data, conversation.usage)
+        return representation_answer(attempt, calls.facts, data, conversation.usage)
 
 
 def _body(attempt: Attempt[BoundedRepresented], inputs: list[Input]) -> dict[str, Any]:

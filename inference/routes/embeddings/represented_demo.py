@@ -12,7 +12,7 @@ from inference.adapters.demo.representations import DIMENSIONS, DIMENSIONS_MAX, 
 from inference.adapters.demo.tokens import IMAGE_TOKENS, count_tokens
 from inference.adapters.demo.vectors import vector_of
 from inference.adapters.representation import vectors
-from inference.adapters.representation.answers import represented
+from inference.adapters.representation.answers import representation_answer
 from inference.routes.embeddings.items import Input, images_of, texts_of
 from inference.routes.embeddings.represented_bound import BoundedRepresented
 from inference.rules.answer import Answer
@@ -32,7 +32,7 @@ async def represent(attempt: Attempt[Any], request: BoundedRepresented) -> Answe
     else:
         embedded = await embed(list(texts_of(inputs)), dimensions)
     data = await offload(_written, embedded, request.asked.as_base64)
-    return represented(attempt, embedded.facts, data, {"input_tokens": embedded.tokens})
+    return representation_answer(attempt, embedded.facts, data, {"input_tokens": embedded.tokens})
 
 
 def _written(embedded: Embedded, as_base64: bool) -> Any:

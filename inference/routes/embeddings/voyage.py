@@ -7,8 +7,8 @@ import numpy as np
 from gateway.core.api.offload import offload
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.representation import vectors
-from inference.adapters.representation.answers import represented
-from inference.adapters.representation.batches import in_calls
+from inference.adapters.representation.answers import representation_answer
+from inference.adapters.representation.batches import in_batches
 from inference.adapters.representation.conversation import Conversation, ConversingEndpoint
 from inference.adapters.representation.facts import Facts
 from inference.adapters.representation.voyage import count_usage, read_list
@@ -31,7 +31,7 @@ class VoyageEmbeddings(ConversingEndpoint[BoundedRepresented]):
         asked, found = request.asked, list[Any]()
         is_multimodal = MULTIMODAL in attempt.model or any(images_of(asked.inputs))
         path, body_of = ("/multimodalembeddings", _multimodal) if is_multimodal else ("/embeddings", _plain)
-        for inputs in in_calls(asked.inputs, sizes_of(asked.inputs)):
+        for inputs in in_batches(asked.inputs, sizes_of(asked.inputs)):
             body = {"model": attempt.model, **body_of(inputs), **_shared(request)}
             answer = await conversation.ask(path, body, is_large=request.is_large)
             count_usage(conversation, answer)
@@ -39,7 +39,7 @@ class VoyageEmbeddings(ConversingEndpoint[BoundedRepresented]):
         matrix = await offload(vectors.as_matrix, found)
         facts = Facts(request.representation.revision or attempt.model, matrix.shape[1], normalized=True)
         items = await offload(_written, matrix, asked.as_base64)
-        return represented(attempt, facts, items, conversation.usage)
+        return representation_answer(attempt, facts, items, conversation.usage)
 
 
 def _plain(inputs: list[Input]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.values import value_class
 from inference.routes.images.events import events_of
-from inference.routes.images.kinds import dearest, kind_of
+from inference.routes.images.kinds import kind_of, most_expensive
 from inference.routes.images.meter import ImageMeter
 from inference.routes.images.request import ImageRequest
 from inference.routes.images.stream import ImageFormat
@@ -37,12 +37,12 @@ class BoundedImages(BoundedJson):
         """Count the response's images, of the kind that it states, and read its tokens if they have a price."""
         return self.quantities(len(answer.body["data"]), answer.body, answer.usage or {})
 
-    def quantities(self, images: int, told: Mapping[str, Any], usage: Mapping[str, Any]) -> Quantities:
-        """Return the quantities of `images` images of the kind that `told` states, with the vendor's tokens.
+    def quantities(self, images: int, properties: Mapping[str, Any], usage: Mapping[str, Any]) -> Quantities:
+        """Return the quantities of `images` images of the kind that `properties` states, with the vendor's tokens.
 
         Raises MissingUsage if tokens have a price but no count, or the kind has no price, and MalformedUsage.
         """
-        kind = kind_of(self.prices, self.asked.kind, told)
+        kind = kind_of(self.prices, self.asked.kind, properties)
         if self.prices.images and kind not in self.prices.images:
             raise MissingUsage(f"image {kind} has no price")
         read = read_total if self.prices.needs_token_usage else Mapping.get
@@ -60,8 +60,8 @@ class StreamedImages(BoundedImages, StreamedRequest):
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
         """Render the complete response of an upstream that did not stream as events."""
-        told = answer.body if usage_is_known else {**answer.body, "usage": None}
-        return Content(EVENT_STREAM_TYPE, events_of(told))
+        body = answer.body if usage_is_known else {**answer.body, "usage": None}
+        return Content(EVENT_STREAM_TYPE, events_of(body))
 
     def meter(self) -> ImageMeter:
         """Return a new meter."""
@@ -80,7 +80,7 @@ def bound_images(asked: ImageRequest, model: ServedModel, price: PriceVersion, m
     image_tokens = (model.max_output_tokens or IMAGE_TOKENS_MAX) + asked.partial_images * PARTIAL_IMAGE_TOKENS
     most = Quantities(
         images=asked.images,
-        image_kind=dearest(price.prices, asked.kind),
+        image_kind=most_expensive(price.prices, asked.kind),
         input_tokens=asked.input_bound,
         output_tokens=asked.images * image_tokens,
     )

@@ -30,12 +30,12 @@ class DemoImages(DemoEndpoint[BoundedImages]):
 
     async def answer(self, attempt: Attempt[BoundedImages]) -> Answer:
         """Draw every image."""
-        sides, told = _properties(attempt)
+        sides, properties = _properties(attempt)
         data = []
         for number in range(attempt.request.asked.images):
             drawn = await offload(_drawn, attempt, sides, number)
             data.append({"b64_json": drawn, "revised_prompt": REVISED + attempt.request.asked.prompt})
-        body = {"created": int(time.time()), "model": attempt.public_model, "data": data, **told}
+        body = {"created": int(time.time()), "model": attempt.public_model, "data": data, **properties}
         usage = _usage(attempt)
         return Answer({**body, "usage": usage}, usage)
 
@@ -45,7 +45,7 @@ class DemoImages(DemoEndpoint[BoundedImages]):
 
 
 async def _chunks(
-    attempt: Attempt[BoundedImages], sides: tuple[int, int], told: dict[str, str]
+    attempt: Attempt[BoundedImages], sides: tuple[int, int], properties: dict[str, str]
 ) -> AsyncIterator[Chunk]:
     partial_images = attempt.request.asked.partial_images
     pause_seconds = float(attempt.target.options.get("token_seconds", TOKEN_SECONDS)) * GRID
@@ -53,11 +53,11 @@ async def _chunks(
         await asyncio.sleep(pause_seconds)
         rows = GRID * (index + 1) // (partial_images + 1)
         drawn = await offload(_drawn, attempt, sides, 0, rows=rows)
-        event = event_of(PARTIAL, drawn, told, partial_image_index=index)
+        event = event_of(PARTIAL, drawn, properties, partial_image_index=index)
         yield Chunk(render(event), events=(event,))
     await asyncio.sleep(pause_seconds)
     drawn = await offload(_drawn, attempt, sides, 0)
-    yield Chunk(b"", events=(event_of(COMPLETED, drawn, told, usage=_usage(attempt)),))
+    yield Chunk(b"", events=(event_of(COMPLETED, drawn, properties, usage=_usage(attempt)),))
 
 
 def _properties(attempt: Attempt[BoundedImages]) -> tuple[tuple[int, int], dict[str, str]]:
@@ -69,8 +69,8 @@ def _properties(attempt: Attempt[BoundedImages]) -> tuple[tuple[int, int], dict[
     sides = _SIZE.fullmatch(size)
     if sides is None or max(width := int(sides[1]), height := int(sides[2])) > SIDE_MAX:
         raise InvalidRequest(f"size must be two sides of at most {SIDE_MAX} pixels, such as {SIZE}.", param="size")
-    told = {"background": "opaque", "output_format": "png", "quality": kind.quality or QUALITY, "size": size}
-    return (width, height), told
+    properties = {"background": "opaque", "output_format": "png", "quality": kind.quality or QUALITY, "size": size}
+    return (width, height), properties
 
 
 def _drawn(attempt: Attempt[BoundedImages], sides: tuple[int, int], number: int, **options: Any) -> str:

@@ -24,15 +24,15 @@ def events_of(answer: Mapping[str, Any]) -> bytes:
     return render(event_of(COMPLETED, answer["data"][0]["b64_json"], answer, usage=answer.get("usage")))
 
 
-def event_of(kind: str, b64_json: str, told: Mapping[str, Any], **members: Any) -> dict[str, Any]:
-    """Build an image event. Properties that `told` lacks are `auto`, or PNG for the format."""
+def event_of(kind: str, b64_json: str, properties: Mapping[str, Any], **members: Any) -> dict[str, Any]:
+    """Build an image event. Missing properties are `auto`, or PNG for the format."""
     return {
         "type": kind,
         "b64_json": b64_json,
-        "background": told.get("background") or AUTO,
-        "created_at": told.get("created") or int(time.time()),
-        "output_format": told.get("output_format") or "png",
-        "quality": told.get("quality") or AUTO,
-        "size": told.get("size") or AUTO,
+        "background": properties.get("background") or AUTO,
+        "created_at": properties.get("created") or int(time.time()),
+        "output_format": properties.get("output_format") or "png",
+        "quality": properties.get("quality") or AUTO,
+        "size": properties.get("size") or AUTO,
         **members,
     }

@@ -23,7 +23,7 @@ class Kind(NamedTuple):
         return self.size in (None, size) and self.quality in (None, quality)
 
 
-def dearest(book: PriceBook, asked: Kind) -> str | None:
+def most_expensive(book: PriceBook, asked: Kind) -> str | None:
     """Return the most expensive priced kind that an image may have; None if all kinds have one price.
 
     Raises ModelUnavailable naming the member if there is no such price.
@@ -37,8 +37,8 @@ def dearest(book: PriceBook, asked: Kind) -> str | None:
     raise ModelUnavailable(f"This model has no price for images of this {param}.", param=param)
 
 
-def kind_of(book: PriceBook, asked: Kind, told: Mapping[str, Any]) -> str | None:
-    """Return the kind that an image is charged as. `told` is the response, or an event, which may state `size` and
+def kind_of(book: PriceBook, asked: Kind, properties: Mapping[str, Any]) -> str | None:
+    """Return the kind that an image is charged as. `properties` is the response, or an event, which may state `size` and
     `quality`.
 
     Unstated properties are as requested; if they were not requested either, the default of older models, otherwise the
@@ -46,7 +46,7 @@ def kind_of(book: PriceBook, asked: Kind, told: Mapping[str, Any]) -> str | None
     """
     if not book.images:
         return None
-    stated = Kind(_stated(told, "size") or asked.size, _stated(told, "quality") or asked.quality)
+    stated = Kind(_stated(properties, "size") or asked.size, _stated(properties, "quality") or asked.quality)
     if stated.size and stated.quality:
         return f"{stated.size}/{stated.quality}"
     older = Kind(stated.size or OLDER_DEFAULTS["size"], stated.quality or OLDER_DEFAULTS["quality"])
@@ -57,6 +57,6 @@ def kind_of(book: PriceBook, asked: Kind, told: Mapping[str, Any]) -> str | None
     return max(fitting, key=lambda kind: book.images[kind], default=found)
 
 
-def _stated(told: Mapping[str, Any], name: str) -> str | None:
-    value = told.get(name)
+def _stated(properties: Mapping[str, Any], name: str) -> str | None:
+    value = properties.get(name)
     return value if isinstance(value, str) and value != AUTO else None

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from billing.rules.prices import PriceBook
 from billing.rules.quantities import Quantities
 from inference.routes.images.events import COMPLETED, Event
-from inference.routes.images.kinds import dearest, kind_of
+from inference.routes.images.kinds import kind_of, most_expensive
 from inference.routes.images.request import ImageRequest
 from inference.rules.answer import Chunk
 from inference.rules.request import StreamMeter
@@ -28,7 +28,7 @@ class ImageBound(Protocol):
     @property
     def image_tokens(self) -> int: ...
 
-    def quantities(self, images: int, told: Mapping[str, Any], usage: Mapping[str, Any]) -> Quantities: ...
+    def quantities(self, images: int, properties: Mapping[str, Any], usage: Mapping[str, Any]) -> Quantities: ...
 
 
 class ImageMeter(StreamMeter):
@@ -66,7 +66,7 @@ class ImageMeter(StreamMeter):
         asked, prices = self._request.asked, self._request.prices
         kind = kind_of(prices, asked.kind, seen)
         if kind not in prices.images:
-            kind = dearest(prices, asked.kind)
+            kind = most_expensive(prices, asked.kind)
         if not prices.needs_token_usage:
             return Quantities(images=1, image_kind=kind)
         tokens = ESTIMATED_TOKENS.get(str(seen.get("quality")), ESTIMATED_TOKENS["medium"])

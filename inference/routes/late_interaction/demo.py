@@ -12,7 +12,7 @@ from inference.adapters.demo.representations import HASHED
 from inference.adapters.demo.tokens import count_tokens
 from inference.adapters.demo.vectors import vector_of
 from inference.adapters.local_model import serving
-from inference.adapters.representation.answers import represented
+from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.facts import Facts
 from inference.routes.late_interaction.bound import BoundedLateInteraction
 from inference.routes.late_interaction.scoring import Tokens, ranked, score
@@ -30,13 +30,13 @@ class DemoLateInteraction(DemoEndpoint[BoundedLateInteraction]):
         """Score the documents. Raises what the local model raises."""
         asked = attempt.request.asked
         texts = [asked.query, *(document.text for document in asked.documents)]
-        read = _by_model if serving.is_on() else _hashed
+        read = _by_model if serving.is_enabled() else _hashed
         tokens, facts, count = await read(texts)
         asked_count = len(tokens.offsets[0])
         rest = Tokens(tokens.vectors[asked_count:], tokens.offsets[1:])
         scored = await offload(score, tokens.vectors[:asked_count], asked.documents, rest, asked.top_spans)
         data = await offload(ranked, scored)
-        return represented(attempt, facts, data, {"input_tokens": count})
+        return representation_answer(attempt, facts, data, {"input_tokens": count})
 
 
 async def _hashed(texts: Sequence[str]) -> tuple[Tokens, Facts, int]:

@@ -5,8 +5,8 @@ from typing import Any
 
 from gateway.core.api.offload import offload
 from inference.adapters.exchange import ANSWER_MAX_BYTES, NotJSONError
-from inference.adapters.representation.answers import represented
-from inference.adapters.representation.batches import CALL_MAX_BYTES, in_calls
+from inference.adapters.representation.answers import representation_answer
+from inference.adapters.representation.batches import CALL_MAX_BYTES, in_batches
 from inference.adapters.representation.conversation import Conversation
 from inference.adapters.representation.protocol import Pinned, RepresentationEndpoint
 from inference.adapters.representation.vectors import decode_matrices
@@ -30,20 +30,20 @@ class RepresentationLateInteraction(RepresentationEndpoint[BoundedLateInteractio
         query = (await _tokens(calls, [asked.query], "query")).vectors
         assert calls.facts is not None, "stated by every response"
         scored: dict[str, Scored] = {document.id: empty(document) for document in asked.documents}
-        for documents in _in_calls(asked.documents, calls.facts.dimensions):
+        for documents in _in_batches(asked.documents, calls.facts.dimensions):
             tokens = await _tokens(calls, [document.text for document in documents], "document")
             found = await offload(score, query, documents, tokens, asked.top_spans)
             scored |= {one.id: one for one in found}
         data = await offload(ranked, list(scored.values()))
-        return represented(attempt, calls.facts, data, conversation.usage)
+        return representation_answer(attempt, calls.facts, data, conversation.usage)
 
 
-def _in_calls(documents: Sequence[Document], dimensions: int) -> Any:
+def _in_batches(documents: Sequence[Document], dimensions: int) -> Any:
     """Split non-empty documents into calls whose responses are readable even if every byte is a token."""
     texts = [document for document in documents if document.text]
     sizes = [(len(document.text.encode()), 1) for document in texts]
     most = min(CALL_MAX_BYTES, ANSWER_MAX_BYTES // (dimensions * VALUE_BYTES))
-    return in_calls(texts, sizes, max_bytes=most)
+    return in_batches(texts, sizes, max_bytes=most)
 
 
 async def _tokens(calls: Pinned, texts: list[str], input_type: str) -> Tokens:

@@ -62,7 +62,7 @@ class Allowance:
         self._added += tokens
         self._items += tokens
 
-    def hear(self, tokens: int, *, transcribed: bool, prompt_tokens: int) -> None:
+    def add_input_audio(self, tokens: int, *, transcribed: bool, prompt_tokens: int) -> None:
         """Add audio to the buffer, or raise CeilingReached. Its transcription is charged separately, with its
         prompt."""
         self._check_least(tokens)

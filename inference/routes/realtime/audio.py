@@ -24,7 +24,7 @@ def read_format(value: Any, param: str) -> str:
     return str(kind)
 
 
-def dearest(*kinds: str) -> str:
+def most_tokens_format(*kinds: str) -> str:
     """Return the format with the most tokens per byte."""
     return min(kinds, key=BYTES_PER_SECOND.__getitem__)
 

@@ -89,7 +89,9 @@ class ClientEvents:
     def _hear(self, characters: int) -> None:
         settings = self._state.settings
         tokens = tokens_of(bytes_of_base64(characters), settings.input_format)
-        self._state.allowance.hear(tokens, transcribed=settings.may_transcribe, prompt_tokens=settings.prompt_tokens)
+        self._state.allowance.add_input_audio(
+            tokens, transcribed=settings.may_transcribe, prompt_tokens=settings.prompt_tokens
+        )
 
     def _add_item(self, event: Event) -> Event:
         self._state.allowance.grow(tokens_of_item(event.get("item"), self._state.settings.input_format, "item"))

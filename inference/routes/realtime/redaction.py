@@ -20,7 +20,7 @@ TEXTS: Mapping[str, str] = {
 }
 
 
-def told_error(error: Any) -> dict[str, Any]:
+def redacted_error(error: Any) -> dict[str, Any]:
     """Return an error object that keeps only a recognized code of the upstream's."""
     said = error if isinstance(error, Mapping) else {}
     code, param = said.get("code"), said.get("param")

@@ -28,11 +28,11 @@ from inference.routes.realtime.closing import close_call
 from inference.routes.realtime.endings import Ending
 from inference.routes.realtime.reauthorization import Authorization
 from inference.routes.realtime.service_events import error_event
+from inference.routes.realtime.session_timer import SessionTimer
 from inference.routes.realtime.settings import Settings
 from inference.routes.realtime.state import State
 from inference.routes.realtime.stream import BinaryChunk, SessionStream
 from inference.routes.realtime.upstream_events import Reaction, UpstreamEvents
-from inference.routes.realtime.vigil import Vigil
 from inference.rules.answer import Chunk
 from inference.rules.upstream import StreamBroken
 
@@ -56,22 +56,22 @@ class Session:
         self._heard = UpstreamEvents(self._state, self._said)
         self._checkpoints = Checkpoints(call, self._state.tally.delivered, self._stop)
         self._authorization = Authorization(call.checked)
-        self._vigil = Vigil(self._authorization, self._end)
+        self._timer = SessionTimer(self._authorization, self._end)
         self._ending: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
         self._quiet = asyncio.Event()
 
     async def run(self) -> None:
         """Relay until the session ends, and close its call."""
         tasks = [spawn(self._watched(relay())) for relay in (self._from_upstream, self._from_client)]
-        self._vigil.begin()
+        self._timer.begin()
         try:
             ending = await self._ending
-            self._vigil.stop()
+            self._timer.stop()
             tasks[1].cancel()
             await self._notify_ending(ending)
             await self._wait_for_reports(ending, tasks[0])
         finally:
-            self._vigil.stop()
+            self._timer.stop()
             for task in tasks:
                 task.cancel()
             self._checkpoints.stop()
@@ -114,7 +114,7 @@ class Session:
     async def _from_client(self) -> None:
         while True:
             frame, is_binary = await self._client.receive()
-            self._vigil.touch()
+            self._timer.touch()
             await self._take(frame, is_binary)
 
     async def _take(self, frame: bytes, is_binary: bool) -> None:
@@ -127,7 +127,7 @@ class Session:
             event = await parsed(frame)
             if event.get("type") == "service.reauthorize":
                 await self._notify(await self._authorization.renew(event))
-                self._vigil.begin()
+                self._timer.begin()
                 return
             checked = self._said.read(event)
         except ApiError as error:
@@ -146,7 +146,7 @@ class Session:
         await self._stream.send(dumps(self._heard.opening()))
         self._checkpoints.note(at_once=True)
         async for chunk in self._stream:
-            self._vigil.touch()
+            self._timer.touch()
             if isinstance(chunk, BinaryChunk):
                 await self._forward(chunk.data, is_binary=True)
             else:

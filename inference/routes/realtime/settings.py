@@ -10,7 +10,7 @@ from typing import Any
 
 from gateway.core.api.json import dumps
 from gateway.core.contract.errors import InvalidRequest
-from inference.routes.realtime.audio import DEFAULT_FORMAT, dearest, read_format
+from inference.routes.realtime.audio import DEFAULT_FORMAT, most_tokens_format, read_format
 from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment, refuse_members
 
 TRANSCRIPTION_MODELS = frozenset({"whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe"})
@@ -89,7 +89,7 @@ class Settings:
         heard, spoken = (_object(audio.get(name) or {}, f"session.audio.{name}") for name in ("input", "output"))
         kinds = self.input_format, self.output_format
         if heard.get("format") is not None:
-            kinds = dearest(kinds[0], read_format(heard["format"], "session.audio.input.format")), kinds[1]
+            kinds = most_tokens_format(kinds[0], read_format(heard["format"], "session.audio.input.format")), kinds[1]
         if spoken.get("format") is not None:
             kinds = kinds[0], read_format(spoken["format"], "session.audio.output.format")
         _check_transcription(heard.get("transcription"))

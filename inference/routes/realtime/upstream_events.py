@@ -10,7 +10,7 @@ from inference.routes.realtime.allowance import CeilingReached, ResponseInProgre
 from inference.routes.realtime.audio import bytes_of_base64
 from inference.routes.realtime.client_events import ClientEvents
 from inference.routes.realtime.items import tokens_of_settings
-from inference.routes.realtime.redaction import told_error
+from inference.routes.realtime.redaction import redacted_error
 from inference.routes.realtime.service_events import usage_event
 from inference.routes.realtime.settings import OPENING
 from inference.routes.realtime.state import State
@@ -170,7 +170,7 @@ class UpstreamEvents:
 
     def _untranscribed(self, event: Event) -> Reaction:
         self._state.allowance.transcribing.pop(str(event.get("item_id")), None)
-        return _instead({**event, "error": told_error(event.get("error"))})
+        return _instead({**event, "error": redacted_error(event.get("error"))})
 
     def _hidden(self, event: Event) -> Reaction:
         return Reaction(is_forwarded=False)
@@ -185,7 +185,7 @@ class UpstreamEvents:
             self._state.allowance.asked.remove(pending.asked)
         if pending is not None and pending.is_ours:
             return Reaction(is_forwarded=False)
-        told = told_error(error) | {"event_id": pending.event_id if pending else named}
+        told = redacted_error(error) | {"event_id": pending.event_id if pending else named}
         return _instead({"type": "error", "event_id": event.get("event_id"), "error": told})
 
     def _delta(self, kind: str, event: Event) -> None:
@@ -230,7 +230,7 @@ def _for_client(response: Event) -> Event:
     details = response.get("status_details")
     if not isinstance(details, dict) or not details.get("error"):
         return response
-    return {**response, "status_details": {**details, "error": told_error(details["error"])}}
+    return {**response, "status_details": {**details, "error": redacted_error(details["error"])}}
 
 
 def _count(add: Callable[..., None], *arguments: Any) -> None:

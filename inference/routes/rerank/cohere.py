@@ -33,7 +33,7 @@ class CohereRerank(JsonEndpoint[BoundedRerank]):
         """Map the provider's own status to the common one."""
         return super().refused(attempt, with_common_status(refusal))
 
-    def make_ours(self, attempt: Attempt[BoundedRerank], body: dict[str, Any]) -> None:
+    def convert_answer(self, attempt: Attempt[BoundedRerank], body: dict[str, Any]) -> None:
         """Check the results, and convert them to the gateway's format."""
         scores = read_scores(body.get("results"), attempt.request.asked)
         answer = answer_of(attempt, scores, _tokens(body.get("meta")))

@@ -7,7 +7,7 @@ from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.adapters.demo.tokens import count_tokens
 from inference.adapters.demo.vectors import vector_of
 from inference.adapters.local_model import serving
-from inference.adapters.local_model.serving import Compared
+from inference.adapters.local_model.serving import Similarities
 from inference.routes.rerank.bound import BoundedRerank
 from inference.routes.rerank.request import RerankRequest
 from inference.routes.rerank.results import answer_of
@@ -23,7 +23,7 @@ class DemoRerank(DemoEndpoint[BoundedRerank]):
     async def answer(self, attempt: Attempt[BoundedRerank]) -> Answer:
         """Score every document. Raises what the local model raises."""
         asked = attempt.request.asked
-        if serving.is_on():
+        if serving.is_enabled():
             compared = await serving.similarities(asked.query, asked.documents, truncation=asked.truncation)
         else:
             compared = await _hashed(asked)
@@ -35,7 +35,7 @@ class DemoRerank(DemoEndpoint[BoundedRerank]):
         return Answer(body, body["usage"])
 
 
-async def _hashed(asked: RerankRequest) -> Compared:
+async def _hashed(asked: RerankRequest) -> Similarities:
     """Compare without a model. Yields to the event loop between documents, so that large requests do not delay
     others."""
     query, cosines = vector_of(asked.query, DIMENSIONS), list[float]()
@@ -43,7 +43,7 @@ async def _hashed(asked: RerankRequest) -> Compared:
         vector = vector_of(document, DIMENSIONS)
         cosines.append(math.fsum(one * other for one, other in zip(query, vector, strict=True)))
         await asyncio.sleep(0)
-    return Compared(cosines, [count_tokens(text) for text in (asked.query, *asked.documents)])
+    return Similarities(cosines, [count_tokens(text) for text in (asked.query, *asked.documents)])
 
 
 def _score(cosine: float) -> float:

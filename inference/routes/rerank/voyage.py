@@ -28,7 +28,7 @@ class VoyageRerank(JsonEndpoint[BoundedRerank]):
             "truncation": asked.truncation,
         }
 
-    def make_ours(self, attempt: Attempt[BoundedRerank], body: dict[str, Any]) -> None:
+    def convert_answer(self, attempt: Attempt[BoundedRerank], body: dict[str, Any]) -> None:
         """Check the results, and convert them to the gateway's format."""
         usage = body.get("usage") or {}
         if not isinstance(usage, dict):

@@ -59,17 +59,17 @@ class BoundedResponse(BoundedJson):
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
         """Render the response as JSON."""
-        return Content(JSON_TYPE, dumps(self.told(answer.body)))
+        return Content(JSON_TYPE, dumps(self.client_response(answer.body)))
 
     def kept(self, answer: Answer) -> Mapping[str, Any]:
         """Return the record of the response as the client receives it, if it is to be stored."""
-        return self.kept_of(self.told(answer.body))
+        return self.kept_of(self.client_response(answer.body))
 
     def kept_of(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the record of a response that the client received."""
         return (self.asked.keeper and response["store"] and self.asked.keeper.kept(response)) or {}
 
-    def told(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
+    def client_response(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a finished response for the client: without an insufficient usage, and not marked as stored if it
         cannot be stored."""
         told = response if self._says_its_usage(response) else {**response, "usage": None}
@@ -91,7 +91,7 @@ class StreamedResponse(BoundedResponse, StreamedRequest):
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
         """Render the complete response of an upstream that did not stream as events."""
-        events = events_of(self.told(answer.body))
+        events = events_of(self.client_response(answer.body))
         return Content(EVENT_STREAM_TYPE, b"".join(render(event) for event in events))
 
     def meter(self) -> "ResponseMeter":
@@ -109,7 +109,7 @@ class ResponseMeter(TokenMeter):
     def __init__(self, request: StreamedResponse) -> None:
         super().__init__(request)
         self._bounded = request
-        self.progress = Progress(request.asked.ours, request.told)
+        self.progress = Progress(request.asked.ours, request.client_response)
 
     def add(self, chunk: Chunk) -> None:
         """Count one more chunk."""

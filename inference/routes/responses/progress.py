@@ -12,12 +12,12 @@ Response = Mapping[str, Any]
 class Progress:
     """The state of one stream. `final` is the response in its last event, None before that.
 
-    `told` converts a finished response for the client. `ours` are the gateway's members of every response. Deltas are
+    `for_client` converts a finished response for the client. `ours` are the gateway's members of every response. Deltas are
     joined only on demand.
     """
 
-    def __init__(self, ours: Response, told: Callable[[Response], Response]) -> None:
-        self._told = told
+    def __init__(self, ours: Response, for_client: Callable[[Response], Response]) -> None:
+        self._for_client = for_client
         self._response: Response = ours
         self._items: dict[int, dict[str, Any]] = {}
         self._done: set[int] = set()
@@ -34,7 +34,7 @@ class Progress:
         if kind.endswith(".delta"):  # nearly all of them
             self._add_delta(event, index)
         elif kind in TERMINAL:
-            self.final = self._told(event["response"])
+            self.final = self._for_client(event["response"])
             self.last = {**event, "response": self.final}
         elif kind == "response.created":
             self._response = event["response"]
@@ -64,7 +64,7 @@ class Progress:
             "instructions": None,
             "usage": None,
         }
-        self.final = self._told({**shell, **self._response, "usage": None, "output": self._output(), **members})
+        self.final = self._for_client({**shell, **self._response, "usage": None, "output": self._output(), **members})
         self.last = self.number({"type": f"response.{self.final['status']}", "response": self.final})
         return self.last
 

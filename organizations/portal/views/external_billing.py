@@ -12,7 +12,7 @@ from billing.queries import payment_pages
 from gateway.core.contract.errors import ApiError
 from organizations.models import Membership
 from organizations.operations import external_mappings
-from organizations.portal import words
+from organizations.portal import texts
 from organizations.portal.forms import ExternalBillingForm
 from organizations.portal.pages import back_to, member_page, show
 from organizations.rules.roles import Role
@@ -33,7 +33,7 @@ def index(request: HttpRequest, membership: Membership, product: str) -> HttpRes
     try:
         _put(request, membership, product, form.cleaned_data["account"])
     except ApiError as error:
-        messages.error(request, words.of_error(error))
+        messages.error(request, texts.of_error(error))
         return _page(request, membership, found, form, error.status)
     messages.success(request, f"That account now bills the seats of {found.name}.")
     return back_to(TAB, membership)

@@ -12,7 +12,7 @@ from accounts.queries.accounts import person
 from gateway.core.contract.errors import InvitationUnavailable
 from organizations.models import Membership
 from organizations.operations import invitations as operations
-from organizations.portal import words
+from organizations.portal import texts
 from organizations.portal.forms import InvitationForm
 from organizations.portal.pages import back_to, member_page, name_of, report_outcome, show
 from organizations.queries import invitations
@@ -68,7 +68,7 @@ def describe(request: HttpRequest) -> HttpResponse:
     The token is sent in the body, so that URLs and logs do not contain it.
     """
     try:
-        invitation = operations.look_at(token=request.POST.get("token", ""), now=timezone.now())
+        invitation = operations.preview(token=request.POST.get("token", ""), now=timezone.now())
     except InvitationUnavailable:
         return JsonResponse({}, status=404)
     return JsonResponse(
@@ -76,7 +76,7 @@ def describe(request: HttpRequest) -> HttpResponse:
             "organization": invitation.organization.name,
             "inviter": name_of(invitation.invited_by.account),
             "role": invitation.role,
-            "meaning": words.of_role(invitation.role),
+            "meaning": texts.of_role(invitation.role),
         }
     )
 

@@ -12,13 +12,13 @@ from accounts.queries.accounts import person
 from billing.models import PENDING, UNPAID, Invoice, InvoicePayment, InvoicePaymentStatus, InvoiceStatus
 from billing.queries import invoices as queries
 from billing.queries import payment_pages
-from billing.rules import invoice_words
+from billing.rules import invoice_labels
 from gateway.core.contract.amounts import decimals_of
 from gateway.core.contract.errors import ApiError, IntegrationUnavailable
 from gateway.core.forms import OnceForm
 from organizations.models import Membership
 from organizations.operations import seat_invoices
-from organizations.portal import invoice_pdf, words
+from organizations.portal import invoice_pdf, texts
 from organizations.portal.pages import back_to, member_page, product_choices, show
 from organizations.rules.roles import MONEY_MANAGERS
 
@@ -85,7 +85,7 @@ def pay(request: HttpRequest, membership: Membership, invoice_id: str) -> HttpRe
     except IntegrationUnavailable as error:
         messages.error(request, error.message)
     except ApiError as error:
-        messages.error(request, words.of_error(error))
+        messages.error(request, texts.of_error(error))
     else:
         _report(request, payment, _invoice(membership, invoice_id))
     return back_to("organization_invoice", membership, invoice_id=invoice_id)
@@ -101,7 +101,7 @@ def _collection(invoice: Invoice) -> dict[str, Any]:
     undecided = _undecided(invoice) if is_unpaid else None
     can_save = is_unpaid and payment_pages.are_configured()
     return {
-        "next_step": invoice_words.next_step(invoice.status, undecided, is_scheduled=is_scheduled),
+        "next_step": invoice_labels.next_step(invoice.status, undecided, is_scheduled=is_scheduled),
         "can_pay": can_save and undecided is None,
         "can_save": can_save,
         "keep_method": OnceForm(auto_id="id_keep_%s"),
@@ -120,7 +120,7 @@ def _report(request: HttpRequest, payment: InvoicePayment | None, invoice: Invoi
     elif payment is None and invoice.status in UNPAID:
         undecided = _undecided(invoice)
         messages.warning(
-            request, invoice_words.next_step(invoice.status, undecided, is_scheduled=True) or NOTHING_SAVED
+            request, invoice_labels.next_step(invoice.status, undecided, is_scheduled=True) or NOTHING_SAVED
         )
     elif payment is not None and payment.status == InvoicePaymentStatus.FAILED:
         messages.error(request, REFUSED)

@@ -5,7 +5,7 @@ from django.views.decorators.http import require_GET
 
 from accounts.models import Account, Product
 from organizations.models import AuditEntry, Membership
-from organizations.portal import words
+from organizations.portal import texts
 from organizations.portal.pages import member_page, name_of, paged, show
 from organizations.queries import audit, memberships
 from organizations.rules.roles import PEOPLE_MANAGERS
@@ -20,7 +20,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     page = paged(request, audit.of_organization(membership.organization_id))
     entries = list(page)
     actors, names = _actors(entries), _people(membership.organization_id, entries) | _products()
-    rows = [(entry, actors.get(entry.actor_did, entry.actor_did), words.of_entry(entry, names)) for entry in entries]
+    rows = [(entry, actors.get(entry.actor_did, entry.actor_did), texts.of_entry(entry, names)) for entry in entries]
     return show(request, membership, TAB, page=page, rows=rows)
 
 

@@ -14,7 +14,7 @@ from organizations.operations import members as operations
 from organizations.portal.forms import role_choices
 from organizations.portal.pages import back_to, member_page, name_of, paged, report_outcome, show
 from organizations.queries import memberships, seats
-from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_touch
+from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_manage
 
 TAB = "organization_members"
 
@@ -30,7 +30,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     rows = paged(request, found)
     for row in rows:
         row.person = name_of(row.account)
-        row.is_touchable = row.is_active and may_touch(actor, Role(row.role))
+        row.is_manageable = row.is_active and may_manage(actor, Role(row.role))
     return show(request, membership, TAB, rows=rows, roles=role_choices(actor), sought=sought)
 
 

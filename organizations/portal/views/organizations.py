@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.queries.accounts import person
 from organizations.models import Membership
 from organizations.operations import organizations
-from organizations.portal import words
+from organizations.portal import texts
 from organizations.portal.forms import NameForm
 from organizations.portal.pages import back_to, member_page, report_outcome, show
 from organizations.queries import entitlements, memberships
@@ -63,7 +63,7 @@ def _overview(request: HttpRequest, membership: Membership, form: NameForm, stat
         membership,
         "organization",
         products=products.select_related("product"),
-        role_words=words.of_role(membership.role),
+        role_text=texts.of_role(membership.role),
         rename=form if membership.role in OWNERS else None,
         status=status,
     )

@@ -19,7 +19,7 @@ from gateway.core.contract.errors import ApiError
 from gateway.core.forms import OnceForm
 from organizations.models import Membership
 from organizations.operations import checkouts
-from organizations.portal import words
+from organizations.portal import texts
 from organizations.portal.forms import TopUpForm
 from organizations.portal.pages import back_to, member_page, product_choices, show
 from organizations.portal.views import wallet
@@ -50,7 +50,7 @@ def keep_method(request: HttpRequest, membership: Membership) -> HttpResponse:
     try:
         checkout = _begin(request, membership, CheckoutKind.PAYMENT_METHOD, form.cleaned_data["key"])
     except ApiError as error:
-        messages.error(request, words.of_error(error))
+        messages.error(request, texts.of_error(error))
         return back_to(TAB, membership)
     return redirect(payment_pages.next_step(checkout))
 
@@ -87,7 +87,7 @@ def _add(request: HttpRequest, membership: Membership) -> HttpResponse:
     try:
         checkout = _begin(request, membership, CheckoutKind.TOP_UP, asked["key"], asked["amount"], asked["product"])
     except ApiError as error:
-        messages.error(request, words.of_error(error))
+        messages.error(request, texts.of_error(error))
         return wallet.page(request, membership, form.to_try_again(error), status=error.status)
     return redirect(payment_pages.next_step(checkout))
 

@@ -10,7 +10,7 @@ from accounts.queries.accounts import person
 from gateway.core.contract.errors import NotFound
 from organizations.models import Entitlement, Membership, Seat
 from organizations.operations import seats as operations
-from organizations.portal import words
+from organizations.portal import texts
 from organizations.portal.pages import back_to, member_page, name_of, paged, report_outcome, show
 from organizations.queries import entitlements, memberships, seats
 from organizations.rules.roles import PEOPLE_MANAGERS, SEES_ALL_SEATS
@@ -91,9 +91,9 @@ def _confirm(
 def _refusal_reason(membership: Membership, entitlement: Entitlement) -> str:
     """Return why no seat of a product can be assigned now, or an empty string."""
     if membership.organization.is_past_due:
-        return words.ERRORS["billing_past_due"]
+        return texts.ERRORS["billing_past_due"]
     if entitlement.max_seats is not None and entitlements.assigned_seats(entitlement) >= entitlement.max_seats:
-        return words.ERRORS["seat_cap_reached"]
+        return texts.ERRORS["seat_cap_reached"]
     return ""
 
 

@@ -19,7 +19,7 @@ from gateway.core.contract.amounts import decimals_of
 from gateway.core.contract.errors import OrgReportLimit
 from gateway.core.csv_files import csv_response, name_part
 from organizations.models import Membership
-from organizations.portal import words
+from organizations.portal import texts
 from organizations.portal.pages import member_page, name_of, show
 from organizations.queries import memberships, seat_estimate
 from organizations.rules.roles import MONEY_MANAGERS
@@ -83,7 +83,7 @@ def _estimate(org_id: str, products: dict[str, str], now: datetime) -> dict[str,
     try:
         seats = seat_estimate.estimate(org_id, now)
     except OrgReportLimit as error:
-        return {"too_much": words.of_error(error)}
+        return {"too_much": texts.of_error(error)}
     costs = [cost for one in seats.products for cost in (one.accrued_microusd, one.projected_microusd)]
     estimates = [(products.get(one.product, one.product), one) for one in seats.products]
     return {"seats": seats, "estimates": estimates, "seat_places": decimals_of(costs)}

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_GET
 from billing.queries import payment_pages, reports, wallets
 from gateway.core.contract.errors import OrgReportLimit
 from organizations.models import Membership
-from organizations.portal import words
+from organizations.portal import texts
 from organizations.portal.forms import TopUpForm
 from organizations.portal.pages import member_page, product_choices, show
 from organizations.rules.roles import MONEY_MANAGERS
@@ -29,7 +29,7 @@ def page(request: HttpRequest, membership: Membership, form: TopUpForm, *, statu
     try:
         reports.check_lots(owner)
     except OrgReportLimit as error:
-        return show(request, membership, TAB, too_much=words.of_error(error))
+        return show(request, membership, TAB, too_much=texts.of_error(error))
     context = {
         "wallet": wallets.view(owner, timezone.now()),
         "form": form.for_products(product_choices(org_id)),

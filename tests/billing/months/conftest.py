@@ -128,8 +128,8 @@ def _of(owner: Owner, month: Any) -> Iterator[tuple[str, Any]]:
     yield "route", render_usage(usage.newest(owner, 100))
     yield "csv", list(usage_csv.rows(owner, month))
     yield "csv of the month after", list(usage_csv.rows(owner, month_around(months.END)))
-    yield "used", reports.used(owner, month)
-    yield "held", reports.holds_open(owner)
+    yield "used", reports.usage(owner, month)
+    yield "held", reports.open_holds(owner)
     yield "page", usage_pages.of_month(owner, month, timezone.now())
     yield "calls", [str(call) for call in usage_calls.page_of(owner, month).calls]
     for call in Reservation.objects.filter(wallet__owner_key=owner[1]).order_by("pk"):

@@ -118,7 +118,7 @@ def test_an_answer_that_is_out_of_date_is_not_applied(payer: Payer, provider: Fa
     provider.pay(str(checkout.session_ref))
     checkouts.converge(checkout, now=timezone.now())
     checkout.refresh_from_db()
-    before = checkouts.look(configured.require(), checkout)
+    before = checkouts.fetch(configured.require(), checkout)
     provider.refund(str(checkout.session_ref), amount=200)
     checkouts.converge(checkout, now=timezone.now())
     assert payer.money == (3 * USD, 0, 0)

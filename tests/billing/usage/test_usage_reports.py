@@ -52,7 +52,7 @@ def check_sums(purse: Purse, calls: list[Call], span: Month) -> None:
     assert by_member.others == by_model.others == Use()
     spent = [row.use.charged_microusd for row in by_member.rows]
     assert spent == sorted(spent, reverse=True)
-    used = {(one.subject.product, one.subject.membership_id): one for one in reports.used(purse.owner, span)}
+    used = {(one.subject.product, one.subject.membership_id): one for one in reports.usage(purse.owner, span)}
     assert {key: one.charged_microusd for key, one in used.items()} == {
         (product, member): use.charged_microusd for (product, member, _), use in by_subject.items()
     }
@@ -108,7 +108,7 @@ def test_a_free_call_that_ends_in_the_next_month_is_no_row_there(purse: Purse, i
     if is_rolled_up:
         usage_days.roll_up_until(MARCH)
     assert usage_reports.by_product_and_member(purse.owner, (FEBRUARY, MARCH)).rows == ()
-    assert reports.used(purse.owner, (FEBRUARY, MARCH)) == []
+    assert reports.usage(purse.owner, (FEBRUARY, MARCH)) == []
     assert usage_reports.total(purse.owner, (JANUARY, FEBRUARY)).calls == 1
 
 

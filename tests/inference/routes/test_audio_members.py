@@ -23,7 +23,7 @@ def test_the_page_has_the_same_table(heading: str) -> None:
     table = re.search(r"(?:^\|.*\n)+", PAGE.read_text().partition(f"## {heading}\n")[2], re.MULTILINE)
     assert table is not None
     rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in table.group().splitlines()[2:]]
-    told = [[f"`{name}`", str(member.treatment), member.told] for name, member in TABLES[heading].items()]
+    told = [[f"`{name}`", str(member.treatment), member.explanation] for name, member in TABLES[heading].items()]
     assert rows == told
 
 

@@ -76,7 +76,7 @@ def test_an_answer_is_charged_or_reviewed(body: dict[str, Any], book: PriceBook,
     bounded = bounded_of({"model": "image", "prompt": "x", "n": n, "size": size}, book)
     attempt = Attempt(TARGET, "m", bounded, "use_1", "image", "img_1")
     try:
-        OpenAIImages().make_ours(attempt, body)
+        OpenAIImages().convert_answer(attempt, body)
     except NotJSONError:
         return
     assert 1 <= len(body["data"]) <= n

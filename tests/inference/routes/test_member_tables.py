@@ -91,5 +91,5 @@ def test_the_model_selects_the_price_and_is_replaced_by_the_deployments_own(stag
 @EACH
 @pytest.mark.parametrize(("heading", "rows"), [("Members", "vendor"), ("Members within members", "inside")])
 def test_the_page_has_the_same_table(table: MemberTable, heading: str, rows: str) -> None:
-    told = [[f"`{name}`", str(member.treatment), member.told] for name, member in getattr(table, rows).items()]
+    told = [[f"`{name}`", str(member.treatment), member.explanation] for name, member in getattr(table, rows).items()]
     assert table.rows_under(heading) == told

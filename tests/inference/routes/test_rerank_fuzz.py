@@ -93,7 +93,7 @@ def test_an_answer_is_charged_or_reviewed(endpoint: Any, member: str, results: A
     attempt = Attempt(UpstreamTarget("u", "voyage", "http://u", "k"), "m", bounded, "use_1", "rerank", "rrk_1")
     answer = {member: results, "usage": usage, "meta": {"tokens": usage}}
     try:
-        endpoint.make_ours(attempt, answer)
+        endpoint.convert_answer(attempt, answer)
     except NotJSONError:
         return
     scores = [result["relevance_score"] for result in answer["results"]]

@@ -24,7 +24,7 @@ def test_the_page_has_the_same_table_and_limits() -> None:
     table = re.search(r"(?:^\|.*\n)+", text.partition("## Members\n")[2], re.MULTILINE)
     assert table is not None
     rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in table.group().splitlines()[2:]]
-    assert rows == [[f"`{name}`", str(member.treatment), member.told] for name, member in OWN.items()]
+    assert rows == [[f"`{name}`", str(member.treatment), member.explanation] for name, member in OWN.items()]
     for limits in LIMITS.values():
         for limit in (limits.documents, limits.query_tokens, limits.pair_tokens, limits.total_tokens):
             assert limit is None or f"{limit:,}" in text

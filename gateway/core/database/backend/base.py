@@ -12,9 +12,9 @@ from django.db.backends.postgresql import base
 from psycopg import Error
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from gateway.core.database.absence import Absence
 from gateway.core.database.bounded import BoundedConnection, DatabaseHangs, connection_options, statement_timeout
 from gateway.core.database.connection import TRANSACTIONS
+from gateway.core.database.outage import Outage
 
 CHECK_SECONDS = 2.0
 """Timeout of an empty query, which a working database answers in a fraction of a millisecond."""
@@ -25,7 +25,7 @@ POOL_OPTIONS = {
     "reconnect_timeout": 2.0,
 }
 
-absence = Absence()
+outage = Outage()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -47,7 +47,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Return a connection that responds. Raises OperationalError within seconds if there is none."""
         if not self.pool:
             return super().get_new_connection(conn_params)
-        with absence.attempt():
+        with outage.attempt():
             connection = self._borrow(conn_params)
             if self._answers(connection):
                 return connection
@@ -61,7 +61,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             connection: BoundedConnection = super().get_new_connection(conn_params)
         except PoolTimeout:
             if self._connection_failures() > failures:  # else all connections are only in use
-                _note_absence()
+                _note_outage()
             raise
         return connection
 
@@ -71,7 +71,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             with connection.limited_to(CHECK_SECONDS):
                 ConnectionPool.check_connection(connection)
         except DatabaseHangs:
-            _note_absence()
+            _note_outage()
             self.pool.putconn(connection)
             raise
         except Error:
@@ -82,6 +82,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return self.pool.get_stats().get("connections_errors", 0)
 
 
-def _note_absence() -> None:
+def _note_outage() -> None:
     if BoundedConnection.serves_requests:  # a job waits instead of failing at once
-        absence.note()
+        outage.note()

@@ -11,6 +11,6 @@ def counts_of(result: Result, kind: str) -> dict[str, int]:
     return {name: int(count) for name, count in named.items() if count}
 
 
-def told(counts: Mapping[str, int]) -> str:
+def format_counts(counts: Mapping[str, int]) -> str:
     """Render counts: "3 calls, 1 debts"."""
     return ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))

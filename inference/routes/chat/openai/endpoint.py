@@ -3,7 +3,7 @@
 from typing import Any
 
 from inference.adapters.exchange import NotJSONError
-from inference.adapters.http_endpoint import JsonEndpoint, put_our_names
+from inference.adapters.http_endpoint import JsonEndpoint, replace_upstream_names
 from inference.routes.chat.bound import BoundedChat
 from inference.routes.chat.openai.audio import rename_audio
 from inference.routes.chat.openai.stream import ChatStream
@@ -27,7 +27,7 @@ class OpenAIChat(JsonEndpoint[BoundedChat]):
             body |= {"stream": True, "stream_options": {**options, "include_usage": True}}
         return body
 
-    def make_ours(self, attempt: Attempt[BoundedChat], body: dict[str, Any]) -> None:
+    def convert_answer(self, attempt: Attempt[BoundedChat], body: dict[str, Any]) -> None:
         """Check that there are choices, and replace the upstream's ids."""
         choices = body.get("choices")
         if not isinstance(choices, list) or not choices:
@@ -38,4 +38,4 @@ class OpenAIChat(JsonEndpoint[BoundedChat]):
             rename_calls(attempt.public_id, position, choice["message"])
             rename_audio(attempt.public_id, position, choice["message"])
         body.setdefault("id", attempt.public_id)
-        put_our_names(attempt, body)
+        replace_upstream_names(attempt, body)

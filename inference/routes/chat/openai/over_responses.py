@@ -73,7 +73,7 @@ class ChatsOverResponses(JsonEndpoint[BoundedChat]):
             outcome.error.param = renamed(outcome.error.param, RESPONSES_FIELDS, CHAT_FIELDS)
         return outcome
 
-    def make_ours(self, attempt: Attempt[BoundedChat], body: dict[str, Any]) -> None:
+    def convert_answer(self, attempt: Attempt[BoundedChat], body: dict[str, Any]) -> None:
         """Replace the response by the equivalent completion."""
         try:
             completion = write_answer(read_answer(body), _head(attempt))

@@ -8,7 +8,7 @@ import orjson
 from gateway.core.outbound.response import Response
 from inference.adapters.errors import broken_by_event
 from inference.adapters.exchange import NotJSONError, parse_object
-from inference.adapters.http_endpoint import put_our_names
+from inference.adapters.http_endpoint import replace_upstream_names
 from inference.adapters.sse import event_bytes
 from inference.adapters.streams import EventStream
 from inference.adapters.templates import CHAT, Run, Templates
@@ -44,7 +44,7 @@ class ChatStream(EventStream):
             raise broken_by_event(self._attempt, event)
         usage = _usage(event)
         choices = [] if usage and "choices" not in event else _choices(event)
-        put_our_names(self._attempt, event)
+        replace_upstream_names(self._attempt, event)
         deltas, size, spoken = _delivered(self._attempt.public_id, choices)
         ends = (event,) if any(choice.get("finish_reason") for choice in choices) else ()
         if not self._attempt.request.asked.show_usage and "usage" in event:

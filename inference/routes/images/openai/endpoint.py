@@ -7,7 +7,7 @@ from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.routes.images.bound import BoundedImages
 from inference.routes.images.openai.remote import with_bytes
-from inference.routes.images.openai.shapes import created_of, read_data, told_of
+from inference.routes.images.openai.shapes import created_of, image_properties, read_data
 from inference.routes.images.openai.stream import ImageStream
 from inference.rules.answer import Answer
 from inference.rules.upstream import Attempt
@@ -27,7 +27,7 @@ class OpenAIImages(JsonEndpoint[BoundedImages]):
             body["response_format"] = "b64_json"
         return body
 
-    def make_ours(self, attempt: Attempt[BoundedImages], body: dict[str, Any]) -> None:
+    def convert_answer(self, attempt: Attempt[BoundedImages], body: dict[str, Any]) -> None:
         """Keep only the documented members of an answer, and at most the requested number of images."""
         data = body.get("data")
         if not isinstance(data, list) or not data:
@@ -36,7 +36,7 @@ class OpenAIImages(JsonEndpoint[BoundedImages]):
             "created": created_of(body, "created"),
             "model": attempt.public_model,
             "data": [_image(item) for item in data[: attempt.request.asked.images]],
-            **told_of(body),
+            **image_properties(body),
             **({"usage": body["usage"]} if body.get("usage") else {}),
         }
         body.clear()

@@ -22,7 +22,7 @@ def read_data(holder: Mapping[str, Any]) -> str:
     return data
 
 
-def told_of(holder: Mapping[str, Any]) -> dict[str, str]:
+def image_properties(holder: Mapping[str, Any]) -> dict[str, str]:
     """Return the members with which an answer or an event describes its image."""
     return {name: holder[name] for name in TOLD if isinstance(holder.get(name), str)}
 

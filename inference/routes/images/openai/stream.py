@@ -6,7 +6,7 @@ from inference.adapters.errors import broken_by_event
 from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.streams import EventStream
 from inference.routes.images.events import COMPLETED, PARTIAL, event_of, render
-from inference.routes.images.openai.shapes import created_of, read_data, told_of
+from inference.routes.images.openai.shapes import created_of, image_properties, read_data
 from inference.rules.answer import Chunk
 from inference.rules.upstream import Attempt
 
@@ -50,7 +50,7 @@ class ImageStream(EventStream):
 
 def _ours(event: dict[str, Any], **members: Any) -> dict[str, Any]:
     """Keep only the documented members of an event."""
-    described = {**told_of(event), "created": created_of(event, "created_at")}
+    described = {**image_properties(event), "created": created_of(event, "created_at")}
     return event_of(event["type"], read_data(event), described, **members)
 
 

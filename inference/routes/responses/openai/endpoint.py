@@ -5,7 +5,7 @@ from typing import Any
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.routes.responses.bound import BoundedResponse
-from inference.routes.responses.openai.names import make_response_ours
+from inference.routes.responses.openai.names import convert_response
 from inference.routes.responses.openai.stream import ResponseStream
 from inference.rules.upstream import Attempt
 
@@ -29,8 +29,8 @@ class OpenAIResponses(JsonEndpoint[BoundedResponse]):
         """Return whether there is an error that is not part of a failed response."""
         return super().is_error(body) and body.get("status") != "failed"
 
-    def make_ours(self, attempt: Attempt[BoundedResponse], body: dict[str, Any]) -> None:
+    def convert_answer(self, attempt: Attempt[BoundedResponse], body: dict[str, Any]) -> None:
         """Check that the response has ended, and replace the upstream's ids."""
-        make_response_ours(attempt, body)
+        convert_response(attempt, body)
         if body["status"] not in OVER:
             raise NotJSONError("a response that has not ended")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from inference.adapters.exchange import NotJSONError
-from inference.adapters.http_endpoint import put_our_names
+from inference.adapters.http_endpoint import replace_upstream_names
 from inference.adapters.vendor_codes import TEXT_OF_CODE
 from inference.routes.responses.openai.shapes import check_item
 from inference.routes.responses.stream import SERVER_ERROR
@@ -19,24 +19,24 @@ _PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom
 _UNIQUE_CHARACTERS = 26
 
 
-def make_response_ours(attempt: Attempt[Any], response: Any) -> None:
+def convert_response(attempt: Attempt[Any], response: Any) -> None:
     """Replace the upstream's names in a response, in place. Raises NotJSONError if it does not have a response's shape."""
     if not isinstance(response, dict) or not isinstance(response.get("output"), list):
         raise NotJSONError("a response without output")
     if not isinstance(response.get("status"), str) or response["status"] not in STATUSES:
         raise NotJSONError("a response without a status")
     response["id"] = attempt.public_id
-    put_our_names(attempt, response)
+    replace_upstream_names(attempt, response)
     for member in PRIVATE_MEMBERS:
         response.pop(member, None)
     if response.get("error"):
         response["error"] = _error(response["error"])
     response.update(attempt.request.asked.ours)
     for index, item in enumerate(response["output"]):
-        make_item_ours(attempt, index, item)
+        convert_item(attempt, index, item)
 
 
-def make_item_ours(attempt: Attempt[Any], index: int, item: Any) -> str:
+def convert_item(attempt: Attempt[Any], index: int, item: Any) -> str:
     """Replace the ids in an output item by ours, in place, and return its id. An item has the same id in all events."""
     check_item(item)
     unique = attempt.public_id[-_UNIQUE_CHARACTERS:]

@@ -77,7 +77,7 @@ class ResponsesOverChat(JsonEndpoint[BoundedResponse]):
             outcome.error.param = renamed(outcome.error.param, CHAT_FIELDS, RESPONSES_FIELDS)
         return outcome
 
-    def make_ours(self, attempt: Attempt[BoundedResponse], body: dict[str, Any]) -> None:
+    def convert_answer(self, attempt: Attempt[BoundedResponse], body: dict[str, Any]) -> None:
         """Replace the completion by the equivalent response."""
         try:
             response = write_answer(read_answer(body), _head(attempt), echo(attempt.request))

@@ -8,7 +8,7 @@ from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.streams import EventStream
 from inference.adapters.templates import RESPONSES, Run, Templates
 from inference.routes.responses.events import OUTPUT_DELTAS, TERMINAL, render
-from inference.routes.responses.openai.names import make_item_ours, make_response_ours
+from inference.routes.responses.openai.names import convert_item, convert_response
 from inference.routes.responses.openai.shapes import check_event
 from inference.rules.answer import Chunk
 from inference.rules.upstream import Attempt
@@ -61,13 +61,13 @@ class ResponseStream(EventStream):
     def _make_ours(self, event: dict[str, Any]) -> None:
         event["sequence_number"] = self._numbered(1)
         if "response" in event:
-            make_response_ours(self._attempt, event["response"])
+            convert_response(self._attempt, event["response"])
         index = event.get("output_index")
         if "item" in event:
             if type(index) is not int:
                 raise NotJSONError("an item without its index")
             self.templates.forget()  # they contain the ids of items
-            self._item_ids[index] = make_item_ours(self._attempt, index, event["item"])
+            self._item_ids[index] = convert_item(self._attempt, index, event["item"])
         if "item_id" in event:
             event["item_id"] = self._item_ids.get(index) if type(index) is int else None
 

@@ -126,7 +126,7 @@ from inference.routes.rerank.request import read_request
 from inference.rules.json_body import JsonBody
 from inference.rules.model import ServedModel
 
-assert serving.is_on() is False
+assert serving.is_enabled() is False
 sent = JsonBody({"query": "badgers", "documents": ["badgers"]}, 40, b"", False)
 bounded = SimpleNamespace(asked=read_request(sent, ServedModel("rerank")))
 attempt = SimpleNamespace(request=bounded, public_id="rrk_1", public_model="rerank")

@@ -12,7 +12,7 @@ from inference.routes.realtime.endings import Ending
 from inference.routes.realtime.reauthorization import Authorization
 
 
-class Vigil:
+class SessionTimer:
     """One session's timer."""
 
     def __init__(self, authorization: Authorization, end: Callable[[Ending], None]) -> None:
@@ -32,7 +32,7 @@ class Vigil:
         until_end = self._authorization.expires_at - time.time()
         silent_for = self._loop.time() - self._active_at
         wait = min(until_end, settings.REALTIME_IDLE_SECONDS - silent_for)
-        self._timer = self._loop.call_later(max(wait, 0.0), self._look)
+        self._timer = self._loop.call_later(max(wait, 0.0), self._check)
 
     def stop(self) -> None:
         """Cancel the check."""
@@ -40,7 +40,7 @@ class Vigil:
             self._timer.cancel()
             self._timer = None
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         if time.time() >= self._authorization.expires_at:
             self._end(endings.stopped(InvalidToken("The access token has expired.")))
         elif self._loop.time() - self._active_at >= settings.REALTIME_IDLE_SECONDS:

@@ -42,13 +42,13 @@ UNSENT_MAX_BYTES = 64 * 1024 * 1024
 """The memory for buffered large responses in total while their clients read them."""
 
 
-class Places:
+class DjangoSlots:
     """Serves requests by Django. Each takes a thread and soon a connection of Django's pool; more of them than
     SYNC_REQUESTS_MAX would only wait for a connection until they time out."""
 
     def __init__(self, django: Application) -> None:
         self._django = django
-        self._places = asyncio.Semaphore(settings.SYNC_REQUESTS_MAX)
+        self._slots = asyncio.Semaphore(settings.SYNC_REQUESTS_MAX)
         self._unsent = ByteBudget(lambda: UNSENT_MAX_BYTES)
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
@@ -61,7 +61,7 @@ class Places:
             await refuse(scope, send, error)
             return
         answer = Answer()
-        async with self._places:
+        async with self._slots:
             await self._django(_with_length(scope, body), _once(body, receive), answer.add)
         await self._send(scope, send, answer)
 

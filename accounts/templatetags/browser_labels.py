@@ -2,7 +2,7 @@
 
 from django import template
 
-from accounts.rules.user_agents import named
+from accounts.rules.user_agents import browser_name
 
 register = template.Library()
-register.filter("browser_name", named)
+register.filter("browser_name", browser_name)

@@ -1,7 +1,7 @@
 """Explains to customers the state of an invoice and what happens next."""
 
 from billing.rules.invoices import AUTHENTICATION_REQUIRED, NEVER_MADE, REJECTED
-from billing.rules.payment_words import State
+from billing.rules.payment_labels import State
 
 STATES = {
     "draft": State(

@@ -9,7 +9,7 @@ RUN_MAX = timedelta(hours=1)
 """A run without an end that is older than this has died: every job limits itself to less."""
 
 
-class Standing(Enum):
+class Status(Enum):
     """The states of a job, with their names in the console."""
 
     GOOD = "Good"
@@ -20,7 +20,7 @@ class Standing(Enum):
     OVERDUE = "Overdue"
 
 
-ALARMING = (Standing.FAILED, Standing.UNFINISHED, Standing.OVERDUE)
+ALARMING = (Status.FAILED, Status.UNFINISHED, Status.OVERDUE)
 
 
 def is_overdue(since: datetime | None, interval: timedelta, now: datetime) -> bool:
@@ -28,14 +28,12 @@ def is_overdue(since: datetime | None, interval: timedelta, now: datetime) -> bo
     return since is not None and now - since > INTERVALS_MISSED * interval + GRACE
 
 
-def standing_of(
-    outcome: str, seen_at: datetime, ended_at: datetime | None, interval: timedelta, now: datetime
-) -> Standing:
+def status_of(outcome: str, seen_at: datetime, ended_at: datetime | None, interval: timedelta, now: datetime) -> Status:
     """Determine the state from the newest run and, if that is in progress, from the end of the last finished one,
     because a run may have been killed."""
     if outcome == "running":
         is_dying = now - seen_at > RUN_MAX or is_overdue(ended_at, interval, now)
-        return Standing.UNFINISHED if is_dying else Standing.RUNNING
+        return Status.UNFINISHED if is_dying else Status.RUNNING
     if is_overdue(seen_at, interval, now):
-        return Standing.OVERDUE
-    return Standing.FAILED if outcome == "failed" else Standing.GOOD
+        return Status.OVERDUE
+    return Status.FAILED if outcome == "failed" else Status.GOOD

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django import template
 
 from billing.models import Checkout, Invoice, InvoicePayment, Reservation
-from billing.rules import call_words, invoice_words, payment_words
+from billing.rules import call_labels, invoice_labels, payment_labels
 from gateway.core.contract.amounts import decimals_of, usd
 
 register = template.Library()
@@ -13,40 +13,40 @@ register.filter("usd", usd)
 
 
 @register.filter
-def state_of(checkout: Checkout) -> payment_words.State:
+def state_of(checkout: Checkout) -> payment_labels.State:
     """Return the state of a payment in words."""
-    return payment_words.state(checkout.status, checkout.review_reason, checkout.taken_back_microusd)
+    return payment_labels.state(checkout.status, checkout.review_reason, checkout.taken_back_microusd)
 
 
 @register.filter
-def invoice_state(invoice: Invoice) -> payment_words.State:
+def invoice_state(invoice: Invoice) -> payment_labels.State:
     """Return the state of an invoice in words."""
-    return invoice_words.state(invoice.status)
+    return invoice_labels.state(invoice.status)
 
 
 @register.filter
 def why_refused(payment: InvoicePayment) -> str:
     """Return why a charge was refused."""
-    return invoice_words.failure(payment.failure_code or "")
+    return invoice_labels.failure(payment.failure_code or "")
 
 
 @register.filter
 def is_awaited(checkout: Checkout) -> bool:
     """Return whether a payment may still arrive."""
-    return payment_words.is_awaited(checkout.status)
+    return payment_labels.is_awaited(checkout.status)
 
 
 @register.filter
 def bought(checkout: Checkout) -> str:
     """Return what a payment is for."""
-    return payment_words.bought(checkout.kind, checkout.product)
+    return payment_labels.bought(checkout.kind, checkout.product)
 
 
 @register.filter
-def ending(call: Reservation) -> call_words.Ending:
+def ending(call: Reservation) -> call_labels.Ending:
     """Return how a call ended, and why."""
     used = getattr(call, "usage_record", None)
-    return call_words.ending(
+    return call_labels.ending(
         call.state,
         review_reason=call.review_reason,
         resolution=call.resolution,

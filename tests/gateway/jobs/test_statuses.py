@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from gateway.core.jobs.models import JobRun
-from gateway.core.jobs.queries import standings
+from gateway.core.jobs.queries import statuses
 from gateway.schedule import INTERVAL_SECONDS
 from tests.gateway.operators import address, clerk, superuser
 
@@ -28,9 +28,9 @@ def ran(ago: timedelta, outcome: str = "done", job: str = NAME) -> JobRun:
     return JobRun.objects.create(job=job, started_at=NOW - ago - TICK, ended_at=ended, outcome=outcome, error=error)
 
 
-def standing(name: str = NAME) -> str:
-    [one] = [one for one in standings.of_all(now=NOW) if one.job == name]
-    return one.standing.value
+def status(name: str = NAME) -> str:
+    [one] = [one for one in statuses.of_all(now=NOW) if one.job == name]
+    return one.status.value
 
 
 @pytest.mark.parametrize(
@@ -54,11 +54,11 @@ def standing(name: str = NAME) -> str:
 )
 def test_a_job_is_judged_by_its_newest_run_and_its_interval(make: Callable[[], object], expected: str) -> None:
     make()
-    assert standing() == expected
+    assert status() == expected
 
 
 def test_every_job_of_the_schedule_is_judged() -> None:
-    assert [one.job for one in standings.of_all(now=NOW)] == sorted(INTERVAL_SECONDS)
+    assert [one.job for one in statuses.of_all(now=NOW)] == sorted(INTERVAL_SECONDS)
 
 
 def listed(operator: Client, **query: str) -> str:

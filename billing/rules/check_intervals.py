@@ -6,6 +6,6 @@ WIDENING = 8
 """A record of age x is checked again after x / 8, so that the interval grows with age."""
 
 
-def next_look(age: timedelta, least: timedelta, most: timedelta) -> timedelta:
+def check_interval(age: timedelta, least: timedelta, most: timedelta) -> timedelta:
     """Return how long to wait before checking a record of this age again, within these bounds."""
     return min(max(age / WIDENING, least), most)

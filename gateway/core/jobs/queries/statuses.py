@@ -7,25 +7,25 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from gateway.core.jobs.models import JobRun
-from gateway.core.jobs.rules.standings import ALARMING, Standing, is_overdue, standing_of
+from gateway.core.jobs.rules.statuses import ALARMING, Status, is_overdue, status_of
 
 
 @dataclass(frozen=True, slots=True)
-class JobStanding:
+class JobStatus:
     """A job's state at an instant, and its newest run, None if it has not run."""
 
     job: str
     interval: timedelta
     newest: JobRun | None
-    standing: Standing
+    status: Status
 
     @property
     def is_alarming(self) -> bool:
         """Return whether an operator should check it."""
-        return self.standing in ALARMING
+        return self.status in ALARMING
 
 
-def of_all(*, now: datetime) -> list[JobStanding]:
+def of_all(*, now: datetime) -> list[JobStatus]:
     """Return the state of every scheduled job, ordered by name."""
     intervals = {name: timedelta(seconds=entry["schedule"]) for name, entry in settings.CELERY_BEAT_SCHEDULE.items()}
     runs = sorted(_newest_and_oldest(sorted(intervals)), key=lambda run: run.pk)
@@ -48,9 +48,9 @@ def _newest_and_oldest(names: list[str]) -> QuerySet[JobRun]:
 
 def _judge(
     name: str, interval: timedelta, newest: JobRun | None, ended_at: datetime | None, now: datetime
-) -> JobStanding:
+) -> JobStatus:
     """Return the state of a job. `ended_at` is the end of its last finished run, else the time of the first record."""
     if newest is None:
         late = is_overdue(ended_at, interval, now)
-        return JobStanding(name, interval, None, Standing.OVERDUE if late else Standing.NOT_YET)
-    return JobStanding(name, interval, newest, standing_of(newest.outcome, newest.seen_at, ended_at, interval, now))
+        return JobStatus(name, interval, None, Status.OVERDUE if late else Status.NOT_YET)
+    return JobStatus(name, interval, newest, status_of(newest.outcome, newest.seen_at, ended_at, interval, now))

@@ -7,7 +7,7 @@ from threading import Lock
 from psycopg import OperationalError
 
 
-class Absence:
+class Outage:
     """Lets one caller at a time wait for an unavailable database, and refuses the others at once.
 
     Otherwise every request would wait for the full timeout, as many at a time as there are threads, and the last in the queue
@@ -15,25 +15,25 @@ class Absence:
     """
 
     def __init__(self) -> None:
-        self._is_absent = False
+        self._is_down = False
         self._probing = Lock()
 
     def note(self) -> None:
         """Record that the database is unavailable."""
-        self._is_absent = True
+        self._is_down = True
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Wrap an attempt to reach the database. A successful attempt ends the absence.
+        """Wrap an attempt to reach the database. A successful attempt ends the outage.
 
         Raises OperationalError at once if the database is unavailable and another attempt is in progress.
         """
-        is_probe = self._is_absent
+        is_probe = self._is_down
         if is_probe and not self._probing.acquire(blocking=False):
             raise OperationalError("the database is unavailable")
         try:
             yield
-            self._is_absent = False
+            self._is_down = False
         finally:
             if is_probe:
                 self._probing.release()

@@ -4,8 +4,8 @@ from typing import cast
 
 import pytest
 
-from billing.rules import call_words
-from billing.rules.call_words import RELEASED, REVIEWED, ending
+from billing.rules import call_labels
+from billing.rules.call_labels import RELEASED, REVIEWED, ending
 from billing.rules.prices import PriceBook
 from gateway.core.contract.errors import UpstreamError
 from gateway.core.outbound.failures import Failure
@@ -20,7 +20,7 @@ def told(
     resolution: str | None = None,
     basis: str | None = None,
     overrun_microusd: int = 0,
-) -> call_words.Ending:
+) -> call_labels.Ending:
     return ending(
         state,
         review_reason=review_reason,
@@ -43,7 +43,7 @@ def test_every_verdict_without_an_answer_has_words(outcome: Outcome, bills_error
 
 @pytest.mark.parametrize("failure", [Failure.TIMED_OUT, Failure.LOST, Failure.MALFORMED])
 def test_every_failure_after_sending_has_words(failure: Failure) -> None:
-    assert told("review", failure.value).why == f"{REVIEWED[failure.value]} {call_words.STANDS}"
+    assert told("review", failure.value).why == f"{REVIEWED[failure.value]} {call_labels.STANDS}"
 
 
 def test_an_unknown_reason_is_told_in_general() -> None:
