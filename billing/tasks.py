@@ -148,7 +148,7 @@ def seal_ledger() -> int:
 
 @job("calls")
 def roll_up_usage() -> int:
-    """Add the calls that closed since the last run to the days of use that reports read."""
+    """Add the calls that closed since the last run to the daily totals that reports read."""
     return usage_days.roll_up()
 
 

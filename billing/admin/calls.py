@@ -149,4 +149,4 @@ class ReservationAdmin(ReadOnlyAdmin):
         takeover = Takeover.objects.filter(pk=call.pk).select_related("price_version").first()
         if takeover is None:
             return show(call.price_version.components)
-        return f"{show(takeover.price_version.components)}, of {takeover.model}, which took the call over"
+        return f"{show(takeover.price_version.components)}, of {takeover.model}, which answered instead"

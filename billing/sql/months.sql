@@ -42,7 +42,7 @@ $$;
 
 -- billing_final_until() RETURNS timestamptz
 --
--- The time before which closed calls can no longer change: they are sealed and in the days of use, and their
+-- The time before which closed calls can no longer change: they are sealed and in the daily totals, and their
 -- idempotency keys are free.
 CREATE OR REPLACE FUNCTION billing_final_until() RETURNS timestamptz LANGUAGE sql STABLE AS $$
   SELECT least(coalesce((SELECT max(s.ends_at) FROM billing_seal s), '-infinity'),

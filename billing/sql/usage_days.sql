@@ -1,6 +1,6 @@
 -- billing_roll_up_usage(p_ends_at timestamptz, p_span interval) RETURNS TABLE (ends_at timestamptz, calls bigint)
 --
--- Adds the settled calls that closed since the last run to the days of use, at most p_span of them and none that closed
+-- Adds the settled calls that closed since the last run to the daily totals, at most p_span of them and none that closed
 -- at p_ends_at or later, and moves the horizon: both or neither, so that an interrupted run has no effect and each call
 -- counts once. Returns the new horizon and the number of calls added; no row if everything before p_ends_at was already
 -- added. Of two concurrent runs the second waits and continues after the first. The caller ensures that no row dated

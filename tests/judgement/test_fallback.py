@@ -191,7 +191,7 @@ def test_the_console_shows_whose_price_was_charged(bench: Bench) -> None:
     caller, _ = fall(bench, source)
     viewer = clerk("view_reservation", name=uuid.uuid4().hex)
     page = viewer.get(address("billing_reservation_change", caller.only_call.id)).text
-    assert f"input_token 2, of {target}, which took the call over" in page
+    assert f"input_token 2, of {target}, which answered instead" in page
 
 
 def test_a_text_model_takes_over_and_is_taken_over_from(bench: Bench) -> None:

@@ -91,7 +91,7 @@ class TestOrganization:
         for month in NO_MONTHS:
             answer = organization_pages["owner"].get(organization_pages.path("usage"), {"month": month})
             assert answer.status_code == 404, month
-            assert "There is no usage of that month. Choose one of the months above." in text_of(answer)
+            assert "There is no usage for that month. Choose one of the months above." in text_of(answer)
             assert "$" not in text_of(answer)
             assert b"<script>" not in answer.content
             assert (
@@ -199,7 +199,7 @@ class TestPerson:
         for month in NO_MONTHS:
             answer = alice.get("/wallet/usage", {"month": month})
             assert answer.status_code == 404, month
-            assert "There is no usage of that month." in text_of(answer)
+            assert "There is no usage for that month." in text_of(answer)
             assert alice.get("/wallet/usage.csv", {"month": month}).status_code == 404
 
     def test_calls_are_paged_without_one_left_out(self, alice: Client, own: Purse) -> None:

@@ -63,7 +63,7 @@ class TestCall:
         Takeover.objects.create(reservation_id=usage_id, model="deep", price_version=dearer)
         settle(usage_id, 300, quantities={"input_tokens": 100, "output_tokens": 0})
         answer = alice.get(f"/wallet/usage/{usage_id}")
-        assert "fast; it was overloaded, and deep took the call over" in text_of(answer)
+        assert "fast; it was overloaded, and deep answered instead" in text_of(answer)
         assert tables(answer)["The parts of the charge"][1:] == [
             ["Input tokens", "100", "$3.00 a million", "$0.0003"],
             ["Charge", "$0.0003"],

@@ -1,4 +1,4 @@
--- The days of use equal the settled calls that closed before their horizon, and the ledger's charges for them. They are
+-- The daily totals equal the settled calls that closed before their horizon, and the ledger's charges for them. They are
 -- derived from calls that are checked themselves, so only the complete audit recomputes them.
 WITH horizon AS MATERIALIZED (
   SELECT h.ends_at, h.calls FROM billing_usage_horizon h WHERE %(since)s::timestamptz = '-infinity'
