@@ -9,8 +9,10 @@ class Deployment(models.Model):
     alias = models.ForeignKey("inference.Alias", on_delete=models.CASCADE, related_name="deployments")
     upstream = models.ForeignKey("inference.Upstream", on_delete=models.PROTECT, related_name="deployments")
     model = models.CharField(max_length=200, help_text="The upstream's name for the model.")
-    priority = models.PositiveIntegerField(default=0)
-    weight = models.PositiveIntegerField(default=1)
+    priority = models.PositiveIntegerField(default=0, help_text="Deployments with the lowest number are tried first.")
+    weight = models.PositiveIntegerField(
+        default=1, help_text="The share of calls among deployments of the same priority."
+    )
     enabled = models.BooleanField(default=True)
 
     class Meta:

@@ -30,12 +30,14 @@ class Upstream(models.Model):
         validators=[MinValueValidator(UPSTREAM_TIMEOUT_MIN_SECONDS), MaxValueValidator(UPSTREAM_TIMEOUT_MAX_SECONDS)],
     )
     bills_errors = models.BooleanField(
-        default=False, help_text="An error response may have cost money, so the call waits for reconciliation."
+        default=False,
+        help_text="The upstream may charge for a call that it answers with an error. Such a call waits for review.",
     )
     fetches_images = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="Send the https URLs of images to the upstream. Otherwise, the gateway fetches and checks the images itself.",
+        help_text="Send https URLs of images to the upstream instead of fetching and checking the images in the gateway. "
+        "Only for an upstream that cannot reach your private networks.",
     )
     enabled = models.BooleanField(default=True)
     options = models.JSONField(default=dict, blank=True)

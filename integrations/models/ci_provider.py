@@ -17,7 +17,7 @@ class CIProvider(models.Model):
         WORKFLOW_RUN = "workflow_run", "Workflow run"
         GENERIC = "generic", "Generic"
 
-    name = models.SlugField(max_length=64, unique=True, help_text="The last part of the webhook's address.")
+    name = models.SlugField(max_length=64, unique=True, help_text="The last part of the webhook's URL.")
     format = models.CharField(max_length=16, choices=Format.choices)
     secret = EncryptedTextField()
     previous_secret = EncryptedTextField(blank=True, default="")
@@ -39,7 +39,7 @@ class CIRepository(models.Model):
     """Assigns a provider's repository to a project. Runs of other repositories are not stored."""
 
     provider = models.ForeignKey(CIProvider, models.CASCADE, related_name="repositories")
-    name = models.CharField(max_length=255, help_text="As the provider's webhooks name it, such as acme/docs.")
+    name = models.CharField(max_length=255, help_text="Its name in the provider's webhooks, such as acme/docs.")
     project = models.ForeignKey("integrations.Project", models.CASCADE, related_name="+")
 
     class Meta:

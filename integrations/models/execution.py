@@ -30,7 +30,7 @@ class Execution(models.Model):
     ACTIVE: ClassVar[tuple[str, ...]] = (Status.QUEUED, *BEGUN)
 
     id = models.CharField(primary_key=True, max_length=40, editable=False)
-    requested_by = models.CharField(max_length=2048, help_text="The DID of the account that asked for it.")
+    requested_by = models.CharField(max_length=2048, help_text="The DID of the account that requested it.")
     idempotency_key = models.CharField(max_length=255, null=True, editable=False)
     fingerprint = models.CharField(max_length=64, editable=False)
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.QUEUED)

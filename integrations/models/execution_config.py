@@ -15,8 +15,8 @@ class ExecutionConfig(models.Model):
     class Network(models.TextChoices):
         """The network access of a run."""
 
-        NONE = "none", "Nothing"
-        EGRESS = "egress", "The network"
+        NONE = "none", "No network"
+        EGRESS = "egress", "The worker's network"
 
     project = models.OneToOneField(
         "integrations.Project", models.CASCADE, primary_key=True, related_name="execution_config"

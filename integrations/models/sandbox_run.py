@@ -16,7 +16,9 @@ class SandboxRun(Execution):
     stdout = EncryptedTextField(blank=True, default="")
     stderr = EncryptedTextField(blank=True, default="")
     truncated = models.BooleanField(default=False)
-    sequence = models.BigIntegerField(default=-1, editable=False, help_text="Of the remote runner's latest report.")
+    sequence = models.BigIntegerField(
+        default=-1, editable=False, help_text="The number of the remote runner's latest report."
+    )
 
     class Meta:
         constraints = [

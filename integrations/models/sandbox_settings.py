@@ -31,15 +31,15 @@ class SandboxSettings(models.Model):
     class Network(models.TextChoices):
         """The network access that a run may have at most."""
 
-        NONE = "none", "Nothing"
-        EGRESS = "egress", "The network"
+        NONE = "none", "No network"
+        EGRESS = "egress", "The worker's network"
 
     id = models.SmallIntegerField(primary_key=True, default=ONLY, editable=False)
     runner = models.CharField(max_length=16, choices=Runner.choices)
     base_url = models.CharField(max_length=500, blank=True, default="")
     secret = EncryptedTextField(blank=True, default="")
     previous_secret = EncryptedTextField(
-        blank=True, default="", help_text="Accepted from the runner too, while it changes to the new one."
+        blank=True, default="", help_text="Also accepted until the runner uses the new one."
     )
     runtimes = models.JSONField(default=default_runtimes)
     max_timeout_seconds = models.PositiveIntegerField(
