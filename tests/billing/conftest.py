@@ -8,7 +8,7 @@ from billing.operations import reviews
 from billing.queries import audit
 from tests.factories.billing import Purse
 
-APART = {"payment_is_its_checkout", "dates_are_in_order", "key_is_kept_for_a_day"}
+APART = {"payments_match_checkouts", "dates_are_in_order", "key_is_kept_for_a_day"}
 """What tests of single functions do without: checkouts, and a clock that only goes forward."""
 
 

@@ -4,15 +4,15 @@ from tests.billing.audit.forgeries import TRANSFER, Corruptions
 
 DAMAGE: Corruptions = {
     "a balance raised": (
-        "account_is_its_ledger",
+        "accounts_match_transfers",
         "UPDATE billing_wallet SET balance_microusd = balance_microusd + 1 WHERE id = :purse_wallet",
     ),
     "a payment lost": (
-        "account_is_its_ledger",
+        "accounts_match_transfers",
         "DELETE FROM billing_transfer WHERE kind = 'payment' AND credit_account LIKE 'wallet:%'",
     ),
     "a transfer to nobody": (
-        "account_is_its_ledger",
+        "accounts_match_transfers",
         "UPDATE billing_transfer SET credit_account = 'wallet:wal_nobody' WHERE id = :payment_transfer",
     ),
     "a grant called a merge": (
@@ -20,49 +20,49 @@ DAMAGE: Corruptions = {
         "UPDATE billing_transfer SET kind = 'merge' WHERE kind = 'grant'",
     ),
     "a debt raised": (
-        "account_is_its_ledger",
+        "accounts_match_transfers",
         "UPDATE billing_wallet SET debt_microusd = debt_microusd + 1 WHERE id = :purse_wallet",
     ),
     "a debt forgiven": (
-        "account_is_its_ledger",
+        "accounts_match_transfers",
         "UPDATE billing_wallet SET debt_microusd = 0 WHERE owner_key = :indebted",
     ),
     "a credit spent by nobody": (
-        "account_is_its_ledger",
+        "accounts_match_transfers",
         "UPDATE billing_credit_lot SET remaining_microusd = remaining_microusd - 1 WHERE id = :expiring_lot",
     ),
     "a credit raised": (
-        "account_is_its_ledger",
+        "accounts_match_transfers",
         "UPDATE billing_credit_lot SET granted_microusd = granted_microusd + 1",
     ),
-    "a credit lost": ("account_is_its_ledger", "DELETE FROM billing_credit_lot WHERE id = :lot"),
+    "a credit lost": ("accounts_match_transfers", "DELETE FROM billing_credit_lot WHERE id = :lot"),
     "a grant raised": (
-        "account_is_its_ledger",
+        "accounts_match_transfers",
         "UPDATE billing_transfer SET amount_microusd = amount_microusd + 1 WHERE kind = 'grant'",
     ),
     "a credit of a wallet that is not": (
-        "credit_is_its_grant",
+        "credits_match_grants",
         "UPDATE billing_credit_lot SET wallet_id = 'wal_nobody' WHERE id = :expiring_lot",
     ),
     "an expiry too early": (
-        "credit_is_its_grant",
+        "credits_match_grants",
         "UPDATE billing_credit_lot SET expires_at = expires_at + interval '1 day' WHERE id = :expired_lot",
     ),
     "held cash given back": (
-        "wallet_held_is_its_open_calls",
+        "wallet_holds_match_open_calls",
         "UPDATE billing_wallet SET held_microusd = held_microusd - 1 WHERE owner_key = 'org_acme'",
     ),
-    "an open call lost": ("wallet_held_is_its_open_calls", "DELETE FROM billing_reservation WHERE id = :open"),
+    "an open call lost": ("wallet_holds_match_open_calls", "DELETE FROM billing_reservation WHERE id = :open"),
     "an open call closed": (
-        "wallet_held_is_its_open_calls",
+        "wallet_holds_match_open_calls",
         "UPDATE billing_reservation SET state = 'released', closed_at = now(), replayable = false WHERE id = :open",
     ),
     "a credit's hold given back": (
-        "lot_held_is_its_open_calls",
+        "credit_holds_match_open_calls",
         "UPDATE billing_credit_lot SET held_microusd = held_microusd - 1 WHERE held_microusd > 0",
     ),
     "a call holding more credit": (
-        "lot_held_is_its_open_calls",
+        "credit_holds_match_open_calls",
         "UPDATE billing_reservation SET lot_amounts_microusd[1] = lot_amounts_microusd[1] + 1 WHERE id = :holding_lot",
     ),
     "a call holding no credit of its wallet": (
@@ -74,71 +74,71 @@ DAMAGE: Corruptions = {
         "INSERT INTO billing_takeover (reservation_id, model, price_version_id) VALUES ('use_nobody', 'fast', 1)",
     ),
     "a takeover at another model's price": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "INSERT INTO billing_takeover (reservation_id, model, price_version_id)"
         " SELECT r.id, 'other', r.price_version_id FROM billing_reservation r WHERE r.id = :paid",
     ),
     "a budget of a wallet that is not": ("nothing_is_orphaned", "UPDATE billing_budget SET wallet_id = 'wal_nobody'"),
     "a budget's hold raised": (
-        "budget_is_its_calls",
+        "budgets_match_calls",
         "UPDATE billing_budget SET held_microusd = held_microusd + 1",
     ),
-    "a budget's month forgotten": ("budget_is_its_calls", "UPDATE billing_budget SET spent_microusd = 0"),
+    "a budget's month forgotten": ("budgets_match_calls", "UPDATE billing_budget SET spent_microusd = 0"),
     "a call taken out of a budget's month": (
-        "budget_is_its_calls",
+        "budgets_match_calls",
         "UPDATE billing_reservation SET closed_at = closed_at - interval '40 days' WHERE id = :paid_by_org",
     ),
     "a hold that is not its parts": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_reservation SET cash_held_microusd = cash_held_microusd - 1 WHERE id = :paid",
     ),
     "credits of a call forgotten": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_reservation SET lot_ids = NULL, lot_amounts_microusd = NULL WHERE id = :settled",
     ),
     "a charge lowered in the call": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_reservation SET charge_microusd = charge_microusd - 1 WHERE id = :paid",
     ),
     "a charge that no transfer paid": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "DELETE FROM billing_transfer WHERE kind = 'charge' AND source = :paid",
     ),
     "a charge paid by another credit": (
-        "charge_is_its_credits",
+        "charges_match_credits",
         "UPDATE billing_transfer SET debit_account = 'lot:crd_nobody' WHERE source = :settled AND seq = 1",
     ),
     "a charge of no call": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         f"{TRANSFER} VALUES ('charge', 'use_nobody', 0, 'wallet:' || :purse_wallet, 'platform:revenue', 1,"
         " :purse_wallet)",
     ),
     "a usage record lost": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "DELETE FROM billing_usage_record WHERE reservation_id = :paid",
     ),
     "a usage record of an open call": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_usage_record SET reservation_id = :open WHERE reservation_id = :paid",
     ),
     "more cached tokens than tokens": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_usage_record SET cached_input_tokens = 31 WHERE reservation_id = :cached",
     ),
     "one cached token more": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_usage_record SET cached_input_tokens = 30 WHERE reservation_id = :cached",
     ),
     "one picture more": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_usage_record SET images = 3 WHERE reservation_id = :pictures",
     ),
     "a million characters more": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_usage_record SET input_characters = 1900001 WHERE reservation_id = :speech",
     ),
     "prices that are not there": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_reservation SET price_version_id = -1 WHERE id = :paid",
     ),
     "a price that nobody can read": (
@@ -147,28 +147,28 @@ DAMAGE: Corruptions = {
     ),
     "prices that are none": ("price_is_readable", """UPDATE billing_price_version SET components = '["free"]'"""),
     "a payment twice": (
-        "payment_is_its_checkout",
+        "payments_match_checkouts",
         f"{TRANSFER} SELECT kind, source, 7, debit_account, credit_account, amount_microusd, wallet_id"
         " FROM billing_transfer WHERE id = :payment_transfer",
     ),
     "a checkout's amount lowered": (
-        "payment_is_its_checkout",
+        "payments_match_checkouts",
         "UPDATE billing_checkout SET amount_microusd = 499999 WHERE id = :checkout",
     ),
     "a checkout of somebody else": (
-        "payment_is_its_checkout",
+        "payments_match_checkouts",
         "UPDATE billing_checkout SET owner_key = 'did:web:somebody.example' WHERE id = :checkout",
     ),
     "a checkout that is open again": (
-        "payment_is_its_checkout",
+        "payments_match_checkouts",
         "UPDATE billing_checkout SET status = 'open', paid_at = NULL, taken_back_microusd = 0 WHERE id = :checkout",
     ),
     "a refund lowered": (
-        "payment_is_its_checkout",
+        "payments_match_checkouts",
         "UPDATE billing_checkout SET taken_back_microusd = 199 WHERE id = :checkout",
     ),
     "a refund lost": (
-        "payment_is_its_checkout",
+        "payments_match_checkouts",
         "DELETE FROM billing_transfer WHERE kind = 'refund' AND source = :checkout || '/1'",
     ),
     "a key used twice in a day": (
@@ -190,13 +190,13 @@ DAMAGE: Corruptions = {
         "replay_belongs_to_its_call",
         "UPDATE billing_stored_replay SET reservation_id = 'use_nobody' WHERE reservation_id = :settled",
     ),
-    "an overrun that nobody booked": ("loss_is_its_call", "DELETE FROM billing_loss WHERE kind = 'overrun'"),
+    "an overrun that nobody booked": ("losses_match_calls", "DELETE FROM billing_loss WHERE kind = 'overrun'"),
     "a loss raised": (
-        "loss_is_its_call",
+        "losses_match_calls",
         "UPDATE billing_loss SET amount_microusd = amount_microusd + 1 WHERE kind = 'unresolved'",
     ),
     "a state that is none": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_reservation SET state = 'reserved' WHERE id = :open",
     ),
     "a call past its deadline": (
@@ -212,15 +212,15 @@ DAMAGE: Corruptions = {
         "UPDATE billing_credit_lot SET expires_at = now() - interval '2 hours' WHERE id = :expiring_lot",
     ),
     "an invoice lowered": (
-        "invoice_is_its_lines",
+        "invoices_match_lines",
         "UPDATE billing_invoice SET total_microusd = 19999999, due_microusd = 19990000 WHERE id = :paid_invoice",
     ),
     "a line raised with its invoice": (
-        "invoice_is_its_lines",
+        "invoices_match_lines",
         "UPDATE billing_invoice_line SET amount_microusd = 20010000 WHERE invoice_id = :draft_invoice",
         "UPDATE billing_invoice SET total_microusd = 20010000, due_microusd = 20010000 WHERE id = :draft_invoice",
     ),
-    "a line lost": ("invoice_is_its_lines", "DELETE FROM billing_invoice_line WHERE invoice_id = :past_due_invoice"),
+    "a line lost": ("invoices_match_lines", "DELETE FROM billing_invoice_line WHERE invoice_id = :past_due_invoice"),
     "an invoice lost": (
         "invoice_numbers_have_no_gaps",
         "DELETE FROM billing_invoice_line WHERE invoice_id = :past_due_invoice",
@@ -228,11 +228,11 @@ DAMAGE: Corruptions = {
         "DELETE FROM billing_invoice WHERE id = :past_due_invoice",
     ),
     "cents due that are not charged": (
-        "invoice_is_its_lines",
+        "invoices_match_lines",
         "UPDATE billing_invoice SET due_microusd = 300000 WHERE id = :small_invoice",
     ),
     "another month": (
-        "invoice_is_its_lines",
+        "invoices_match_lines",
         "UPDATE billing_invoice SET period_start = period_start + interval '1 day' WHERE id = :draft_invoice",
     ),
     "an invoice paid by nobody": (

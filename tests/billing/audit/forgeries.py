@@ -6,7 +6,7 @@ What was done, the invariant that must name it, and the statements, run with all
 
 Corruptions = dict[str, tuple[str, ...]]
 
-ONLY_A_SEAL_KNOWS = "seals_hold"
+ONLY_A_SEAL_KNOWS = "seals_match"
 TRANSFER = "INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id)"
 CHEAPER = (
     "UPDATE billing_reservation SET charge_microusd = 140 WHERE id = :paid",
@@ -23,43 +23,43 @@ ERASED = (
 
 FORGERIES: Corruptions = {
     "a charge paid from another wallet": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_transfer SET debit_account = 'wallet:' || :other_wallet, wallet_id = :other_wallet"
         " WHERE source = :paid",
         "UPDATE billing_wallet SET balance_microusd = balance_microusd - 340 WHERE id = :other_wallet",
         "UPDATE billing_wallet SET balance_microusd = balance_microusd + 340 WHERE id = :purse_wallet",
     ),
     "a payment invented without a checkout": (
-        "payment_is_its_checkout",
+        "payments_match_checkouts",
         f"{TRANSFER} VALUES ('payment', 'txn_nobody', 1, 'platform:payments', 'wallet:' || :purse_wallet, 1000,"
         " :purse_wallet)",
         "UPDATE billing_wallet SET balance_microusd = balance_microusd + 1000 WHERE id = :purse_wallet",
     ),
-    "a charge lowered everywhere": ("call_is_its_usage_and_price", *CHEAPER),
+    "a charge lowered everywhere": ("charges_match_usage_and_price", *CHEAPER),
     "usage times ten": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_usage_record SET input_tokens = input_tokens * 10 WHERE reservation_id = :paid",
     ),
     "days of use that say more than their calls": (
-        "usage_days_are_their_calls",
+        "usage_days_match_calls",
         "SELECT billing_roll_up_usage(clock_timestamp(), interval '100 years')",
         "UPDATE billing_usage_day SET charged_microusd = charged_microusd + 1",
     ),
     "days of use that a call was left out of": (
-        "usage_days_are_their_calls",
+        "usage_days_match_calls",
         "SELECT billing_roll_up_usage(clock_timestamp(), interval '100 years')",
         "UPDATE billing_usage_horizon SET calls = calls + 1",
     ),
     "a price rewritten": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         """UPDATE billing_price_version SET components = '{"input_token": "0.30"}' WHERE id = :price""",
     ),
     "a hold above the stated maximum": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_reservation SET max_cost_microusd = hold_microusd - 1 WHERE id = :open",
     ),
     "a closed credit with money in it": (
-        "credit_is_its_grant",
+        "credits_match_grants",
         "UPDATE billing_credit_lot SET closed_at = now() WHERE id = :expiring_lot",
     ),
     "a credit moved to another wallet with its grant": (
@@ -68,11 +68,11 @@ FORGERIES: Corruptions = {
         "UPDATE billing_transfer SET wallet_id = :other_wallet WHERE source = :expiring_lot",
     ),
     "a credit moved to another wallet": (
-        "account_is_its_ledger",
+        "accounts_match_transfers",
         "UPDATE billing_credit_lot SET wallet_id = :other_wallet WHERE id = :expiring_lot",
     ),
     "a transfer moved to another wallet": (
-        "account_is_its_ledger",
+        "accounts_match_transfers",
         "UPDATE billing_transfer SET wallet_id = :other_wallet WHERE id = :payment_transfer",
     ),
     "a key freed early": (
@@ -84,16 +84,16 @@ FORGERIES: Corruptions = {
         "UPDATE billing_credit_lot SET expires_at = expires_at + interval '1 year' WHERE id = :expiring_lot",
     ),
     "a second grant of a credit": (
-        "credit_is_its_grant",
+        "credits_match_grants",
         f"{TRANSFER} VALUES ('grant', :expiring_lot, 1, 'platform:grants', 'lot:' || :expiring_lot, 40, :purse_wallet)",
         "UPDATE billing_credit_lot SET granted_microusd = 80, remaining_microusd = 80 WHERE id = :expiring_lot",
     ),
     "a charge to the account of expired credits": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_transfer SET credit_account = 'platform:expired' WHERE source = :paid",
     ),
     "a backdated charge": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_transfer SET created_at = created_at - interval '40 days' WHERE source = :paid",
     ),
     "a charge backdated everywhere": (
@@ -104,8 +104,8 @@ FORGERIES: Corruptions = {
     ),
     "a call erased whole": (ONLY_A_SEAL_KNOWS, *ERASED),
     "a released call erased": (ONLY_A_SEAL_KNOWS, "DELETE FROM billing_reservation WHERE id = :released"),
-    "guards disabled": ("guards_stand", "ALTER TABLE billing_transfer DISABLE TRIGGER transfer_stays"),
-    "all guards of a table disabled": ("guards_stand", "ALTER TABLE billing_reservation DISABLE TRIGGER ALL"),
+    "guards disabled": ("guards_are_intact", "ALTER TABLE billing_transfer DISABLE TRIGGER transfer_stays"),
+    "all guards of a table disabled": ("guards_are_intact", "ALTER TABLE billing_reservation DISABLE TRIGGER ALL"),
     "answers that never expire": (
         "replay_belongs_to_its_call",
         "UPDATE billing_stored_replay SET expires_at = 'infinity' WHERE reservation_id = :settled",
@@ -130,28 +130,28 @@ SCHEMES: Corruptions = {
         *CHEAPER,
     ),
     "a charge declared the operator's decision": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         *CHEAPER,
         "UPDATE billing_usage_record SET basis = 'operator' WHERE reservation_id = :paid",
     ),
     "a refund invented": (
-        "payment_is_its_checkout",
+        "payments_match_checkouts",
         f"{TRANSFER} VALUES ('refund', 'txn_nobody/1', 0, 'wallet:' || :purse_wallet, 'platform:payments', 100,"
         " :purse_wallet)",
         "UPDATE billing_wallet SET balance_microusd = balance_microusd - 100 WHERE id = :purse_wallet",
     ),
-    "a loss concealed": ("loss_is_its_call", "DELETE FROM billing_loss WHERE reservation_id = :lost"),
+    "a loss concealed": ("losses_match_calls", "DELETE FROM billing_loss WHERE reservation_id = :lost"),
     "an overrun lowered everywhere": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_reservation SET overrun_microusd = 10 WHERE id = :overrun",
         "UPDATE billing_loss SET amount_microusd = 10 WHERE reservation_id = :overrun",
     ),
     "a call held at a cheaper model's price": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_reservation SET model = 'dearest' WHERE id = :paid",
     ),
     "a call billed to another organization": (
-        "call_is_its_usage_and_price",
+        "charges_match_usage_and_price",
         "UPDATE billing_reservation SET org_id = 'org_other' WHERE id = :paid_by_org",
     ),
     "a wallet given to somebody else": (
@@ -160,14 +160,14 @@ SCHEMES: Corruptions = {
         "UPDATE billing_checkout SET owner_key = 'did:web:somebody.example' WHERE owner_key = :other",
     ),
     "money moved between customers": (
-        "account_is_its_ledger",
+        "accounts_match_transfers",
         f"{TRANSFER} VALUES ('gift', 'gift_1', 0, 'wallet:' || :other_wallet, 'wallet:' || :purse_wallet, 100,"
         " :other_wallet)",
         "UPDATE billing_wallet SET balance_microusd = balance_microusd - 100 WHERE id = :other_wallet",
         "UPDATE billing_wallet SET balance_microusd = balance_microusd + 100 WHERE id = :purse_wallet",
     ),
     "a credit spent before the one that was held first": (
-        "charge_is_its_credits",
+        "charges_match_credits",
         "UPDATE billing_transfer SET amount_microusd = amount_microusd - 1 WHERE source = :settled AND seq = 1",
         "UPDATE billing_transfer SET amount_microusd = amount_microusd + 1 WHERE source = :settled AND seq = 0",
     ),
@@ -189,26 +189,35 @@ SCHEMES: Corruptions = {
         "DELETE FROM billing_seal WHERE id = 1",
     ),
     "a guard's function made to do nothing": (
-        "guards_stand",
+        "guards_are_intact",
         "CREATE OR REPLACE FUNCTION billing_refuse_change() RETURNS trigger LANGUAGE plpgsql AS"
         " 'BEGIN RETURN coalesce(NEW, OLD); END'",
     ),
-    "a guard dropped": ("guards_stand", "DROP TRIGGER reservation_stays ON billing_reservation"),
+    "a guard dropped": ("guards_are_intact", "DROP TRIGGER reservation_stays ON billing_reservation"),
     "a guard that looks the other way": (
-        "guards_stand",
+        "guards_are_intact",
         "CREATE OR REPLACE TRIGGER transfer_stays BEFORE UPDATE OR DELETE ON billing_transfer"
         " FOR EACH ROW WHEN (OLD.kind = 'none') EXECUTE FUNCTION billing_refuse_change()",
     ),
     "settling rewritten": (
-        "guards_stand",
+        "guards_are_intact",
         "CREATE OR REPLACE FUNCTION billing_unwind_lots(p_call record, p_charge bigint, p_now timestamptz)"
         " RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN 0; END'",
     ),
-    "a month without its tables": ("months_stand", "INSERT INTO billing_ledger_month (month) VALUES ('2025-01-01')"),
-    "a table that slips transfers in": ("months_stand", "CREATE TABLE billing_more () INHERITS (billing_transfer)"),
-    "a unique index dropped": ("guards_stand", "ALTER TABLE billing_transfer DROP CONSTRAINT transfer_posted_once"),
+    "a month without its tables": (
+        "months_are_intact",
+        "INSERT INTO billing_ledger_month (month) VALUES ('2025-01-01')",
+    ),
+    "a table that slips transfers in": (
+        "months_are_intact",
+        "CREATE TABLE billing_more () INHERITS (billing_transfer)",
+    ),
+    "a unique index dropped": (
+        "guards_are_intact",
+        "ALTER TABLE billing_transfer DROP CONSTRAINT transfer_posted_once",
+    ),
     "losses that are swallowed": (
-        "guards_stand",
+        "guards_are_intact",
         "CREATE RULE swallow AS ON INSERT TO billing_loss DO INSTEAD NOTHING",
     ),
     "an invoice lowered with its line and its payment": (
@@ -325,7 +334,7 @@ SCHEMES: Corruptions = {
         "UPDATE billing_matched_day SET movements = 0 WHERE matched_at IS NOT NULL",
     ),
     "a role that passes guards by": (
-        "guards_stand",
+        "guards_are_intact",
         "ALTER ROLE CURRENT_USER SET session_replication_role = replica",
     ),
 }

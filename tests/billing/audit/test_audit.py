@@ -23,13 +23,13 @@ pytestmark = pytest.mark.django_db
 def test_names_the_row_and_both_amounts(forge: Forge, ledger: dict[str, str]) -> None:
     forge("UPDATE billing_reservation SET charge_microusd = 339 WHERE id = :paid")
     call, seal = audit.findings()
-    assert call.invariant == "call_is_its_usage_and_price"
+    assert call.invariant == "charges_match_usage_and_price"
     assert call.subject == ledger["paid"]
     assert call.detail == (
         "state settled, charge 339, usage record 340; charge 339, credits held 0, from the balance 340;"
         " charge 339 and overrun 0 of hold 350, cost by usage and price 340"
     )
-    assert str(seal).startswith("seals_hold: seal 2: call from ")
+    assert str(seal).startswith("seals_match: seal 2: call from ")
     assert str(seal).endswith("rows were sealed, now there are 13 and not the same")
 
 
@@ -37,14 +37,14 @@ def test_looks_at_what_closed_lately(forge: Forge, ledger: dict[str, str]) -> No
     forge("UPDATE billing_usage_record SET input_tokens = 1 WHERE reservation_id = :paid")
     assert audit.findings(since=timezone.now()) == []
     assert {finding.invariant for finding in audit.findings(since=timezone.now() - timedelta(hours=1))} == {
-        "call_is_its_usage_and_price",
-        "seals_hold",
+        "charges_match_usage_and_price",
+        "seals_match",
     }
 
 
 def test_adds_up_balances_from_their_beginning(forge: Forge, ledger: dict[str, str]) -> None:
     forge("DELETE FROM billing_transfer WHERE source = :paid")
-    assert "account_is_its_ledger" in {finding.invariant for finding in audit.findings(since=timezone.now())}
+    assert "accounts_match_transfers" in {finding.invariant for finding in audit.findings(since=timezone.now())}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -71,7 +71,7 @@ def test_the_command_fails_and_names_what_is_broken(forge: Forge, ledger: dict[s
         call_command("audit_ledger", stdout=out, stderr=err)
     assert ended.value.code == 1
     assert out.getvalue() == ""
-    assert err.getvalue().startswith("budget_is_its_calls: ")
+    assert err.getvalue().startswith("budgets_match_calls: ")
     assert f"{ledger['budget']}: held 121, open calls 120" in err.getvalue()
 
 
@@ -89,7 +89,7 @@ def test_the_job_raises_the_alarm(forge: Forge, ledger: dict[str, str], caplog: 
     forge("UPDATE billing_usage_record SET input_tokens = 1 WHERE reservation_id = :paid")
     with caplog.at_level(logging.CRITICAL):
         assert tasks.audit_ledger() == tasks.audit_whole_ledger() == 2
-    assert f"ledger audit: call_is_its_usage_and_price: {ledger['paid']}: " in caplog.text
+    assert f"ledger audit: charges_match_usage_and_price: {ledger['paid']}: " in caplog.text
 
 
 def test_a_charge_dated_in_the_month_before_its_budgets_is_no_finding(db: None) -> None:

@@ -108,7 +108,7 @@ def test_counts_invoices_as_they_are_issued_paid_refused_and_credited() -> None:
     assert counted.items() >= {"credit note": 1, "invoice outcome": 1, "invoice": 0, "invoice payment": 0}.items()
     assert audit.findings() == []
     forge("UPDATE billing_invoice SET void_reason = 'Lost' WHERE status = 'void'")
-    assert named() == ["seals_hold: seal 3"]
+    assert named() == ["seals_match: seal 3"]
 
 
 def test_counts_what_the_match_read_found_and_closed() -> None:
@@ -150,7 +150,7 @@ def test_the_first_seal_that_knows_the_match_covers_what_was_there_before_it_was
     assert rows_of(Seal.objects.latest("id")) == NONE_LATER | {"invoice": 1} | counted
     assert audit.findings() == []
     forge("DELETE FROM billing_difference_closing WHERE closed_by IS NOT NULL")
-    assert named() == ["seals_hold: seal 2"]
+    assert named() == ["seals_match: seal 2"]
 
 
 def test_seals_what_a_slow_job_dates_back() -> None:
@@ -189,7 +189,7 @@ def test_the_first_seal_that_knows_invoices_covers_all_that_were_there() -> None
     assert rows_of(Seal.objects.latest("id")) == NONE_LATER | {"invoice": 1}
     assert audit.findings() == audit.findings(since=upgraded_at) == []
     forge("UPDATE billing_credit_note SET reason = 'Goodwill'")
-    assert named() == named(since=upgraded_at) == ["seals_hold: seal 2"]
+    assert named() == named(since=upgraded_at) == ["seals_match: seal 2"]
 
 
 def test_a_seal_covers_the_invoices_that_an_earlier_version_left_out() -> None:
@@ -204,7 +204,7 @@ def test_a_seal_covers_the_invoices_that_an_earlier_version_left_out() -> None:
         assert audit.findings() == audit.findings(since=since) == []
     assert [rows_of(seal).get("invoice") for seal in Seal.objects.order_by("id")] == [1, None, 2]
     forge("UPDATE billing_invoice SET org_id = 'org_other' WHERE serial = 2")
-    assert named() == named(since=since) == ["seals_hold: seal 3"]
+    assert named() == named(since=since) == ["seals_match: seal 3"]
 
 
 def test_leaves_what_is_younger_than_its_margin() -> None:

@@ -32,7 +32,7 @@ Row = tuple[Any, ...]
 def purse() -> Iterator[Purse]:
     """A wallet; when the test is over, the days are what the audit makes of the calls."""
     yield Purse("organization", "org_acme").pay(1_000_000)
-    assert [finding for finding in audit.findings() if finding.invariant == "usage_days_are_their_calls"] == []
+    assert [finding for finding in audit.findings() if finding.invariant == "usage_days_match_calls"] == []
 
 
 @pytest.fixture
