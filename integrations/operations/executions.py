@@ -21,7 +21,7 @@ from integrations.operations import heartbeats
 
 STALE_SECONDS = 30
 """The time without a heartbeat after which a worker counts as dead."""
-UNTAKEN_SECONDS = 15
+UNCLAIMED_SECONDS = 15
 """The time in the queue after which an execution's message is sent again, because it may be lost."""
 MESSAGE_SECONDS = 60
 """The time after which an unread message is dropped; it has been sent again by then."""
@@ -97,7 +97,7 @@ def give_up(model: type[Execution]) -> int:
 def unclaimed(model: type[Execution]) -> list[str]:
     """Return queued executions whose message may be lost, because it should have been read."""
     waiting = _rows(model).filter(
-        status=Execution.Status.QUEUED, created_at__lt=Now() - timedelta(seconds=UNTAKEN_SECONDS)
+        status=Execution.Status.QUEUED, created_at__lt=Now() - timedelta(seconds=UNCLAIMED_SECONDS)
     )
     return list(waiting.order_by("created_at").values_list("id", flat=True)[:100])
 
