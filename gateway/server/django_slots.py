@@ -43,8 +43,8 @@ UNSENT_MAX_BYTES = 64 * 1024 * 1024
 
 
 class DjangoSlots:
-    """Serves requests by Django. Each takes a thread and soon a connection of Django's pool; more of them than
-    SYNC_REQUESTS_MAX would only wait for a connection until they time out."""
+    """Serves requests with Django, at most SYNC_REQUESTS_MAX at a time. Each takes a thread and soon a connection of
+    Django's pool; further ones would only wait for a connection until they time out."""
 
     def __init__(self, django: Application) -> None:
         self._django = django
