@@ -78,10 +78,10 @@ def test_the_program_is_in_its_cgroup_from_its_first_instruction_on(group: cgrou
 
 
 def test_without_a_way_in_the_program_is_not_started(group: cgroups.Cgroup, started: ExitStack) -> None:
-    procs_fd = group.open_procs_file
+    open_procs_file = group.open_procs_file
     group.remove()
     with pytest.raises(FileNotFoundError):
-        procs_fd()
+        open_procs_file()
     reader, writer = os.pipe()
     command = [sys.executable, "-I", "-S", str(launcher.__file__), str(os.getpid()), "1", str(reader), "/bin/true"]
     result = subprocess.run(command, pass_fds=[reader], capture_output=True, text=True, check=False)
