@@ -150,7 +150,7 @@ class PaymentsViewSet(OrganizationViewSet):
     )
     @requires(Capability.BILLING_CHECKOUT, roles=OWNERS)
     def map(self, request: Request, org_id: str) -> Response:
-        """Let an external account bill a product's seats, once the payment provider confirms it. Repeating verifies it
+        """Map a product's seats to an external billing account that the payment provider confirms. Repeating verifies it
         again.
 
         `externalOrgId` is an account connected at the provider, whose metadata names this organization as `org_id`,

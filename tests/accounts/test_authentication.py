@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from accounts.authentication import Verified, verify_proof, verify_sync
 from accounts.models import ProofReplay, SigningKey
-from accounts.operations import nonces, presented_tokens, signing_keys
+from accounts.operations import presented_tokens, signing_keys
 from accounts.operations.keyring import keyring
 from accounts.rules import jwt
 from accounts.rules.principal import Principal
-from gateway.core.contract.errors import ApiError, InvalidDpopProof, InvalidToken, UseDpopNonce
+from gateway.core.contract.errors import ApiError, InvalidDpopProof, InvalidToken
 from tests.factories.accounts import Caller, make_caller
 from tests.factories.proofs import BASE_URL, Signer, b64, mint_token
 
@@ -313,32 +313,6 @@ def test_an_unknown_accounts_token_is_refused(client: Client) -> None:
     token = mint_token("did:web:studio.example:nobody", [], signer)
     response = client.get(PATH, headers=signer.headers("GET", PATH, token))
     assert response.json()["error"]["code"] == "invalid_token"
-
-
-def test_a_nonce_is_asked_for_and_accepted(signer: Signer) -> None:
-    now = time.time()
-    with override_settings(DPOP_NONCES=True):
-        token = mint_token(DID, [], signer)
-        for nonce in (None, "", "old", 1, ["x"], nonces.current(now - 2 * nonces.WINDOW_SECONDS), "é"):
-            with pytest.raises(UseDpopNonce) as raised:
-                attempt(token, signer.proof("GET", URL, token, nonce=nonce), now=now)
-            error = raised.value
-            assert error.headers["DPoP-Nonce"] == nonces.current(now)
-            assert error.headers["WWW-Authenticate"].startswith('DPoP error="use_dpop_nonce"')
-        for moment in (now, now - nonces.WINDOW_SECONDS):
-            attempt(token, signer.proof("GET", URL, token, nonce=nonces.current(moment)), now=now)
-
-
-def test_a_nonce_is_ignored_if_none_is_required(signer: Signer) -> None:
-    token = mint_token(DID, [], signer)
-    attempt(token, signer.proof("GET", URL, token, nonce="x"))
-
-
-def test_nonces_differ_by_window_and_secret() -> None:
-    one = nonces.current(0)
-    with override_settings(SECRET_KEY="another-secret-that-is-long-enough-here"):
-        two = nonces.current(0)
-    assert len({one, two, nonces.current(nonces.WINDOW_SECONDS)}) == 3
 
 
 def test_an_exp_may_be_required(signer: Signer) -> None:

@@ -105,8 +105,29 @@ async def all_of(batches: Batches, *elements: Any) -> list[Any]:
     return await asyncio.gather(*(batches.run(it) for it in elements), return_exceptions=True)
 
 
+async def begun(batches: Batches, *elements: Any) -> "list[asyncio.Task[Any]]":
+    """Run elements in a batch of their own, and return their tasks once it is in progress."""
+    tasks = [asyncio.create_task(batches.run(it)) for it in elements]
+    owners = {it.owner for it in elements}
+    for _ in range(3):  # turns of the loop: the elements queue, their batch is scheduled, and takes them
+        await asyncio.sleep(0)
+    assert owners <= batches._under_way
+    return tasks
+
+
+def test_elements_that_arrive_together_share_a_statement() -> None:
+    owners = [f"owner {n % 7}" for n in range(20)]
+    answers = on_loop(lambda batches: all_of(batches, *(element(n, owner) for n, owner in enumerate(owners))))
+    assert [answer["n"] for answer, _ in answers] == list(range(20))
+    assert len({answer["transaction"] for answer, _ in answers}) == 1
+
+
 def test_an_owners_elements_wait_for_each_other_and_form_one_batch_in_order() -> None:
-    answers = on_loop(lambda batches: all_of(batches, *(element(n) for n in range(20))))
+    async def scene(batches: Batches) -> Any:
+        first = await begun(batches, element(0))
+        return [await first[0], *await all_of(batches, *(element(n) for n in range(1, 20)))]
+
+    answers = on_loop(scene)
     assert [answer["n"] for answer, _ in answers] == list(range(20))
     first, *rest = [(answer["transaction"], answer["place"]) for answer, _ in answers]
     assert first[1] == 1
@@ -114,11 +135,43 @@ def test_an_owners_elements_wait_for_each_other_and_form_one_batch_in_order() ->
     assert rest[0][0] != first[0]
 
 
-def test_elements_of_many_owners_share_statements() -> None:
-    owners = [f"owner {n}" for n in range(LANES + 20)]
-    answers = on_loop(lambda batches: all_of(batches, *(element(n, owner) for n, owner in enumerate(owners))))
-    sizes = Counter(answer["transaction"] for answer, _ in answers)
-    assert sorted(sizes.values()) == [1] * LANES + [20]
+def test_a_second_batch_waits_until_it_has_as_many_owners_as_the_first(
+    operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "PATIENCE_SECONDS", 60.0)
+    operator.execute("SELECT pg_advisory_lock(6)")
+    stuck = "SET LOCAL lock_timeout = '5s'; SELECT pg_advisory_xact_lock(6)"
+
+    async def scene(batches: Batches) -> Any:
+        first = await begun(batches, *(element(n, f"first {n}", sql=stuck) for n in range(3)))
+        second = [asyncio.create_task(batches.run(element(n, f"second {n}"))) for n in range(2)]
+        await asyncio.sleep(0.05)
+        assert len(batches._under_way) == 3
+        second.append(asyncio.create_task(batches.run(element(2, "second 2"))))
+        answers = await asyncio.gather(*second)
+        assert not any(task.done() for task in first)
+        operator.execute("SELECT pg_advisory_unlock(6)")
+        await asyncio.gather(*first)
+        return answers
+
+    answers = on_loop(scene)
+    assert [answer["n"] for answer, _ in answers] == [0, 1, 2]
+    assert len({answer["transaction"] for answer, _ in answers}) == 1
+
+
+def test_a_second_batch_does_not_wait_for_a_statement_that_hangs(operator: psycopg.Connection[Any]) -> None:
+    operator.execute("SELECT pg_advisory_lock(6)")
+    stuck = "SET LOCAL lock_timeout = '5s'; SELECT pg_advisory_xact_lock(6)"
+
+    async def scene(batches: Batches) -> Any:
+        first = await begun(batches, *(element(n, f"first {n}", sql=stuck) for n in range(3)))
+        answer, _ = await batches.run(element(3, "second"))
+        assert not any(task.done() for task in first)
+        operator.execute("SELECT pg_advisory_unlock(6)")
+        await asyncio.gather(*first)
+        return answer
+
+    assert on_loop(scene)["n"] == 3
 
 
 def test_a_batch_has_a_limit(operator: psycopg.Connection[Any]) -> None:
@@ -129,8 +182,7 @@ def test_a_batch_has_a_limit(operator: psycopg.Connection[Any]) -> None:
 
 def test_functions_run_in_the_order_of_their_ranks_and_bodies_stay_with_their_elements() -> None:
     async def scene(batches: Batches) -> Any:
-        first = asyncio.create_task(batches.run(element(0)))
-        await asyncio.sleep(0)
+        [first] = await begun(batches, element(0))
         later = [element(1, function=LATER, body=b"one"), element(2, body=b"two"), element(3, function=LATER)]
         return await all_of(batches, *later), await first
 
@@ -155,7 +207,7 @@ def test_a_failed_element_does_not_affect_others(
     answers = on_loop(lambda batches: all_of(batches, element(0), element(1), broken, element(3, "bob"), element(4)))
     assert isinstance(answers[2], error)
     assert [answers[n][0]["n"] for n in (0, 1, 3, 4)] == [0, 1, 3, 4]
-    assert runs(operator) == 4  # the first alone, and the three others one by one
+    assert runs(operator) == 4  # one by one, after the batch failed
 
 
 def test_an_element_whose_lock_wait_times_out_does_not_affect_others(operator: psycopg.Connection[Any]) -> None:
@@ -170,10 +222,10 @@ def test_an_element_whose_lock_wait_times_out_does_not_affect_others(operator: p
 def test_an_error_of_the_whole_database_is_not_retried_one_by_one(operator: psycopg.Connection[Any]) -> None:
     tried = "SELECT nextval('test_batch_run_n_seq'); SET LOCAL transaction_read_only = on; CREATE TABLE never ()"
     refused = [element(n, sql=tried) for n in range(1, 4)]
-    answers = on_loop(lambda batches: all_of(batches, element(0), *refused))
-    assert [type(answer).__name__ for answer in answers[1:]] == ["ReadOnlySqlTransaction"] * 3
+    answers = on_loop(lambda batches: all_of(batches, *refused))
+    assert [type(answer).__name__ for answer in answers] == ["ReadOnlySqlTransaction"] * 3
     [last] = operator.execute("SELECT last_value FROM test_batch_run_n_seq").fetchone() or [0]
-    assert last == 3  # of two statements, the second of which reached its first element
+    assert last == 2  # of one statement, which reached its first element
 
 
 def test_a_locked_wallet_does_not_delay_other_owners(operator: psycopg.Connection[Any]) -> None:
@@ -206,14 +258,14 @@ def test_rows_are_not_believed_before_the_commit(operator: psycopg.Connection[An
 
 @pytest.mark.parametrize("loop", [None, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
 def test_a_reset_connection_is_noticed_and_nothing_runs_again(operator: psycopg.Connection[Any], loop: Any) -> None:
-    slow = element(0, sql="SELECT pg_sleep(60)")
+    slow = "SELECT pg_sleep(60)"
 
     async def scene(batches: Batches) -> Any:
-        answers = asyncio.create_task(all_of(batches, slow, element(1, "bob", sql="SELECT pg_sleep(60)")))
+        tasks = [*await begun(batches, element(0, sql=slow)), *await begun(batches, element(1, "bob", sql=slow))]
         pids = await asyncio.to_thread(working, operator, 2)
         for pid in pids:
             operator.execute("SELECT pg_terminate_backend(%s)", [pid])
-        return await answers, await batches.run(element(2))
+        return await asyncio.gather(*tasks, return_exceptions=True), await batches.run(element(2))
 
     (first, second), (after, _) = on_loop(scene, loop)
     assert isinstance(first, Unanswered)
@@ -248,7 +300,11 @@ def test_an_element_that_is_queued_too_long_fails_with_nothing_done(
 ) -> None:
     monkeypatch.setattr(batches, "WAIT_SECONDS", 0.3)
     slow = element(0, sql="SELECT pg_sleep(1)")
-    first, second = on_loop(lambda batches: all_of(batches, slow, element(1)))
+
+    async def scene(batches: Batches) -> Any:
+        return await asyncio.gather(*await begun(batches, slow), batches.run(element(1)), return_exceptions=True)
+
+    first, second = on_loop(scene)
     assert isinstance(first, Unanswered)
     assert isinstance(second, PoolTimeout)
 
@@ -265,13 +321,20 @@ def test_an_element_that_is_queued_too_long_behind_locked_wallets_fails_with_not
 
 def until_one_waits(operator: psycopg.Connection[Any]) -> None:
     """Wait until a statement waits for the lock that represents a wallet's."""
-    while not operator.execute("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").fetchone():
+    waiting = """
+      SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
+      WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted
+    """
+    while not operator.execute(waiting).fetchone():
         pass
 
 
 def working(operator: psycopg.Connection[Any], count: int) -> list[int]:
     """Wait until `count` statements of batches are running, and return the ids of their backends."""
-    query = "SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%%test_batch(%%' AND pid <> %s"
+    query = """
+      SELECT pid FROM pg_stat_activity
+      WHERE datname = current_database() AND state = 'active' AND query LIKE '%%test_batch(%%' AND pid <> %s
+    """
     while True:
         pids = [row[0] for row in operator.execute(query, [operator.info.backend_pid]).fetchall()]
         if len(pids) == count:

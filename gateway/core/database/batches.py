@@ -39,6 +39,10 @@ from gateway.core.database.values import Blobs, Elements
 LANES = 2
 """Batches in progress at once: while one waits for the disk, another runs."""
 
+PATIENCE_SECONDS = 0.01
+"""How long elements wait for more owners to join a second batch. They do not wait for the end of the one in progress, because
+its statement may be one that hangs."""
+
 HELD_UP_LANES = 3
 """Batches, of one owner each, that may wait at once for a wallet that a transaction outside this process has locked."""
 
@@ -113,6 +117,8 @@ class Batches:
         self._ready: dict[Hashable, None] = {}  # owners with a queue and nothing in progress, in order
         self._held_up: deque[_Batch] = deque()
         self._lanes, self._held_up_lanes = LANES, HELD_UP_LANES
+        self._is_scheduled = False  # while the next batch has a lane, but not its elements yet
+        self._patience: asyncio.TimerHandle | None = None
 
     async def run(self, element: Element[Row], wait_seconds: float | None = None) -> Row:
         """Run an element and return the result of its `read`.
@@ -140,12 +146,26 @@ class Batches:
             self._ready[owner] = None
 
     def _start(self) -> None:
-        while self._lanes and self._ready:
-            self._lanes -= 1
-            spawn(self._run(self._next()))
+        """Schedule the next batch. A second one waits until it has as many owners as the one in progress, since few large
+        batches cost less than many small ones.
+        """
+        if self._ready and self._lanes and not self._is_scheduled:
+            if self._lanes == LANES or len(self._ready) >= len(self._under_way):
+                self._schedule()
+            elif self._patience is None:
+                self._patience = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, self._schedule)
         while self._held_up_lanes and self._held_up:
             self._held_up_lanes -= 1
             spawn(self._run_held_up(self._held_up.popleft()))
+
+    def _schedule(self) -> None:
+        """Start a batch in the event loop's next turn, so that what arrives in this one joins it."""
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+        self._is_scheduled = True
+        self._lanes -= 1
+        spawn(self._run())
 
     def _next(self) -> _Batch:
         """Take the waiting elements of ready owners, in order, up to the limits of a batch."""
@@ -163,7 +183,10 @@ class Batches:
                 del self._queues[owner]
         return batch
 
-    async def _run(self, batch: _Batch) -> None:
+    async def _run(self) -> None:
+        batch = self._next()
+        self._is_scheduled = False
+        self._start()
         held_up: dict[Hashable, _Batch] = {}
         for waiting in await _execute(batch, wait=False):
             held_up.setdefault(waiting.element.owner, []).append(waiting)

@@ -121,7 +121,7 @@ class LedgerPool:
         self._make_room()
 
     def _make_room(self) -> None:
-        """Let the next waiter open a connection in place of one that is gone."""
+        """Offer the place of a lost connection to the next waiter."""
         if not self._hand_on(None):
             self._count -= 1
 

@@ -64,7 +64,7 @@ async def _refuse(client: ClientSocket, error: ApiError) -> None:
 
 
 async def _refuse_repeated(request: Handshake, client: ClientSocket, headers: dict[str, str]) -> None:
-    """Tell a repeated handshake that its session is over. Nothing is relayed or charged."""
+    """Report the end of the session to a repeated handshake. Nothing is relayed or charged."""
     await client.accept(request.subprotocol, headers)
     message = "The session with this Idempotency-Key is over. Use a new key to open another."
     await client.send(dumps(error_event(IdempotencyKeyReused(message), client.request_id)))

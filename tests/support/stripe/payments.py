@@ -106,7 +106,7 @@ class Payments:
         return intent
 
     def settle(self, intent: Json) -> Json:
-        """Let the bank pay; the charge is the money."""
+        """Confirm the payment, as its bank does. The charge is the money."""
         charge = self._charge(intent, status="succeeded", paid=True)
         intent |= {"status": "succeeded", "amount_received": intent["amount"], "latest_charge": charge["id"]}
         self.events.emit("charge.succeeded", charge)
@@ -114,7 +114,7 @@ class Payments:
         return charge
 
     def fail(self, intent: Json, code: str = "card_declined") -> Json:
-        """Let the bank refuse; the intent waits for another payment method. `code` is the card's decline code."""
+        """Decline the payment, as its bank does. The intent waits for another payment method. `code` is the card's decline code."""
         charge = self._charge(intent, status="failed", paid=False)
         error = _error_of(code)
         charge |= {"failure_code": error["code"], "failure_message": error["message"]}

@@ -82,11 +82,11 @@ class FakeStripe(ServerThread):
         return self._play(lambda: self.checkouts.pay(self.store.any(session_id), settles=settles))
 
     def settle(self, session_id: str) -> Json:
-        """Let the bank pay an open payment."""
+        """Confirm an open payment, as its bank does."""
         return self._play(lambda: self.checkouts.settle(self.store.any(session_id)))
 
     def fail(self, session_id: str) -> Json:
-        """Let the bank refuse an open payment."""
+        """Decline an open payment, as its bank does."""
         return self._play(lambda: self.checkouts.fail(self.store.any(session_id)))
 
     def expire(self, session_id: str) -> Json:
@@ -99,7 +99,7 @@ class FakeStripe(ServerThread):
         self.amend(method_id, _answer=answer)
 
     def end_charge(self, intent_id: str, *, refused: str = "") -> Json:
-        """Let a slow bank pay, or refuse with a code."""
+        """Confirm a delayed payment, or decline it with a code, as its bank does."""
         intent = self.store.any(intent_id)
         return self._play(lambda: self.payments.fail(intent, refused) if refused else self.payments.settle(intent))
 

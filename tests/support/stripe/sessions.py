@@ -108,14 +108,14 @@ class Sessions:
         return session
 
     def settle(self, session: Json) -> Json:
-        """Let the bank of a completed session pay."""
+        """Confirm the payment of a completed session, as its bank does."""
         self.payments.settle(self.store.any(session["payment_intent"]))
         session["payment_status"] = "paid"
         self.events.emit("checkout.session.async_payment_succeeded", session)
         return session
 
     def fail(self, session: Json) -> Json:
-        """Let the bank of a completed session refuse."""
+        """Decline the payment of a completed session, as its bank does."""
         self.payments.fail(self.store.any(session["payment_intent"]))
         self.events.emit("checkout.session.async_payment_failed", session)
         return session
