@@ -193,6 +193,31 @@ SCHEMES: Corruptions = {
         "CREATE OR REPLACE FUNCTION billing_refuse_change() RETURNS trigger LANGUAGE plpgsql AS"
         " 'BEGIN RETURN coalesce(NEW, OLD); END'",
     ),
+    "a guard's function with another line of the sources": (
+        "guards_stand",
+        "CREATE OR REPLACE FUNCTION billing_lock_call(p_usage_id text, p_wait boolean) RETURNS boolean LANGUAGE sql"
+        " AS 'SELECT true'",
+    ),
+    "a guard's refusal emptied": (
+        "guards_stand",
+        "CREATE OR REPLACE FUNCTION billing_refuse_unsound(p_noun text) RETURNS void LANGUAGE sql AS ''",
+    ),
+    "settling that passes guards by": (
+        "guards_stand",
+        "ALTER FUNCTION billing_settle_locked SET session_replication_role = replica",
+    ),
+    "settling with its owner's rights": ("guards_stand", "ALTER FUNCTION billing_settle_locked SECURITY DEFINER"),
+    "a guard that reads others' tables": ("guards_stand", "ALTER FUNCTION billing_only_moves() RESET ALL"),
+    "a guard of other columns": (
+        "guards_stand",
+        "CREATE OR REPLACE TRIGGER wallet_stays BEFORE DELETE OR UPDATE OF id, owner_kind, owner_key, debt_microusd"
+        " OR TRUNCATE ON billing_wallet FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change()",
+    ),
+    "a trigger that swallows losses": (
+        "guards_stand",
+        "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+        "CREATE TRIGGER swallow BEFORE INSERT ON billing_loss FOR EACH ROW EXECUTE FUNCTION swallow()",
+    ),
     "a guard dropped": ("guards_stand", "DROP TRIGGER reservation_stays ON billing_reservation"),
     "a guard that looks the other way": (
         "guards_stand",
@@ -207,6 +232,24 @@ SCHEMES: Corruptions = {
     "a month without its tables": ("months_stand", "INSERT INTO billing_ledger_month (month) VALUES ('2025-01-01')"),
     "a table that slips transfers in": ("months_stand", "CREATE TABLE billing_more () INHERITS (billing_transfer)"),
     "a unique index dropped": ("guards_stand", "ALTER TABLE billing_transfer DROP CONSTRAINT transfer_posted_once"),
+    "a unique index of other columns": (
+        "guards_stand",
+        "ALTER TABLE billing_transfer DROP CONSTRAINT transfer_posted_once",
+        "CREATE UNIQUE INDEX transfer_posted_once ON billing_transfer (id)",
+    ),
+    "a unique index of other rows": (
+        "guards_stand",
+        "SET CONSTRAINTS ALL IMMEDIATE",
+        "DROP INDEX reservation_one_per_key",
+        "CREATE UNIQUE INDEX reservation_one_per_key ON billing_reservation (wallet_id, route, idempotency_key)"
+        " WHERE NOT replayable",
+    ),
+    "a check dropped": (
+        "guards_stand",
+        "SET CONSTRAINTS ALL IMMEDIATE",
+        "ALTER TABLE billing_loss DROP CONSTRAINT loss_amount_positive",
+    ),
+    "transfers that nobody sees": ("guards_stand", "ALTER TABLE billing_transfer ENABLE ROW LEVEL SECURITY"),
     "losses that are swallowed": (
         "guards_stand",
         "CREATE RULE swallow AS ON INSERT TO billing_loss DO INSTEAD NOTHING",
