@@ -184,6 +184,13 @@ SCHEMES: Corruptions = {
         "string_agg(x.digest, ''::bytea ORDER BY x.key COLLATE \"C\")), 'hex')) AS said"
         "    FROM billing_sealable x WHERE x.at >= s.begins_at AND x.at < s.ends_at GROUP BY x.noun) n)",
     ),
+    "a call that the view of what is sealed leaves out": (
+        ONLY_A_SEAL_KNOWS,
+        "DO $$ BEGIN EXECUTE 'CREATE OR REPLACE VIEW billing_sealable AS SELECT * FROM ('"
+        " || rtrim(pg_get_viewdef('billing_sealable'::regclass), ';') || ') x WHERE x.key <> ' || quote_literal(:open); END $$",
+        "SELECT billing_release(:open), billing_release(:holding)",
+        "SELECT billing_seal_until(clock_timestamp())",
+    ),
     "a seal erased": (
         ONLY_A_SEAL_KNOWS,
         "DELETE FROM billing_seal WHERE id = 1",
