@@ -1,19 +1,25 @@
 """The guards of the ledger that `billing/sql` and the models declare; the audit compares them with the database."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 from django.apps import apps
-from django.db.models import UniqueConstraint
+from django.db import connection
+from django.db.models import CheckConstraint, Model, UniqueConstraint
 
-_FUNCTION = re.compile(r"CREATE OR REPLACE FUNCTION (\w+)")
+_FUNCTION = re.compile(r"CREATE OR REPLACE FUNCTION (\w+)\((.*?)\bAS \$\$(.*?)\$\$", re.DOTALL)
+_LANGUAGE = re.compile(r"\bLANGUAGE (\w+)")
+_SETTING = re.compile(r"\bSET (\w+) = ([\w, ]+?)\s*$")
 _TRIGGER = re.compile(
     r"CREATE OR REPLACE TRIGGER (\w+)\s+((?:BEFORE|AFTER) .+?)\s+ON (\w+)\s+(?:REFERENCING OLD TABLE AS \w+ )?"
     r"FOR EACH (ROW|STATEMENT) EXECUTE FUNCTION (\w+)",
     re.DOTALL,
 )
+Rule = TypeVar("Rule", CheckConstraint, UniqueConstraint)
+
 # Bits of pg_trigger.tgtype.
 _ROW, _BEFORE = 1, 2
 _EVENTS = {"INSERT": 4, "DELETE": 8, "UPDATE": 16, "TRUNCATE": 32}
@@ -21,13 +27,33 @@ _EVENTS = {"INSERT": 4, "DELETE": 8, "UPDATE": 16, "TRUNCATE": 32}
 
 @cache
 def expected() -> dict[str, Any]:
-    """Return the parameters of the audit of guards: triggers, functions with their sources, unique indexes."""
-    sources = "\n".join(_sources())
-    names, events, tables, levels, functions = zip(*_TRIGGER.findall(sources), strict=True)
+    """Return the parameters of the audit of guards: triggers, functions with their sources, unique indexes, checks."""
     return {
-        "sources": sources,
-        "functions": sorted(set(_FUNCTION.findall(sources))),
-        "unique_indexes": sorted(_unique_indexes()),
+        **_functions(),
+        **_triggers(),
+        **_unique_indexes(),
+        "checks": [rule.name for _, rule in _rules(CheckConstraint)],
+    }
+
+
+def _functions() -> dict[str, Any]:
+    names, heads, bodies = zip(*_FUNCTION.findall(_source()), strict=True)
+    return {
+        "functions": list(names),
+        "function_bodies": list(bodies),
+        "function_languages": [_LANGUAGE.findall(head)[-1] for head in heads],
+        "function_settings": [_setting(head) for head in heads],
+    }
+
+
+def _setting(head: str) -> str:
+    found = _SETTING.search(head)
+    return f"{found[1]}={found[2]}" if found else ""
+
+
+def _triggers() -> dict[str, Any]:
+    names, events, tables, levels, functions = zip(*_TRIGGER.findall(_source()), strict=True)
+    return {
         "triggers": list(names),
         "trigger_tables": list(tables),
         "trigger_functions": list(functions),
@@ -36,14 +62,39 @@ def expected() -> dict[str, Any]:
     }
 
 
-def _sources() -> list[str]:
+@cache
+def _source() -> str:
     folder = files("billing").joinpath("sql")
-    return [entry.read_text(encoding="utf-8") for entry in folder.iterdir() if entry.name.endswith(".sql")]
+    return "\n".join(entry.read_text(encoding="utf-8") for entry in folder.iterdir() if entry.name.endswith(".sql"))
 
 
-def _unique_indexes() -> set[str]:
-    tables = [model._meta for model in apps.get_app_config("billing").get_models()]  # noqa: SLF001 (documented)
-    return {rule.name for table in tables for rule in table.constraints if isinstance(rule, UniqueConstraint)}
+def _unique_indexes() -> dict[str, Any]:
+    rules = list(_rules(UniqueConstraint))
+    return {
+        "unique_indexes": [rule.name for _, rule in rules],
+        "unique_tables": [model._meta.db_table for model, _ in rules],  # noqa: SLF001 (documented)
+        "unique_columns": [_columns_of(model, rule) for model, rule in rules],
+        "unique_conditions": [_condition_of(model, rule) for model, rule in rules],
+        "unique_with_nulls": [rule.nulls_distinct is False for _, rule in rules],
+    }
+
+
+def _rules(kind: type[Rule]) -> Iterator[tuple[type[Model], Rule]]:
+    for model in apps.get_app_config("billing").get_models():
+        for rule in model._meta.constraints:  # noqa: SLF001 (documented)
+            if isinstance(rule, kind):
+                yield model, rule
+
+
+def _columns_of(model: type[Model], rule: UniqueConstraint) -> str:
+    columns = {field.name: field.column for field in model._meta.fields}  # noqa: SLF001 (documented)
+    return ",".join(str(columns[name]) for name in rule.fields)
+
+
+def _condition_of(model: type[Model], rule: UniqueConstraint) -> str:
+    """Return the condition of a partial index without spaces, quotes and parentheses; empty if it has none."""
+    condition = rule._get_condition_sql(model, connection.schema_editor())  # type: ignore[attr-defined]  # noqa: SLF001
+    return re.sub(r'[() "]', "", condition or "")
 
 
 def _type(events: str, level: str) -> int:
@@ -51,6 +102,7 @@ def _type(events: str, level: str) -> int:
     return fired + (_BEFORE if events.startswith("BEFORE") else 0) + (_ROW if level == "ROW" else 0)
 
 
-def _columns(events: str) -> int:
-    _, _, columns = events.partition(" OF ")
-    return len(columns.split(",")) if columns else 0
+def _columns(events: str) -> str:
+    """Return the columns of UPDATE OF in the order of their names; empty if there are none."""
+    found = re.search(r" OF ([\w,\s]+?)(?: OR |$)", events)
+    return ",".join(sorted(re.findall(r"\w+", found[1]))) if found else ""

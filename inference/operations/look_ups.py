@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
 
 from billing.models import Reservation
 from billing.operations.reviews import Finding
@@ -17,7 +18,7 @@ from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import MalformedUsage
 from gateway.core.contract.aliases import Route
 from gateway.core.outbound.client import close_client
-from gateway.core.outbound.failures import MisconfiguredError, TooLargeError
+from gateway.core.outbound.failures import InterimResponsesError, MisconfiguredError, NotSentError, TooLargeError
 from gateway.core.outbound.redaction import redacted
 from inference.adapters.exchange import NotJSONError, get_object
 from inference.queries import upstreams
@@ -35,7 +36,10 @@ SOUND = frozenset({"input_audio_token", "output_audio_token"})
 
 ASK_SECONDS = 3.0
 
-_NO_RECORD = (NotJSONError, TooLargeError, MisconfiguredError, aiohttp.ClientError, TimeoutError, OSError)
+_NO_RECORD = (
+    *(NotJSONError, TooLargeError, MisconfiguredError, NotSentError, InterimResponsesError),
+    *(aiohttp.ClientError, HttpProcessingError, TimeoutError, OSError),
+)
 
 
 def look_up(call: Reservation) -> Finding | None:

@@ -222,6 +222,26 @@ async def test_what_arrives_in_part_while_nobody_asked_is_not_the_beginning_of_t
         assert [request.connection for request in wire.requests] == [1, 2]
 
 
+@pytest.mark.parametrize(
+    "afterwards", [response(b"evil"), b"HTTP/1.1 200 OK\r\nX-Part: one", b""], ids=["answer", "part", "end"]
+)
+async def test_what_the_event_loop_has_not_read_yet_ends_a_kept_connection_too(
+    client: Client, afterwards: bytes
+) -> None:
+    """A busy loop sends the next request before it reads what arrived meanwhile."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(5)
+        asking = asyncio.ensure_future(client.send("POST", _url_of(listener), {}, JSON, PHASES))
+        with await asyncio.to_thread(_accept_and_read, listener) as first:
+            first.sendall(response(GOOD))
+            assert await _read(await asking) == GOOD
+            first.sendall(afterwards) if afterwards else first.shutdown(socket.SHUT_WR)
+            asking = asyncio.ensure_future(client.send("POST", _url_of(listener), {}, JSON, PHASES))
+            with await asyncio.to_thread(_accept_and_read, listener) as second:
+                second.sendall(response(GOOD))
+                assert await _read(await asking) == GOOD
+
+
 async def test_what_speaks_before_it_was_asked_is_not_sent_to(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of its answers would be taken for the one before."""
     sent: list[bool] = []

@@ -1,4 +1,5 @@
--- A budget holds what its subject's open calls hold, and has spent what they were charged since its month began.
+-- A budget holds what its subject's open calls hold, and has spent what they were charged since its month began. That month
+-- is not in the future, where nothing would be counted until it comes. Small clock differences are allowed.
 WITH usage AS (
   SELECT r.wallet_id, r.product, r.membership_id,
          date_trunc('month', r.closed_at AT TIME ZONE 'UTC')::date AS month,
@@ -20,3 +21,7 @@ WITH usage AS (
 SELECT b.id, format('held %s, open calls %s; spent %s, calls %s', b.held_microusd, e.held, b.spent_microusd, e.spent)
   FROM billing_budget b JOIN expected e ON e.id = b.id
  WHERE b.held_microusd <> e.held OR b.spent_microusd <> e.spent
+UNION ALL
+SELECT b.id, format('counts from %s on, now %s', b.period_start, now()) FROM billing_budget b
+ WHERE b.period_start <> date_trunc('month', b.period_start::timestamp)
+    OR b.period_start > (now() + interval '1 day') AT TIME ZONE 'UTC'

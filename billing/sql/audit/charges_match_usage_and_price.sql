@@ -71,6 +71,10 @@ SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
           THEN format('model %s at the price of %s', coalesce(o.model, r.model), p.alias) END,
      CASE WHEN r.org_id IS DISTINCT FROM CASE WHEN w.owner_kind = 'organization' THEN w.owner_key END AND w.id IS NOT NULL
           THEN format('of organization %s, wallet of %s', r.org_id, w.owner_key) END,
+     CASE WHEN r.closed_at IS NULL AND (r.state = 'review') <> (r.review_reason IS NOT NULL)
+          THEN format('state %s, review for %s', r.state, r.review_reason) END,
+     CASE WHEN r.closed_at IS NULL AND (r.evidence->>'charge_microusd')::numeric NOT BETWEEN 0 AND r.hold_microusd
+          THEN format('evidence of a charge of %s, hold %s', r.evidence->>'charge_microusd', r.hold_microusd) END,
      CASE WHEN r.hold_microusd > r.max_cost_microusd
           THEN format('hold %s, maximum %s', r.hold_microusd, r.max_cost_microusd) END,
      CASE WHEN r.hold_microusd <> r.cash_held_microusd + c.credits OR r.cash_held_microusd < 0

@@ -1,21 +1,55 @@
 -- Every guard of the ledger exists, is enabled and is unchanged since its installation: triggers, functions, unique
--- indexes. Nothing was put in their place, and no session is set to bypass them.
+-- indexes, checks. Nothing was put in their place or added, and no session or function is set to bypass them.
+WITH installed AS MATERIALIZED (
+  SELECT * FROM unnest(%(functions)s::text[], %(function_bodies)s::text[], %(function_languages)s::text[],
+                       %(function_settings)s::text[]) AS f (name, body, language, settings)
+), guard AS MATERIALIZED (
+  SELECT * FROM unnest(%(triggers)s::text[], %(trigger_tables)s::text[], %(trigger_functions)s::text[],
+                       %(trigger_types)s::int[], %(trigger_columns)s::text[]) AS g (name, on_table, function, type, columns)
+), found AS MATERIALIZED (
+  SELECT p.oid, p.proname AS name,
+         EXISTS (SELECT FROM installed f
+                  WHERE f.name = p.proname AND f.body = p.prosrc AND f.language = l.lanname AND NOT p.prosecdef
+                    AND f.settings = coalesce(array_to_string(p.proconfig, '; '), '')) AS is_installed
+    FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+   WHERE p.proname IN (SELECT name FROM installed) AND p.pronamespace = current_schema()::regnamespace
+), ours AS MATERIALIZED (
+  SELECT c.oid, c.relname, c.relrowsecurity FROM pg_class c
+   WHERE c.relkind IN ('r', 'p') AND c.relname LIKE 'billing\_%' AND c.relnamespace = current_schema()::regnamespace
+)
 SELECT g.name, format('trigger of %s is missing, disabled or another', g.on_table)
-  FROM unnest(%(triggers)s::text[], %(trigger_tables)s::text[], %(trigger_functions)s::text[], %(trigger_types)s::int[],
-              %(trigger_columns)s::int[]) AS g (name, on_table, function, type, columns)
+  FROM guard g
  WHERE NOT EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
                     WHERE t.tgname = g.name AND t.tgrelid = to_regclass(g.on_table) AND t.tgenabled IN ('O', 'A')
                       AND t.tgtype = g.type AND t.tgqual IS NULL AND p.proname = g.function
-                      AND cardinality(t.tgattr::int2[]) = g.columns)
+                      AND coalesce((SELECT string_agg(a.attname, ',' ORDER BY a.attname COLLATE "C") FROM pg_attribute a
+                                     WHERE a.attrelid = t.tgrelid AND a.attnum = ANY (t.tgattr)), '') = g.columns)
 UNION ALL
-SELECT f.name, CASE WHEN p.oid IS NULL THEN 'function is missing' ELSE 'function is another than was installed' END
-  FROM unnest(%(functions)s::text[]) AS f (name)
-  LEFT JOIN pg_proc p ON p.proname = f.name AND p.pronamespace = current_schema()::regnamespace
- WHERE p.oid IS NULL OR position(p.prosrc IN %(sources)s) = 0
+SELECT t.tgname, format('trigger of %s was not installed', t.tgrelid::regclass)
+  FROM pg_trigger t JOIN ours o ON o.oid = t.tgrelid
+ WHERE NOT t.tgisinternal
+   AND NOT EXISTS (SELECT FROM guard g WHERE g.name = t.tgname AND g.on_table = o.relname)
+   AND o.relname NOT IN (SELECT name FROM billing_month_tables())  -- whose triggers months_are_intact checks
 UNION ALL
-SELECT i.name, 'unique index is missing or not valid' FROM unnest(%(unique_indexes)s::text[]) AS i (name)
- WHERE NOT EXISTS (SELECT FROM pg_index x WHERE x.indexrelid = to_regclass(i.name) AND x.indisunique AND x.indisvalid
-                      AND x.indisready)
+SELECT f.name, 'function is missing' FROM installed f WHERE f.name NOT IN (SELECT name FROM found)
+UNION ALL
+SELECT f.name, 'function is another than was installed' FROM found f WHERE NOT f.is_installed
+UNION ALL
+SELECT i.name, 'unique index is missing, not valid or another'
+  FROM unnest(%(unique_indexes)s::text[], %(unique_tables)s::text[], %(unique_columns)s::text[],
+              %(unique_conditions)s::text[], %(unique_with_nulls)s::bool[]) AS i (name, on_table, columns, condition, with_nulls)
+ WHERE NOT EXISTS (SELECT FROM pg_index x WHERE x.indexrelid = to_regclass(i.name) AND x.indrelid = to_regclass(i.on_table)
+                      AND x.indisunique AND x.indisvalid AND x.indisready AND x.indnullsnotdistinct = i.with_nulls
+                      AND coalesce(regexp_replace(pg_get_expr(x.indpred, x.indrelid), '::text|[() "]', '', 'g'), '') = i.condition
+                      AND (SELECT string_agg(coalesce(a.attname, '?'), ',' ORDER BY k.place)
+                             FROM unnest(x.indkey::int2[]) WITH ORDINALITY AS k (number, place)
+                             LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.number) = i.columns)
+UNION ALL
+SELECT c.name, 'check is missing or not valid' FROM unnest(%(checks)s::text[]) AS c (name)
+ WHERE NOT EXISTS (SELECT FROM pg_constraint k JOIN ours o ON o.oid = k.conrelid
+                    WHERE k.conname = c.name AND k.contype = 'c' AND k.convalidated)
+UNION ALL
+SELECT o.relname, 'rows are hidden by row security' FROM ours o WHERE o.relrowsecurity
 UNION ALL
 SELECT c.relname, format('rule %s rewrites statements', r.rulename)
   FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class

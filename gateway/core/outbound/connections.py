@@ -5,6 +5,7 @@ The classes depend on aiohttp's internals. Tests over real sockets fail if a new
 
 import asyncio
 import errno
+import select
 from functools import partial
 from http import HTTPStatus
 from typing import Any, ClassVar, TypedDict
@@ -68,6 +69,16 @@ class CarefulHandler(ResponseHandler):
         partial head."""
         self._parser = None
 
+    @property
+    def is_quiet(self) -> bool:
+        """Return whether nothing has arrived since the last response, not even in the system's buffer, and no end of the
+        connection. The event loop may be too busy to have read it."""
+        if self.should_close or self.transport is None:
+            return False
+        incoming = select.poll()
+        incoming.register(self.transport.get_extra_info("socket"), select.POLLIN)
+        return not incoming.poll(0)
+
 
 class AbortingHandler(CarefulHandler):
     """A connection that is aborted instead of closed: under TLS, a peer that keeps sending would delay the close."""
@@ -78,10 +89,11 @@ class AbortingHandler(CarefulHandler):
 
 
 class CarefulConnector(aiohttp.TCPConnector):
-    """A pool that discards a connection on which data arrived while it was idle.
+    """A pool that discards a connection on which data arrived while it was idle, or that the other side has closed.
 
     aiohttp's pool only checks whether a connection is open. A response that arrived late, or twice, would be taken for the
-    response to the next call, and reach another customer.
+    response to the next call, and reach another customer. A request over a closed connection would be lost, and it would be
+    unknown whether it was accepted.
     """
 
     handler: ClassVar[type[ResponseHandler]] = CarefulHandler
@@ -92,7 +104,7 @@ class CarefulConnector(aiohttp.TCPConnector):
 
     async def _get(self, key: ConnectionKey, traces: list[Trace]) -> Connection | None:
         while (connection := await super()._get(key, traces)) is not None:
-            if connection.protocol is not None and not connection.protocol.should_close:
+            if isinstance(connection.protocol, CarefulHandler) and connection.protocol.is_quiet:
                 return connection
             connection.close()
         return None

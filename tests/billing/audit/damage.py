@@ -84,6 +84,10 @@ DAMAGE: Corruptions = {
         "UPDATE billing_budget SET held_microusd = held_microusd + 1",
     ),
     "a budget's month forgotten": ("budgets_match_calls", "UPDATE billing_budget SET spent_microusd = 0"),
+    "a budget whose month is yet to come": (
+        "budgets_match_calls",
+        "UPDATE billing_budget SET spent_microusd = 0, period_start = (period_start + interval '1 year')::date",
+    ),
     "a call taken out of a budget's month": (
         "budgets_match_calls",
         "UPDATE billing_reservation SET closed_at = closed_at - interval '40 days' WHERE id = :paid_by_org",
@@ -186,6 +190,11 @@ DAMAGE: Corruptions = {
         "replay_belongs_to_its_call",
         "UPDATE billing_stored_replay SET expires_at = now() WHERE reservation_id = :reviewed",
     ),
+    "a stored answer that states another charge": (
+        "replay_belongs_to_its_call",
+        """UPDATE billing_stored_replay SET headers = '{"encrypted": [["x-service-charge-microusd", "1"]]}'"""
+        " WHERE reservation_id = :settled",
+    ),
     "a stored answer of nobody": (
         "replay_belongs_to_its_call",
         "UPDATE billing_stored_replay SET reservation_id = 'use_nobody' WHERE reservation_id = :settled",
@@ -202,6 +211,22 @@ DAMAGE: Corruptions = {
     "a call past its deadline": (
         "nothing_is_stale",
         "UPDATE billing_reservation SET deadline_at = now() - interval '1 hour' WHERE id = :open",
+    ),
+    "a call without a deadline": (
+        "nothing_is_stale",
+        "UPDATE billing_reservation SET deadline_at = NULL WHERE id = :open",
+    ),
+    "a review of a call that was not sent": (
+        "nothing_is_stale",
+        "UPDATE billing_reservation SET dispatched_at = NULL WHERE id = :reviewed",
+    ),
+    "a review for no reason": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_reservation SET review_reason = NULL WHERE id = :reviewed",
+    ),
+    "evidence of more than the hold": (
+        "charges_match_usage_and_price",
+        """UPDATE billing_reservation SET evidence = '{"charge_microusd": 51}' WHERE id = :reviewed""",
     ),
     "a review without an end": (
         "nothing_is_stale",

@@ -184,6 +184,13 @@ SCHEMES: Corruptions = {
         "string_agg(x.digest, ''::bytea ORDER BY x.key COLLATE \"C\")), 'hex')) AS said"
         "    FROM billing_sealable x WHERE x.at >= s.begins_at AND x.at < s.ends_at GROUP BY x.noun) n)",
     ),
+    "a call that the view of what is sealed leaves out": (
+        ONLY_A_SEAL_KNOWS,
+        "DO $$ BEGIN EXECUTE 'CREATE OR REPLACE VIEW billing_sealable AS SELECT * FROM ('"
+        " || rtrim(pg_get_viewdef('billing_sealable'::regclass), ';') || ') x WHERE x.key <> ' || quote_literal(:open); END $$",
+        "SELECT billing_release(:open), billing_release(:holding)",
+        "SELECT billing_seal_until(clock_timestamp())",
+    ),
     "a seal erased": (
         ONLY_A_SEAL_KNOWS,
         "DELETE FROM billing_seal WHERE id = 1",
@@ -192,6 +199,31 @@ SCHEMES: Corruptions = {
         "guards_are_intact",
         "CREATE OR REPLACE FUNCTION billing_refuse_change() RETURNS trigger LANGUAGE plpgsql AS"
         " 'BEGIN RETURN coalesce(NEW, OLD); END'",
+    ),
+    "a guard's function with another line of the sources": (
+        "guards_are_intact",
+        "CREATE OR REPLACE FUNCTION billing_lock_call(p_usage_id text, p_wait boolean) RETURNS boolean LANGUAGE sql"
+        " AS 'SELECT true'",
+    ),
+    "a guard's refusal emptied": (
+        "guards_are_intact",
+        "CREATE OR REPLACE FUNCTION billing_refuse_unsound(p_noun text) RETURNS void LANGUAGE sql AS ''",
+    ),
+    "settling that passes guards by": (
+        "guards_are_intact",
+        "ALTER FUNCTION billing_settle_locked SET session_replication_role = replica",
+    ),
+    "settling with its owner's rights": ("guards_are_intact", "ALTER FUNCTION billing_settle_locked SECURITY DEFINER"),
+    "a guard that reads others' tables": ("guards_are_intact", "ALTER FUNCTION billing_only_moves() RESET ALL"),
+    "a guard of other columns": (
+        "guards_are_intact",
+        "CREATE OR REPLACE TRIGGER wallet_stays BEFORE DELETE OR UPDATE OF id, owner_kind, owner_key, debt_microusd"
+        " OR TRUNCATE ON billing_wallet FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change()",
+    ),
+    "a trigger that swallows losses": (
+        "guards_are_intact",
+        "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+        "CREATE TRIGGER swallow BEFORE INSERT ON billing_loss FOR EACH ROW EXECUTE FUNCTION swallow()",
     ),
     "a guard dropped": ("guards_are_intact", "DROP TRIGGER reservation_stays ON billing_reservation"),
     "a guard that looks the other way": (
@@ -216,6 +248,24 @@ SCHEMES: Corruptions = {
         "guards_are_intact",
         "ALTER TABLE billing_transfer DROP CONSTRAINT transfer_posted_once",
     ),
+    "a unique index of other columns": (
+        "guards_are_intact",
+        "ALTER TABLE billing_transfer DROP CONSTRAINT transfer_posted_once",
+        "CREATE UNIQUE INDEX transfer_posted_once ON billing_transfer (id)",
+    ),
+    "a unique index of other rows": (
+        "guards_are_intact",
+        "SET CONSTRAINTS ALL IMMEDIATE",
+        "DROP INDEX reservation_one_per_key",
+        "CREATE UNIQUE INDEX reservation_one_per_key ON billing_reservation (wallet_id, route, idempotency_key)"
+        " WHERE NOT replayable",
+    ),
+    "a check dropped": (
+        "guards_are_intact",
+        "SET CONSTRAINTS ALL IMMEDIATE",
+        "ALTER TABLE billing_loss DROP CONSTRAINT loss_amount_positive",
+    ),
+    "transfers that nobody sees": ("guards_are_intact", "ALTER TABLE billing_transfer ENABLE ROW LEVEL SECURITY"),
     "losses that are swallowed": (
         "guards_are_intact",
         "CREATE RULE swallow AS ON INSERT TO billing_loss DO INSTEAD NOTHING",

@@ -159,6 +159,21 @@ def test_an_answer_that_is_not_a_record_charges_nothing(
     assert "sk-upstream-secret" not in caplog.text
 
 
+@pytest.mark.parametrize("raw", [b"no HTTP\r\n\r\n", b""], ids=["no HTTP", "nothing"])
+def test_an_upstream_whose_answer_is_no_http_has_no_record(
+    stage: Stage, raw: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    caller = left_to_review(stage, "garbage-json")
+    with MisbehavingUpstream() as upstream:
+        upstream.play = Play([raw])
+        Upstream.objects.filter(deployments__alias__name=caller.only_call.model).update(base_url=upstream.base_url)
+        assert reconcile() == 0
+        assert len(upstream.asked) == 1
+    assert caller.only_call.state == "review"
+    assert "has no record of gen-" in caplog.text
+    assert "failed" not in caplog.text  # an exception that nobody expected
+
+
 def test_no_more_than_the_hold_is_charged(stage: Stage) -> None:
     caller = left_to_review(stage, "garbage-json")
     stage.upstream.records.changed = {"native_tokens_completion": 10**6}
