@@ -13,6 +13,12 @@ LOCK = $(RUN) -m uv pip compile --quiet --generate-hashes --universal --python-v
 # For commands of manage.py that look at a database, without touching anybody's.
 BESIDE_DATABASE = DJANGO_SETTINGS_MODULE=gateway.settings.test $(RUN) -m gateway.run.temporary
 
+# A proxy that the environment names for downloads cannot reach this machine's own servers.
+comma := ,
+NOT_PROXIED := $(or $(no_proxy),$(NO_PROXY))
+export NO_PROXY := 127.0.0.1,localhost,::1$(if $(NOT_PROXIED),$(comma)$(NOT_PROXIED))
+export no_proxy := $(NO_PROXY)
+
 .DEFAULT_GOAL := help
 .PHONY: help run demo demo-app test check fmt lock bench bench-peers chaos venv venv-dev venv-peers python
 

@@ -1,6 +1,7 @@
 """`python -m gateway.run`: runs the gateway in the foreground."""
 
 import ctypes
+import errno
 import os
 import signal
 import sys
@@ -12,6 +13,8 @@ from gateway.run.options import Options
 
 # `make` waits for this process, so if it has gone, it was killed.
 FOLLOW_PARENT = "--follow-parent"
+# What a traceback would not explain better.
+DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 
 def main(arguments: list[str]) -> int:
@@ -21,11 +24,22 @@ def main(arguments: list[str]) -> int:
     # Logs and similar files are readable only by their owner; directories that others must enter are opened explicitly.
     os.umask(0o077)
     try:
-        Launch(Options.read(os.environ)).run()
+        options = Options.read(os.environ)
+        _run(options)
     except StartError as error:
         say(str(error))
         return 1
     return 0
+
+
+def _run(options: Options) -> None:
+    """Run until a signal. Raises StartError, also if the disk fails."""
+    try:
+        Launch(options).run()
+    except OSError as error:
+        if error.errno not in DISK_ERRORS:
+            raise
+        raise StartError(f"Cannot write to the data directory {options.data_dir}: {error.strerror}.") from error
 
 
 if __name__ == "__main__":

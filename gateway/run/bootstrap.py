@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import venv
 from pathlib import Path
 from typing import Iterable, Iterator
@@ -25,6 +26,8 @@ COVERS = {
 PIN = re.compile(r"^[\w.-]+(?:\[[\w,-]+\])?==", re.MULTILINE)
 TURN = re.compile(r"(?:Collecting |Requirement already satisfied: )([\w.-]+)|Processing \S*/([\w.]+)-")
 PROJECT_DIR = Path(__file__).resolve().parents[2]
+# A network that is away for a moment is asked again. What pip has downloaded is kept in its cache.
+PAUSES_SECONDS = (5, 20)
 
 
 def main(arguments: list) -> int:
@@ -52,7 +55,7 @@ def ready(environment: Path, requirements: Path) -> int:
         if not create(environment):
             return fail("Python's venv module has no pip here; on Debian: apt install python3-venv")
     say("installing %s into %s (only once; takes about a minute) ..." % (requirements.name, environment.name))
-    if not install(python, requirements):
+    if not install_patiently(python, requirements):
         return fail("Installing %s failed; see above." % requirements.name)
     stamp.write_text(wanted)
     for covered in COVERS.get(requirements.stem, ()):
@@ -80,6 +83,16 @@ def create(environment: Path) -> bool:
 def has_pip(python: Path) -> bool:
     """Return whether an environment is complete enough to install into."""
     return runs(python, "-m", "pip", "--version")
+
+
+def install_patiently(python: Path, requirements: Path) -> bool:
+    """Install, and try again after each of PAUSES_SECONDS if that fails."""
+    for pause_seconds in PAUSES_SECONDS:
+        if install(python, requirements):
+            return True
+        say("installing %s failed; trying again in %d s ..." % (requirements.name, pause_seconds))
+        time.sleep(pause_seconds)
+    return install(python, requirements)
 
 
 def install(python: Path, requirements: Path) -> bool:

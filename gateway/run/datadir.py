@@ -1,6 +1,7 @@
 """Creates a PostgreSQL data directory atomically, and recovers one after a crash."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,8 @@ from gateway.run.identity import Identity
 
 SUPERUSER = "gateway"
 ORPHAN_GRACE_SECONDS = 20.0
+NEW_CLUSTER_BYTES = 256 * 1024 * 1024
+"""The free space that a new data directory needs: its files, and PostgreSQL's first logs."""
 # `postgres.py` parses messages, so their language is fixed.
 LOCALE = {"LC_ALL": "C", "LANG": "C", "TZ": "UTC"}
 HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
@@ -40,6 +43,7 @@ class DataDirectory:
         """Run `initdb` in a temporary directory and rename it, so that an interrupted run leaves nothing that looks
         complete."""
         self._remove_unfinished()
+        self._check_space()
         temporary = Path(tempfile.mkdtemp(prefix=f"{self.path.name}.new-", dir=self.path.parent))
         with tempfile.NamedTemporaryFile("w", dir=self.path.parent, prefix=f"{self.path.name}.new-") as secret:
             secret.write(password)
@@ -49,6 +53,13 @@ class DataDirectory:
                     self.identity.own(path)
             self._initdb(binaries, temporary, secret.name, durable)
         temporary.rename(self.path)
+
+    def _check_space(self) -> None:
+        """Refuse a disk that is about to be full: what fails then depends on who writes first."""
+        free_bytes = shutil.disk_usage(self.path.parent).free
+        if free_bytes < NEW_CLUSTER_BYTES:
+            free, needed = free_bytes // 2**20, NEW_CLUSTER_BYTES // 2**20
+            raise StartError(f"Only {free} MiB are free for {self.path}, and a new database needs {needed}.")
 
     def _initdb(self, binaries: Binaries, target: Path, password_file: str, durable: bool) -> None:
         command = [binaries.program("initdb"), "-D", str(target), "-U", SUPERUSER, f"--pwfile={password_file}"]
@@ -65,7 +76,7 @@ class DataDirectory:
         )
         if outcome.returncode:
             shutil.rmtree(target, ignore_errors=True)
-            raise StartError(f"initdb failed: {_last_line(outcome.stderr)}")
+            raise StartError(f"initdb failed: {_reason(outcome.stderr)}")
 
     def environment(self, outer: Mapping[str, str]) -> dict[str, str]:
         """Return the environment of PostgreSQL's programs, without our PG* variables, which would configure them."""
@@ -108,7 +119,8 @@ class DataDirectory:
             time.sleep(0.05)
 
 
-def _last_line(text: str) -> str:
-    """Return the last line that is not blank."""
+def _reason(text: str) -> str:
+    """Return the first error of `initdb`, which is followed by what it cleans up, otherwise its last line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "no message"
+    errors = (line for line in lines if re.search(r"\b(?:error|FATAL|PANIC): ", line))
+    return next(errors, lines[-1] if lines else "no message")

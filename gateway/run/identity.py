@@ -45,8 +45,12 @@ class Identity:
 
 
 def database_identity() -> Identity | None:
-    """Return the user to run PostgreSQL as: None for the current user, an unprivileged user if that is root."""
+    """Return the user to run PostgreSQL as: None for the current user, an unprivileged user if that is root.
+
+    Raises StartError in one line if PostgreSQL would refuse every user there is.
+    """
     if os.geteuid() != 0:
+        _check_is_known(os.geteuid())
         return None
     for name in UNPRIVILEGED:
         try:
@@ -57,3 +61,13 @@ def database_identity() -> Identity | None:
     raise StartError(
         "PostgreSQL does not run as root, and there is no user 'nobody'; run the gateway as an ordinary user."
     )
+
+
+def _check_is_known(uid: int) -> None:
+    """Refuse a user without a name, as containers may have, because PostgreSQL does."""
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        raise StartError(
+            f"PostgreSQL does not run as user {uid}, who has no entry in /etc/passwd; use one who has, or set DATABASE_URL."
+        ) from None

@@ -204,4 +204,4 @@ def _failure_text(text: str, log_path: Path) -> str:
     begins = next((number for number, line in enumerate(lines) if line.startswith(COMPLAINTS)), None)
     if begins is not None:
         return reduce(str.removeprefix, COMPLAINTS, "\n".join(lines[begins:]))
-    return f"Preparing the database failed: {''.join(lines[-1:])} (see {log_path})"
+    return f"Preparing the database failed: {lines[-1] if lines else 'no message, is the disk full?'} (see {log_path})"

@@ -106,10 +106,10 @@ def test_threads_share_one_snapshot(ring: Keyring) -> None:
 @pytest.mark.django_db
 def test_looking_up_a_key_costs_next_to_nothing(ring: Keyring) -> None:
     kid = ring.current_sync().signing_kid
-    began = time.perf_counter()
+    began = time.thread_time()
     for _ in range(10_000):
         ring.verifying_key(kid)
-    assert time.perf_counter() - began < 1.0
+    assert time.thread_time() - began < 1.0
 
 
 def refuse(*, now: object) -> None:

@@ -23,7 +23,7 @@ FLAGS = (
     "--use-fake-ui-for-media-stream",
     "--autoplay-policy=no-user-gesture-required",
 )
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The examples of the integrations' pages do what the pages say, one page after the other, against a real gateway."""
+"""The examples of the integrations' pages do what the pages say, each page by itself, against a real gateway."""
 
 import re
 import subprocess
@@ -34,24 +34,28 @@ def ids(alice: Gateway) -> dict[str, str]:
     return {"PROJECT_ID": docs["projectId"], "ARTIFACT_ID": artifact["artifactId"]}
 
 
-SHELL = [(page, number) for page in PAGES for number, block in enumerate(blocks_of(page, "sh")) if CALL.search(block)]
-
-
-@pytest.mark.parametrize(("name", "number"), SHELL)
-def test_a_shell_example(
-    name: str, number: int, integrations_gateway: DemoGateway, alice: Gateway, ids: dict[str, str]
+@pytest.mark.parametrize("name", PAGES)
+def test_the_examples_of_a_page(
+    name: str, integrations_gateway: DemoGateway, alice: Gateway, ids: dict[str, str], tmp_path: Path
 ) -> None:
-    block = blocks_of(name, "sh")[number]
+    """The shell's examples run first: the one in Python may read what they wrote."""
+    shell = [block for block in blocks_of(name, "sh") if CALL.search(block)]
+    python = blocks_of(name, "python")
+    assert len(python) == (name in TOLD)
+    assert shell or python
+    for block in shell:
+        _run_in_shell(block, integrations_gateway, alice, ids)
+    for example in python:
+        told = _run_in_python(example, integrations_gateway, tmp_path)
+        assert re.search(TOLD[name], told), told
+
+
+def _run_in_shell(block: str, gateway: DemoGateway, alice: Gateway, ids: dict[str, str]) -> None:
     method, path = CALL.findall(block)[0]
     for variable, value in ids.items():
         path = path.replace(f"${variable}", value)
-    environment = {
-        **ids,
-        **SECRETS,
-        "GATEWAY_BASE_URL": integrations_gateway.base_url,
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
-    }
-    environment |= _signed(alice, method, integrations_gateway.base_url + path)
+    environment = {**ids, **SECRETS, "GATEWAY_BASE_URL": gateway.base_url, "PATH": "/usr/local/bin:/usr/bin:/bin"}
+    environment |= _signed(alice, method, gateway.base_url + path)
     script = block.replace("curl -X", "curl --silent --show-error --write-out '\\n%{http_code}' -X")
     told = subprocess.run(["bash", "-euc", script], env=environment, capture_output=True, text=True, timeout=60)
     assert told.returncode == 0, told.stderr
@@ -64,13 +68,11 @@ def _signed(gateway: Gateway, method: str, url: str) -> dict[str, str]:
     return {"ACCESS_TOKEN": token, "PROOF": gateway.signer.headers(method, url, token)["DPoP"]}
 
 
-@pytest.mark.parametrize("name", TOLD)
-def test_the_python_example(name: str, integrations_gateway: DemoGateway, tmp_path: Path) -> None:
-    [example] = blocks_of(name, "python")
+def _run_in_python(example: str, gateway: DemoGateway, directory: Path) -> str:
     assert ALICE in example
-    script = tmp_path / "example.py"
-    local = example.replace("http://127.0.0.1:8000", integrations_gateway.base_url)
-    script.write_text(local.replace(".data", str(integrations_gateway.data_dir)))
-    told = integrations_gateway.run(str(script), PYTHONPATH=str(CLIENT))
+    script = directory / "example.py"
+    local = example.replace("http://127.0.0.1:8000", gateway.base_url)
+    script.write_text(local.replace(".data", str(gateway.data_dir)))
+    told = gateway.run(str(script), PYTHONPATH=str(CLIENT))
     assert told.returncode == 0, told.stderr
-    assert re.search(TOLD[name], told.stdout), told.stdout
+    return told.stdout

@@ -94,7 +94,7 @@ def send(case: schemathesis.Case, base_url: str, gateway: Gateway | None) -> req
     arguments = case.as_transport_kwargs(base_url=base_url)
     for name in ("Authorization", "DPoP"):
         arguments["headers"].pop(name, None)
-    return requests.request(auth=gateway.requests_auth if gateway else None, timeout=20, **arguments)
+    return requests.request(auth=gateway.requests_auth if gateway else None, timeout=60, **arguments)
 
 
 def check(case: schemathesis.Case, response: requests.Response) -> None:

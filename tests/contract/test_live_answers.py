@@ -49,7 +49,7 @@ def test_reads(gateway: Gateway, path: str) -> None:
 
 @pytest.mark.parametrize("path", ["oauth-authorization-server", "oauth-protected-resource"])
 def test_metadata(demo_gateway: DemoGateway, path: str) -> None:
-    response = requests.get(f"{demo_gateway.base_url}/.well-known/{path}", timeout=5)
+    response = requests.get(f"{demo_gateway.base_url}/.well-known/{path}", timeout=60)
     check(response, "GET", f"/.well-known/{path}", 200)
 
 
@@ -124,15 +124,15 @@ def test_refusals_of_a_metered_call(
 
 def test_a_missing_proof_is_challenged(demo_gateway: DemoGateway) -> None:
     for method, path in (("GET", "/v1/wallet"), ("POST", "/v1/chat/completions")):
-        response = requests.request(method, demo_gateway.base_url + path, json={}, timeout=5)
+        response = requests.request(method, demo_gateway.base_url + path, json={}, timeout=60)
         assert check(response, method, path, 401)["error"]["code"] == "invalid_dpop_proof"
         assert response.headers["WWW-Authenticate"].startswith('DPoP error="invalid_dpop_proof", error_description="')
 
 
 def test_token_routes_refuse_as_oauth_does(demo_gateway: DemoGateway) -> None:
     exchange = requests.post(
-        f"{demo_gateway.base_url}/v1/auth/token/exchange", json={"assertion": "no", "dpop_jwk": {}}, timeout=5
+        f"{demo_gateway.base_url}/v1/auth/token/exchange", json={"assertion": "no", "dpop_jwk": {}}, timeout=60
     )
     assert check(exchange, "POST", "/v1/auth/token/exchange", 400)["param"] == "dpop_jwk"
-    standard = requests.post(f"{demo_gateway.base_url}/v1/oauth/token", data={"grant_type": "password"}, timeout=5)
+    standard = requests.post(f"{demo_gateway.base_url}/v1/oauth/token", data={"grant_type": "password"}, timeout=60)
     assert check(standard, "POST", "/v1/oauth/token", 400)["error"] == "unsupported_grant_type"

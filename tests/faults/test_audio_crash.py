@@ -64,7 +64,7 @@ def test_a_killed_call_leaves_neither_money_nor_a_file(
     caller.path, home = path, plain.origin
     with gateway_process(MOMENT=moment, CALL_JOURNAL_DIR=str(journals), UPLOADS_DIR=str(uploads)) as (origin, server):
         send_and_die(caller, body, origin)
-        assert server.wait(timeout=20) == -signal.SIGKILL
+        assert server.wait(timeout=60) == -signal.SIGKILL
     recover_later()
     assert list(uploads.iterdir()) == []
     assert audit.findings() == []

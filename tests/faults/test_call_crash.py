@@ -52,7 +52,7 @@ def send_and_die(caller: Caller, body: Any, origin: Any) -> Any:
     """Send a request whose answer never arrives, or is incomplete."""
     caller.origin = origin
     try:
-        answer = caller.post(body, key="one", timeout=20)
+        answer = caller.post(body, key="one", timeout=60)
     except (httpx.TransportError, httpx.StreamError):
         return
     pytest.fail(f"the server lived: {answer.status_code} {answer.text}")
@@ -95,7 +95,7 @@ def test_a_killed_call_is_charged_once_or_waits_with_its_hold(
     body, home = chat(alias, stream=stream), caller.origin
     with gateway_process(MOMENT=moment, CALL_JOURNAL_DIR=str(journals)) as (origin, server):
         send_and_die(caller, body, origin)
-        assert server.wait(timeout=20) == -signal.SIGKILL
+        assert server.wait(timeout=60) == -signal.SIGKILL
     recover_later()
     assert audit.findings() == []
     caller.origin = home

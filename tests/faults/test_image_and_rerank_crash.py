@@ -57,8 +57,8 @@ def test_a_killed_call_is_charged_once_or_waits_with_its_hold(
     with gateway_process(MOMENT=moment, CALL_JOURNAL_DIR=str(journals)) as (origin, server):
         caller.origin = origin
         with pytest.raises((httpx.TransportError, httpx.StreamError)):
-            caller.post(body, path=path, timeout=20)
-        assert server.wait(timeout=20) == -signal.SIGKILL
+            caller.post(body, path=path, timeout=60)
+        assert server.wait(timeout=60) == -signal.SIGKILL
     recover_later()
     assert_ended(caller, state, held)
 

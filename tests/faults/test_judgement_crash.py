@@ -46,8 +46,8 @@ def ask_and_die(bench: Bench, journals: Path, moment: str) -> tuple[Caller, str,
     with gateway_process(MOMENT=moment, CALL_JOURNAL_DIR=str(journals)) as (origin, server):
         caller.origin = origin
         with pytest.raises((httpx.TransportError, httpx.StreamError)):
-            post(caller, ask(model=source, allow_fallback=True), key=KEY, timeout=20)
-        assert server.wait(timeout=20) == -signal.SIGKILL
+            post(caller, ask(model=source, allow_fallback=True), key=KEY, timeout=60)
+        assert server.wait(timeout=60) == -signal.SIGKILL
     recover_later()
     caller.origin = home
     return caller, source, target

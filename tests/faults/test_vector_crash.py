@@ -55,7 +55,7 @@ def send_and_die(world: Bench, origin: str) -> None:
     """Send a request whose answer never arrives."""
     home, world.caller.origin = world.caller.origin, origin
     with pytest.raises(httpx.TransportError):
-        world.caller.post({"model": world.model, **BODIES[world.path]}, path=world.path, key="one", timeout=20)
+        world.caller.post({"model": world.model, **BODIES[world.path]}, path=world.path, key="one", timeout=60)
     world.caller.origin = home
 
 
@@ -83,7 +83,7 @@ def test_a_killed_call_is_charged_once_or_waits_with_its_hold(
     with bench(stage, upstream_of_vectors, path) as world:
         with gateway_process(MOMENT=moment, CALL_JOURNAL_DIR=str(journals)) as (origin, server):
             send_and_die(world, origin)
-            assert server.wait(timeout=20) == -signal.SIGKILL
+            assert server.wait(timeout=60) == -signal.SIGKILL
         assert len(upstream_of_vectors.asked) == answers
         recover_later()
         assert audit.findings() == []

@@ -44,6 +44,7 @@ pytestmark = pytest.mark.django_db
 BLANKS = "organizations.tasks.blank_invitation_emails"
 LONG = timedelta(days=400)
 KEY = "kept"
+AVOIDABLE = ("seqscan", "bitmapscan", "sort", "incremental_sort")
 SIGN_IN: dict[str, Any] = {"client_id": "https://app.example", "redirect_uri": "https://app.example/cb", "scopes": []}
 
 # Books: what was agreed, paid and done; nothing is ever deleted.
@@ -277,13 +278,17 @@ def test_invitations_keep_their_row_and_lose_their_address() -> None:
 
 @pytest.mark.parametrize("job", sorted({*jobs().values(), BLANKS}))
 def test_a_purge_reads_an_index_in_its_order(job: str) -> None:
-    """Nothing is read but what is deleted, however large the table. With few rows only a forbidden scan shows it."""
+    """Nothing is read but what is deleted, however large the table.
+
+    With few rows, or with statistics left behind by a test that committed many, scanning or sorting everything is cheaper.
+    So both are forbidden: they remain in a plan only if no index makes them unnecessary.
+    """
     with CaptureQueriesContext(connection) as queries:
         run(job)
     batches = [query["sql"] for query in queries if "SKIP LOCKED" in query["sql"]]
     assert batches
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        cursor.execute("; ".join(f"SET LOCAL enable_{node} = off" for node in AVOIDABLE))
         for batch in batches:
             cursor.execute(f"EXPLAIN {batch}")
             plan = "\n".join(row[0] for row in cursor.fetchall())

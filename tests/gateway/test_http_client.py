@@ -21,10 +21,10 @@ from gateway.core.outbound.failures import Failure, MisconfiguredError, failure_
 from gateway.core.outbound.response import Response
 from gateway.core.outbound.timeouts import answer_timeout
 from tests.inference.adapters.certificates import self_signed
-from tests.inference.adapters.wire import GOOD, Wire, chunk, chunked_head, response, serving
+from tests.inference.adapters.wire import GOOD, Wire, chunk, chunked_head, response, serving, until_heard
 from tests.support.concurrency import eventually_async
 
-PHASES = answer_timeout(5.0)
+PHASES = answer_timeout(60.0)
 JSON = Body("application/json", b"{}")
 
 
@@ -213,11 +213,14 @@ async def test_what_arrives_in_part_while_nobody_asked_is_not_the_beginning_of_t
         await writer.drain()
         await asyncio.sleep(0.02)
         writer.write(b"HTTP/1.1 200 OK\r\nX-Part: one")
+        await writer.drain()
+        told.set()
 
+    told = asyncio.Event()
     evil = b"\r\n" + response(b"evil")
     async with serving(answer_and_begin_another, evil, response(GOOD)) as wire:
         assert await answer_of(client, wire) == GOOD
-        await asyncio.sleep(0.1)
+        await until_heard(told)
         await answer_of(client, wire)
         assert [request.connection for request in wire.requests] == [1, 2]
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 from billing.models import Checkout, Invoice, InvoicePayment
 from billing.operations import checkouts as billing
 from billing.operations import invoice_payments, invoices
+from billing.rules.invoices import SETTLED_AFTER
 from billing.rules.months import month_around, month_before
 from gateway.core.contract.ids import new_id
 from organizations.models import Entitlement, EntitlementInterval, Seat, SeatInterval
@@ -16,8 +17,10 @@ from tests.factories.organizations import Team, product
 from tests.support.stripe import FakeStripe
 
 PRICE = 20_000_000
-LAST_MONTH = month_before(timezone.now())
-ISSUED_AT = month_around(timezone.now())[0] + timedelta(hours=2)
+# In the first hour of a month the last one cannot be billed yet, and the one before is the last that can.
+NOW = timezone.now() - SETTLED_AFTER
+LAST_MONTH = month_before(NOW)
+ISSUED_AT = month_around(NOW)[0] + SETTLED_AFTER
 
 
 class Tenant(Team):

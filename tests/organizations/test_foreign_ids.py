@@ -5,7 +5,9 @@ The paths come from the URLconf, so new ones are tested automatically.
 
 import itertools
 import re
+import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -43,6 +45,7 @@ SENDS = [("GET", {}), ("DELETE", {}), *itertools.product(("POST", "PUT"), BODIES
 OWNER, MALLORY, STRANGER, REMOVED, SUSPENDED = "olivia", "mallory", "stranger", "removed", "suspended"
 OUTSIDERS = (MALLORY, STRANGER, REMOVED, SUSPENDED)
 INSIDERS = ("demoted", "seatless", "seatless with the product's token")
+TOKEN_SECONDS = 60
 TOKENS = ("mallory with her organization's token", "removed with the organization's token")
 
 
@@ -114,7 +117,14 @@ class Asker:
         self.client = Client(raise_request_exception=False)
         self.client.force_login(who, backend="django.contrib.auth.backends.ModelBackend")
         signer, scopes = Signer(), tuple(Capability)
-        self.caller = Caller(who, scopes, signer, mint_token(who.did, scopes, signer, **narrowed))
+        self._mint = partial(mint_token, who.did, scopes, signer, **narrowed)
+        self.caller, self._minted_at = Caller(who, scopes, signer, self._mint()), time.monotonic()
+
+    def _headers(self, method: str, path: str) -> dict[str, str]:
+        """Sign a request, with a new token once the last one is old: all tests together may outlast one."""
+        if time.monotonic() - self._minted_at > TOKEN_SECONDS:
+            self.caller.token, self._minted_at = self._mint(), time.monotonic()
+        return self.caller.headers(method, path)
 
     def ask(self, method: str, path: str, body: Any) -> tuple[int, str]:
         """Return status and body of a response, and of the page that it redirects to, without parts that always
@@ -124,7 +134,7 @@ class Asker:
             post = self.client.post(path, body, follow=True) if method == "POST" else None
             answer = post or self.client.generic(method, path)
         else:
-            headers = self.caller.headers(method, path) if path.startswith("/v1/") else {}
+            headers = self._headers(method, path) if path.startswith("/v1/") else {}
             answer = self.client.generic(method, path, dumps(body), content_type="application/json", headers=headers)
         chain = getattr(answer, "redirect_chain", None)
         text = re.sub(r'(req_\w+|name="csrfmiddlewaretoken" value="\w+")', "", answer.content.decode(errors="replace"))

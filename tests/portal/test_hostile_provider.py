@@ -49,7 +49,7 @@ def begun(client: Client, name: str = "sso") -> dict[str, str]:
 
 def code_of(provider: IdentityProvider, query: dict[str, str]) -> str:
     """Sign in at the provider; return the code for the callback."""
-    back = requests.get(f"{provider.issuer}/authorize", params=query, allow_redirects=False, timeout=5)
+    back = requests.get(f"{provider.issuer}/authorize", params=query, allow_redirects=False, timeout=60)
     return parse_qs(urlsplit(back.headers["Location"]).query)["code"][0]
 
 

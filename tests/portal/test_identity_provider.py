@@ -29,7 +29,7 @@ def come_back(client: Client, query: str = "") -> Any:
     """Go to the provider and return with its response."""
     begun = client.post(f"/account/oidc/sso/login/{query}")
     assert begun.status_code in (302, 303), begun.content
-    back = requests.get(begun["Location"], allow_redirects=False, timeout=5).headers["Location"]
+    back = requests.get(begun["Location"], allow_redirects=False, timeout=60).headers["Location"]
     path = back.partition("://")[2].partition("/")[2]
     return client.get(f"/{path}")
 

@@ -9,6 +9,12 @@ import pytest
 from gateway.run import bootstrap
 
 
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try again at once."""
+    monkeypatch.setattr(bootstrap, "PAUSES_SECONDS", (0,))
+
+
 def test_it_installs_once_and_again_when_the_file_changes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     requirements, environment = tmp_path / "requirements.txt", tmp_path / "venv"
     requirements.write_text("# nothing\n")
@@ -24,6 +30,19 @@ def test_it_installs_once_and_again_when_the_file_changes(tmp_path: Path, capfd:
     requirements.write_text(f"local @ file://{tmp_path}/local\n")
     assert bootstrap.main(arguments) == 1, "a file without a recorded hash must not be installed"
     assert "gateway: Installing requirements.txt failed; see above.\n" in capfd.readouterr().err
+
+
+def test_it_tries_again_when_the_network_was_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "requirements.txt").write_text("# nothing\n")
+    answers = iter([False, True])
+    monkeypatch.setattr(bootstrap, "install", lambda *arguments: next(answers))
+    assert bootstrap.main([str(tmp_path / "requirements.txt"), str(tmp_path / "venv")]) == 0
+    assert capfd.readouterr().out.splitlines()[2:] == [
+        "installing requirements.txt failed; trying again in 0 s ...",
+        "venv is ready.",
+    ]
 
 
 def test_it_names_each_package_as_pip_turns_to_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

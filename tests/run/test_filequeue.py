@@ -19,19 +19,19 @@ with connect(sys.argv[1]) as connection:
     queue = connection.SimpleQueue("jobs")
     for number in range(int(sys.argv[2])):
         queue.put({"number": number, "filler": "x" * 20000})
+    for reader in range(int(sys.argv[3])):
+        queue.put({"number": None})
 """
 READER = """
 import sys
-from queue import Empty
 from tests.run.test_filequeue import connect
 with connect(sys.argv[1]) as connection:
     queue = connection.SimpleQueue("jobs")
     while True:
-        try:
-            message = queue.get(timeout=3)
-        except Empty:
-            break
+        message = queue.get(timeout=120)
         message.ack()
+        if message.payload["number"] is None:
+            break
         print(message.payload["number"], flush=True)
 """
 
@@ -58,7 +58,7 @@ def spawn(program: str, *arguments: object) -> subprocess.Popen[str]:
 
 
 def test_each_message_reaches_one_reader_whole(folder: Path) -> None:
-    processes = [spawn(READER, folder), spawn(READER, folder), spawn(WRITER, folder, MESSAGES)]
+    processes = [spawn(READER, folder), spawn(READER, folder), spawn(WRITER, folder, MESSAGES, 2)]
     outputs = [process.communicate(timeout=120) for process in processes]
     assert [errors for _, errors in outputs] == ["", "", ""]
     numbers = [int(line) for output, _ in outputs for line in output.split()]

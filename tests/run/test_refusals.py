@@ -1,12 +1,26 @@
 """A gateway that cannot start says so in one line and leaves nothing running."""
 
+import errno
+import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from gateway.run import datadir
+from gateway.run.__main__ import main
+from gateway.run.errors import StartError
+from gateway.run.identity import database_identity
+from gateway.run.launch import Launch, _failure_text
 from gateway.run.ports import free_port
+from gateway.run.postgres import Cluster
 from tests.run.machine import processes_of
+from tests.support.database import make_home
 from tests.support.gateways import GatewayProcess
+
+INITDB = """echo 'initdb: error: could not write: No space left on device' >&2
+echo 'initdb: removing contents of data directory' >&2
+exit 1"""
 
 
 def refusal(gateway: GatewayProcess) -> str:
@@ -89,3 +103,61 @@ def test_data_of_a_version_that_is_not_installed() -> None:
     cluster.mkdir(parents=True)
     (cluster / "PG_VERSION").write_text("9\n")
     assert refusal(gateway).startswith("PostgreSQL 9, which made the data, was not found (found: ")
+
+
+def test_a_disk_with_too_little_space_for_a_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datadir.shutil, "disk_usage", lambda path: SimpleNamespace(free=100 * 2**20))
+    cluster = Cluster(make_home(), durable=False)
+    with pytest.raises(StartError) as refused:
+        cluster.start()
+    assert str(refused.value) == f"Only 100 MiB are free for {cluster.home}/postgres, and a new database needs 256."
+    assert list(cluster.home.glob("postgres.new-*")) == []
+
+
+def test_an_initdb_that_cleans_up_behind_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    home = make_home()
+    for name, told in (("postgres", "echo 'postgres (PostgreSQL) 15.1'"), ("initdb", INITDB)):
+        (home / name).write_text(f"#!/bin/sh\n{told}\n")
+        (home / name).chmod(0o755)
+    monkeypatch.setenv("PG_BIN", str(home))
+    with pytest.raises(StartError, match=r"^initdb failed: initdb: error: could not write: No space left on device$"):
+        Cluster(home, durable=False).start()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
+def test_a_disk_that_fails_while_the_gateway_runs(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(launch: Launch) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Launch, "run", fail)
+    monkeypatch.setattr(os, "umask", lambda mask: None)
+    monkeypatch.setenv("DATA_DIR", str(tmp_path))
+    assert main([]) == 1
+    assert (
+        capsys.readouterr().err == f"gateway: Cannot write to the data directory {tmp_path}: {os.strerror(number)}.\n"
+    )
+
+
+def test_an_error_of_our_own_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(launch: Launch) -> None:
+        raise FileNotFoundError(errno.ENOENT, "no such file")
+
+    monkeypatch.setattr(Launch, "run", fail)
+    monkeypatch.setattr(os, "umask", lambda mask: None)
+    with pytest.raises(FileNotFoundError):
+        main([])
+
+
+def test_a_preparation_that_could_not_say_why_it_failed(tmp_path: Path) -> None:
+    log = tmp_path / "prepare.log"
+    assert _failure_text("", log) == f"Preparing the database failed: no message, is the disk full? (see {log})"
+
+
+def test_a_user_whom_the_system_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 2_000_000_001)
+    with pytest.raises(
+        StartError, match=r"^PostgreSQL does not run as user 2000000001, who has no entry in /etc/passwd"
+    ):
+        database_identity()

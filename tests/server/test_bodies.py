@@ -88,7 +88,7 @@ def test_a_body_is_refused_before_any_of_it_is_sent(
     stage: Stage, path: str, limit_bytes: int, extra_bytes: int
 ) -> None:
     host, port = stage.origin.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as raw:
+    with socket.create_connection((host, int(port)), timeout=60) as raw:
         size_bytes = limit_bytes + extra_bytes
         raw.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {size_bytes}\r\n\r\n".encode())
         answer = raw.makefile("rb").read()

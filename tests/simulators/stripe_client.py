@@ -11,7 +11,7 @@ from tests.support.stripe import FakeStripe
 
 def client_of(provider: FakeStripe, key: str | None = None, *, retries: int = 0) -> StripeClient:
     """Return a client of the stand-in, with the test key unless another is given."""
-    http = stripe.RequestsClient(timeout=5)
+    http = stripe.RequestsClient(timeout=60)
     address: Any = {"api": provider.origin}
     key = key or provider.secret_key
     return StripeClient(key, base_addresses=address, http_client=http, max_network_retries=retries)

@@ -26,7 +26,7 @@ def upstream() -> Iterator[CohereUpstream]:
 def sdk(upstream: CohereUpstream) -> Iterator[Any]:
     upstream.asked.clear()
     upstream.twist = None
-    with httpx.Client(timeout=10) as http:
+    with httpx.Client(timeout=60) as http:
         yield cohere.ClientV2(api_key="test", base_url=upstream.base_url, httpx_client=http)
 
 

@@ -15,7 +15,7 @@ Sdk: TypeAlias = Any
 
 @pytest.fixture
 def sdk(upstream: FakeUpstream) -> Iterator[Sdk]:
-    with openai.OpenAI(base_url=upstream.base_url, api_key="unused", max_retries=0, timeout=10) as client:
+    with openai.OpenAI(base_url=upstream.base_url, api_key="unused", max_retries=0, timeout=60) as client:
         yield client
 
 

@@ -39,12 +39,12 @@ def _connections_end_with_the_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 @pytest.fixture
 def http() -> Iterator[httpx.Client]:
-    with httpx.Client(timeout=10) as client:
+    with httpx.Client(timeout=60) as client:
         yield client
 
 
 def voyage(upstream: FakeUpstream, key: str = KEY) -> Sdk:
-    return voyageai.Client(api_key=key, base_url=upstream.base_url, timeout=10)
+    return voyageai.Client(api_key=key, base_url=upstream.base_url, timeout=60)
 
 
 def cohere_v2(upstream: FakeUpstream, http: httpx.Client, key: str = KEY) -> Sdk:

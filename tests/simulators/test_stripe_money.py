@@ -146,10 +146,10 @@ def test_balance_transactions_are_paged_within_a_time(provider: FakeStripe, clie
 def test_a_customer_pays_on_the_hosted_page(provider: FakeStripe, client: StripeClient) -> None:
     made = client.v1.checkout.sessions.create(top_up(123456))
     assert made.url
-    page = requests.get(made.url, timeout=5)
+    page = requests.get(made.url, timeout=60)
     assert "Pay $1,234.56" in page.text
     assert 'href="http://127.0.0.1:1/cancelled"' in page.text
-    paid = requests.post(made.url, timeout=5, allow_redirects=False)
+    paid = requests.post(made.url, timeout=60, allow_redirects=False)
     assert (paid.status_code, paid.headers["Location"]) == (303, f"http://127.0.0.1:1/back?session={made.id}")
     assert client.v1.checkout.sessions.retrieve(made.id).payment_status == "paid"
-    assert requests.get(made.url, timeout=5).status_code == 410
+    assert requests.get(made.url, timeout=60).status_code == 410

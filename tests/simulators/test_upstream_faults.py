@@ -19,7 +19,7 @@ MESSAGES = [{"role": "user", "content": "Count for me, please."}]
 
 @pytest.fixture
 def client(upstream: FakeUpstream) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=upstream.base_url, timeout=5) as client:
+    with httpx.Client(base_url=upstream.base_url, timeout=60) as client:
         yield client
 
 

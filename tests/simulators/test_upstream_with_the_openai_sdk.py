@@ -40,7 +40,7 @@ def upstream() -> Iterator[FakeUpstream]:
 
 @pytest.fixture
 def sdk(upstream: FakeUpstream) -> Iterator[Sdk]:
-    with openai.OpenAI(base_url=upstream.base_url, api_key="sk-right", max_retries=0, timeout=10) as client:
+    with openai.OpenAI(base_url=upstream.base_url, api_key="sk-right", max_retries=0, timeout=60) as client:
         yield client
 
 

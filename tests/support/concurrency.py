@@ -11,7 +11,7 @@ from django.db import connection
 
 from gateway.core.contract.errors import ApiError
 
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS = 300.0
 """Far longer than anything takes, so that no test fails on a stalled machine."""
 
 Result = TypeVar("Result")

@@ -167,3 +167,10 @@ def settled(caller: Caller) -> Any:
     """Wait until the caller's only call is charged, and return it."""
     eventually(lambda: caller.only_call.state == "settled")
     return caller.only_call
+
+
+def upstream_session(stage: Stage) -> Any:
+    """Wait until the upstream has read its only session to the end, which may be after the client's end; return its record."""
+    [session] = stage.upstream.realtime.sessions
+    eventually(lambda: session.outcome != "open")
+    return session

@@ -221,7 +221,7 @@ def test_waits_for_a_transaction_that_commits_late(beside: psycopg.Connection[An
         with pytest.raises(TimeoutError):
             sealing.result(timeout=0.5)
         beside.commit()
-        assert sealing.result(timeout=20) is not None
+        assert sealing.result(timeout=60) is not None
     assert rows_of(Seal.objects.get())["call"] == 1
     assert audit.findings() == []
 

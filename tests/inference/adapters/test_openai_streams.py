@@ -22,7 +22,7 @@ from tests.inference.adapters.attempts import (
     read_all,
     read_until_broken,
 )
-from tests.inference.adapters.wire import chunk, chunked_head, serving
+from tests.inference.adapters.wire import chunk, chunked_head, serving, until_heard
 from tests.support.concurrency import eventually_async
 from tests.support.upstream import LEAKS, FakeUpstream
 
@@ -249,7 +249,7 @@ async def test_a_streams_first_byte_timeout_is_longer_than_its_idle_timeout(
 
 
 async def test_a_steady_stream_outlasts_the_upstreams_timeout(upstream: FakeUpstream) -> None:
-    chunks = await stream(upstream, "small-1?tokens=10&token_delay_ms=60", timeout_seconds=0.3)
+    chunks = await stream(upstream, "small-1?tokens=10&token_delay_ms=150", timeout_seconds=1.0)
     assert sum(part.output_deltas for part in chunks) == 10
 
 
@@ -261,11 +261,14 @@ async def test_a_finished_stream_releases_its_connection_for_reuse(upstream: Fak
         await writer.drain()
         await asyncio.sleep(0.02)
         writer.write(chunk(b""))
+        await writer.drain()
+        told.set()
 
+    told = asyncio.Event()
     async with serving(end_late) as wire:
         for _ in range(3):
             await read_all(await opened(await adapter.open_stream(chat(wire.base_url))))
-            await asyncio.sleep(0.06)
+            await until_heard(told)
         assert [request.connection for request in wire.requests] == [1, 1, 1]
 
 

@@ -18,7 +18,7 @@ from inference.rules.answer import Answer
 from inference.rules.upstream import Unreachable
 from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat
 from tests.inference.adapters.certificates import self_signed
-from tests.inference.adapters.wire import GOOD, chunked_head, response, serving
+from tests.inference.adapters.wire import GOOD, chunked_head, response, serving, until_heard
 from tests.support.concurrency import eventually_async
 from tests.support.upstream import FakeUpstream
 
@@ -26,7 +26,7 @@ adapter = Endpoints("openai")
 
 
 async def test_an_answer_that_nobody_asked_for_does_not_reach_the_next_call() -> None:
-    late = response(GOOD.replace(b'"ok"', b'"evil"'))
+    late, told = response(GOOD.replace(b'"ok"', b'"evil"')), asyncio.Event()
 
     async def answer_twice(writer: asyncio.StreamWriter) -> None:
         writer.write(response(GOOD))
@@ -34,13 +34,14 @@ async def test_an_answer_that_nobody_asked_for_does_not_reach_the_next_call() ->
         await asyncio.sleep(0.03)
         writer.write(late)
         await writer.drain()
+        told.set()
 
     async with serving(answer_twice) as wire:
         for _ in range(3):
             outcome = await adapter.send(chat(wire.base_url))
             assert isinstance(outcome, Answer)
             assert outcome.body["choices"][0]["message"]["content"] == "ok"
-            await asyncio.sleep(0.06)
+            await until_heard(told)
         assert [request.connection for request in wire.requests] == [1, 2, 3]
 
 
@@ -79,7 +80,7 @@ async def test_a_kept_connection_that_was_closed_meanwhile_is_replaced() -> None
     async with serving(answer_and_close) as wire:
         for _ in range(3):
             assert isinstance(await adapter.send(chat(wire.base_url)), Answer)
-            await asyncio.sleep(0.02)
+            await until_heard(wire.left)
         assert [request.connection for request in wire.requests] == [1, 2, 3]
 
 
@@ -176,7 +177,7 @@ async def test_a_connection_that_never_comes_took_nothing(full_port: int, settin
 async def test_waiting_for_a_free_connection_took_nothing(upstream: FakeUpstream, settings: Any) -> None:
     settings.UPSTREAM_CONNECTIONS_MAX, settings.UPSTREAM_CONNECT_SECONDS = 1, 0.2
     await close_client()
-    held = asyncio.create_task(adapter.send(chat(upstream.base_url, "small-1?delay_ms=600", timeout_seconds=2)))
+    held = asyncio.create_task(adapter.send(chat(upstream.base_url, "small-1?delay_ms=2000", timeout_seconds=60)))
     await asyncio.sleep(0.05)
     assert isinstance(await adapter.send(chat(upstream.base_url)), Unreachable)
     assert isinstance(await held, Answer)
@@ -194,7 +195,7 @@ async def test_cancelling_a_call_hangs_up() -> None:
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(60):
             await wire.left.wait()
 
 

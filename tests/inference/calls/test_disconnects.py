@@ -30,7 +30,7 @@ def raw_request(caller: Caller, body: Any, key: Any = "one") -> Any:
 def connect(caller: Caller) -> Any:
     host, port = caller.origin.removeprefix("http://").split(":")
     connection = socket.create_connection((host, int(port)))
-    connection.settimeout(10)
+    connection.settimeout(60)
     return connection
 
 
@@ -66,7 +66,7 @@ def test_a_disconnect_mid_stream_cancels_the_upstream_and_charges_what_was_deliv
     call, [entry] = caller.only_call, stage.upstream.ledger
     record = call.usage_record
     assert record.basis == "delivered"
-    assert 10 <= record.output_tokens <= entry.completion_tokens <= 40
+    assert 10 <= record.output_tokens <= entry.completion_tokens <= 200
     cost = -(-(record.input_tokens * 150_000 + record.output_tokens * 600_000) // 10**6)
     assert call.charge_microusd == cost
     assert caller.wallet == {"balance": 5_000 - cost, "held": 0, "debt": 0}
@@ -77,7 +77,7 @@ def test_a_disconnect_mid_stream_cancels_the_upstream_and_charges_what_was_deliv
 
 
 def test_a_disconnect_before_the_first_byte_charges_only_the_input(stage: Stage) -> None:
-    alias = stage.model("small-1?delay_ms=500", max_output_tokens=50)
+    alias = stage.model("small-1?delay_ms=60000", max_output_tokens=50)
     caller = stage.caller(balance=5_000)
     with connect(caller) as connection:
         connection.sendall(raw_request(caller, chat(alias, stream=True)))
@@ -98,9 +98,13 @@ def test_a_disconnect_at_any_moment_leaves_nothing_held(stage: Stage, pause: Any
             connection.sendall(raw_request(caller, chat(alias, stream=stream), key=f"{stream}"))
             time.sleep(pause)
     time.sleep(0.2)
-    eventually(lambda: all(call.state in {"settled", "released"} for call in caller.calls))
-    charged = sum(call.charge_microusd or 0 for call in caller.calls)
-    assert caller.wallet == {"balance": 5_000 - charged, "held": 0, "debt": 0}
+
+    def is_closed() -> bool:
+        charged = sum(call.charge_microusd or 0 for call in caller.calls)
+        is_final = all(call.state in {"settled", "released"} for call in caller.calls)
+        return is_final and caller.wallet == {"balance": 5_000 - charged, "held": 0, "debt": 0}
+
+    eventually(is_closed)
 
 
 def test_a_disconnect_after_the_last_byte_changes_nothing(stage: Stage) -> None:

@@ -7,12 +7,12 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from tests.inference.realtime.test_sessions import HELLO, cost
-from tests.support.sessions import SILENCE, SPEECH, live_model, opened, settled, talker
+from tests.support.sessions import SILENCE, SPEECH, live_model, opened, settled, talker, upstream_session
 from tests.support.stage import Stage
 
 
 def asked_of(stage: Stage) -> list[dict[str, Any]]:
-    return stage.upstream.realtime.sessions[0].of("response.create")
+    return upstream_session(stage).of("response.create")
 
 
 def test_a_pause_in_the_speech_gets_one_response_that_was_paid_for_before(stage: Stage) -> None:
@@ -21,7 +21,7 @@ def test_a_pause_in_the_speech_gets_one_response_that_was_paid_for_before(stage:
         session.speak()
         session.speak(SILENCE)
         session.until("response.done")
-    [sent] = stage.upstream.realtime.sessions
+    sent = upstream_session(stage)
     assert sent.of("session.update")[0]["session"]["audio"]["input"]["turn_detection"]["create_response"] is False
     [asked] = sent.of("response.create")
     assert asked["response"] == {"max_output_tokens": 4096}
@@ -38,7 +38,7 @@ def test_who_wants_no_response_to_a_pause_gets_none(stage: Stage) -> None:
         session.until("input_audio_buffer.committed")
         session.say(HELLO)
     assert len(asked_of(stage)) == 1
-    listened = stage.upstream.realtime.sessions[0].of("session.update")[1]
+    listened = upstream_session(stage).of("session.update")[1]
     assert listened["session"]["audio"]["input"]["turn_detection"]["create_response"] is False
 
 
@@ -94,7 +94,7 @@ def test_at_the_ceiling_what_is_paid_for_is_finished(stage: Stage) -> None:
         stage.upstream.loop.call_soon_threadsafe(stage.upstream.realtime.gate.set)
         code, events = session.ending()
     assert (code, "response.done" in [event["type"] for event in events]) == (4402, True)
-    [sent] = stage.upstream.realtime.sessions
+    sent = upstream_session(stage)
     assert sent.of("conversation.item.create") == []
     assert settled(caller).charge_microusd == cost(0, 0, 8)
 
@@ -108,7 +108,7 @@ def test_sound_is_bounded_before_it_is_sent(stage: Stage) -> None:
                 session.speak(SPEECH * 10)
         code, events = session.ending()
     assert (code, events[-1]["error"]["code"]) == (4402, "max_cost_exceeded")
-    [sent] = stage.upstream.realtime.sessions
+    sent = upstream_session(stage)
     seconds = len(sent.of("input_audio_buffer.append"))
     # With 32 tokens for an answer at 64, and 300 for what the session says of itself, one more would be too much.
     assert seconds * 20 * 32 < 20_000 < (seconds + 1) * 20 * 32 + 32 * 64 + 300 * 32

@@ -9,7 +9,7 @@ from billing.queries import audit
 from inference.routes.realtime.audio import BYTES_PER_SECOND
 from tests.inference.realtime.test_sessions import HELLO, cost
 from tests.support.concurrency import at_once, eventually
-from tests.support.sessions import code_of, live_model, opened, refused, settled, talker
+from tests.support.sessions import code_of, live_model, opened, refused, settled, talker, upstream_session
 from tests.support.stage import Stage
 
 
@@ -66,7 +66,7 @@ def test_a_prompt_that_is_read_with_every_turn_is_bounded(stage: Stage) -> None:
         session.send("session.update", session=transcribing("x" * 1024))
         assert session.until("error")["error"]["param"] == "session.audio.input.transcription.prompt"
         session.say(HELLO)
-    [sent] = stage.upstream.realtime.sessions
+    sent = upstream_session(stage)
     assert len(sent.of("session.update")) == 1, "the gateway's own"
 
 
@@ -82,7 +82,7 @@ def test_a_transcription_is_set_aside_with_its_prompt(stage: Stage, prompt: str,
             session.until("conversation.item.input_audio_transcription.completed")
         else:
             assert session.ending()[0] == 4402
-    [sent] = stage.upstream.realtime.sessions
+    sent = upstream_session(stage)
     assert bool(sent.of("input_audio_buffer.append")) is is_heard
 
 
@@ -95,7 +95,7 @@ def test_a_transcription_is_set_aside_where_the_upstream_refuses_to_end_it(stage
         session.until("error")
         session.speak()
         assert session.ending()[0] == 4402
-    [sent] = stage.upstream.realtime.sessions
+    sent = upstream_session(stage)
     assert not sent.of("input_audio_buffer.append")
 
 
@@ -112,7 +112,7 @@ def test_sound_is_bounded_by_its_format_where_the_upstream_refuses_another(stage
         session.send("input_audio_buffer.clear")
         assert session.receive()["type"] == "error"
         assert session.ending()[0] == 4402
-    [sent] = stage.upstream.realtime.sessions
+    sent = upstream_session(stage)
     assert not sent.of("input_audio_buffer.append")
 
 
@@ -136,6 +136,6 @@ def test_a_flood_of_events_that_are_refused_costs_nothing_and_reaches_nobody(sta
         for _ in range(500):
             assert session.until("error")["error"]["param"] == "session.model"
         session.say(HELLO)
-    [sent] = stage.upstream.realtime.sessions
+    sent = upstream_session(stage)
     assert len(sent.of("session.update")) == 1, "the gateway's own"
     assert settled(caller).charge_microusd == cost(4, 0, 8)

@@ -29,11 +29,11 @@ class _Proving(httpx2.Auth):
 
 def sdk(caller: Caller) -> Any:
     """Return the synchronous client."""
-    http = httpx2.Client(auth=_Proving(caller), timeout=20)
+    http = httpx2.Client(auth=_Proving(caller), timeout=60)
     return openai.OpenAI(base_url=f"{caller.origin}/v1", api_key="unused", http_client=http, max_retries=0)
 
 
 def async_sdk(caller: Caller) -> Any:
     """Return the asynchronous client."""
-    http = httpx2.AsyncClient(auth=_Proving(caller), timeout=20)
+    http = httpx2.AsyncClient(auth=_Proving(caller), timeout=60)
     return openai.AsyncOpenAI(base_url=f"{caller.origin}/v1", api_key="unused", http_client=http, max_retries=0)

@@ -36,7 +36,7 @@ def caller(stage: Stage) -> Caller:
 
 @pytest.fixture
 def client(caller: Caller) -> Iterator[Any]:
-    with httpx.Client(auth=Proving(caller), timeout=20) as http:
+    with httpx.Client(auth=Proving(caller), timeout=60) as http:
         yield cohere.Client(api_key="unused", base_url=caller.origin, httpx_client=http)
 
 

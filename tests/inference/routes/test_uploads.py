@@ -146,7 +146,7 @@ class Raw:
             "x-service-max-cost-microusd": "100000",
         }
         lines = [f"POST {TRANSCRIPTIONS} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", ""]
-        self.socket = socket.create_connection(("127.0.0.1", int(caller.origin.rpartition(":")[2])), timeout=20)
+        self.socket = socket.create_connection(("127.0.0.1", int(caller.origin.rpartition(":")[2])), timeout=60)
         self.socket.sendall("\r\n".join(lines).encode())
 
     def answer(self) -> bytes:
