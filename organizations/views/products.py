@@ -5,6 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gateway.core.api.access import requires
+from gateway.core.api.serializers import check_no_members
 from gateway.core.contract.capabilities import Capability
 from organizations.models import Entitlement
 from organizations.operations import products
@@ -28,6 +29,7 @@ class ProductsViewSet(OrganizationViewSet):
     @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
     def update(self, request: Request, org_id: str, product: str) -> Response:
         """Enable a product of the catalogue."""
+        check_no_members(request)
         return _answer(products.enable(org_id=org_id, product=product, actor_did=actor(request)))
 
     @extend_schema(operation_id="disable_product", summary="Disable a product", responses=ProductResponse)

@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from accounts.authentication import caller
 from gateway.core.api.access import requires
 from gateway.core.api.schema import refuses
+from gateway.core.api.serializers import check_no_members
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import BillingPastDue, Forbidden, ProductDisabled, SeatCapReached
@@ -39,6 +40,7 @@ class SeatAssignmentViewSet(OrganizationViewSet):
     @requires(Capability.SEATS_MANAGE, roles=PEOPLE_MANAGERS)
     def assign(self, request: Request, org_id: str, product: str, membership_id: str) -> Response:
         """Assign a member to the product; repeating changes nothing."""
+        check_no_members(request)
         seat = operations.assign(org_id=org_id, product=product, membership_id=membership_id, actor_did=actor(request))
         return Response(SeatResponse(seat).data)
 

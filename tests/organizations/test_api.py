@@ -88,6 +88,16 @@ def test_a_typo_does_not_pass(api: Api) -> None:
     assert (status, body["error"]["param"]) == (400, "owner")
 
 
+def test_members_are_refused_where_a_request_has_none(api: Api) -> None:
+    team = Team()
+    team.enable("studio")
+    product = f"/organizations/{team.id}/products/studio"
+    for path in (product, f"{product}/seats/{team['olivia'].id}"):
+        status, body = api("PUT", path, {"maxSeats": 1})
+        assert (status, body["error"]["code"], body["error"]["param"]) == (400, "invalid_request", "maxSeats")
+        assert api("PUT", path)[0] == api("PUT", path, {})[0] == 200
+
+
 def test_products_show_their_seats(api: Api) -> None:
     team = Team()
     team.enable("studio", cap=5)
