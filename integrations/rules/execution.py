@@ -6,7 +6,6 @@ from typing import Any
 
 from gateway.core.contract.errors import InvalidRequest
 
-
 TIMEOUT_DEFAULT_SECONDS, MEMORY_DEFAULT_MB = 30, 256
 
 

@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from accounts.authentication import caller
 from gateway.core.api.access import requires
+from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
 from gateway.core.api.serializers import check_no_members
 from gateway.core.api.viewsets import ApiViewSet
@@ -24,11 +25,16 @@ _PRODUCT = OpenApiParameter("product", OpenApiTypes.STR, description="Only this 
 class SeatsViewSet(OrganizationViewSet):
     """GET /v1/organizations/<org_id>/seats."""
 
-    @extend_schema(operation_id="list_seats", summary="List assigned seats", parameters=[_PRODUCT], responses=SeatList)
+    @extend_schema(
+        operation_id="list_seats",
+        summary="List assigned seats",
+        parameters=[_PRODUCT, LIMIT_OF_ALL],
+        responses=SeatList,
+    )
     @requires(Capability.ORGS_READ, roles=ANY)
     def list(self, request: Request, org_id: str) -> Response:
         """List assigned seats: members see their own, the other roles see all."""
-        found = seats.visible_to(self.membership, product_of(request))
+        found = limited(request, seats.visible_to(self.membership, product_of(request)))
         return Response({"data": SeatResponse(found, many=True).data})
 
 
