@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import connections
 from django.http import HttpRequest, JsonResponse
+from django.views.decorators.http import require_safe
 from psycopg import AsyncConnection, Error
 
 from gateway.core.api.background import spawn
@@ -23,6 +24,7 @@ ANSWER_SECONDS = 1.2
 QUESTION = "SELECT current_setting('transaction_read_only') = 'off', (SELECT count(*) FROM accounts_replay_epoch)"
 
 
+@require_safe
 async def healthz(request: HttpRequest) -> JsonResponse:
     """Check whether this process can serve requests."""
     if await _probes.get().answers():

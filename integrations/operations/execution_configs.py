@@ -25,7 +25,9 @@ def replace(project: Project, values: Mapping[str, Any], *, expected_version: in
     current = execution_configs.of_project(project)
     if expected_version is not None and expected_version != current.version:
         raise RevisionConflict(details={"version": current.version})
-    check_config(values, sandbox.limits())
+    limits = sandbox.limits()
+    values = {"timeoutSeconds": limits.default_timeout_seconds, "memoryMb": limits.default_memory_mb, **values}
+    check_config(values, limits)
     config = ExecutionConfig(
         project=project,
         runtime=values["runtime"],

@@ -6,6 +6,8 @@ from typing import Any
 
 from gateway.core.contract.errors import InvalidRequest
 
+TIMEOUT_DEFAULT_SECONDS, MEMORY_DEFAULT_MB = 30, 256
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -15,6 +17,16 @@ class Limits:
     memory_mb: int = 512
     allows_egress: bool = False
     runtimes: frozenset[str] = field(default=frozenset({"default"}))
+
+    @property
+    def default_timeout_seconds(self) -> int:
+        """Return the timeout of a configuration that does not state one."""
+        return min(TIMEOUT_DEFAULT_SECONDS, self.timeout_seconds)
+
+    @property
+    def default_memory_mb(self) -> int:
+        """Return the memory of a configuration that does not state it."""
+        return min(MEMORY_DEFAULT_MB, self.memory_mb)
 
 
 def check_config(config: Mapping[str, Any], limits: Limits) -> None:

@@ -60,8 +60,12 @@ class ExecutionConfigRequest(StrictSerializer):
     runtime = StrictStringField(default="default", max_length=64)
     command = CommandField(default=list)
     environment = EnvironmentField(default=dict)
-    timeoutSeconds = StrictIntegerField(default=30, min_value=1)
-    memoryMb = StrictIntegerField(default=256, min_value=MEMORY_MIN_MB)
+    timeoutSeconds = StrictIntegerField(
+        required=False, min_value=1, help_text="Default: 30, or the operator's maximum if that is less."
+    )
+    memoryMb = StrictIntegerField(
+        required=False, min_value=MEMORY_MIN_MB, help_text="Default: 256, or the operator's maximum if that is less."
+    )
     network = serializers.ChoiceField(ExecutionConfig.Network.values, default=ExecutionConfig.Network.NONE.value)
 
 

@@ -9,6 +9,7 @@ from gateway.core.api.access import requires
 from gateway.core.api.pagination import AFTER, LIMIT, page_of
 from gateway.core.api.parsers import StrictJSONParser
 from gateway.core.api.schema import refuses
+from gateway.core.api.serializers import check_no_members
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import (
@@ -87,6 +88,8 @@ class SandboxRunViewSet(ApiViewSet):
 
         In an organization, members can cancel their own runs, owners and admins all runs.
         """
+        sandbox_runs.visible_to(caller(request))
+        check_no_members(request)
         run = operations.cancel(caller(request), run_id)
         tasks.pass_on_cancel(run)
         return Response(SandboxRunResponse(run).data, status=202)

@@ -21,7 +21,7 @@ def put(*, org_id: str, limit_microusd: int, product: str | None, membership_id:
         if product is not None and not Product.objects.filter(slug=product).exists():
             raise NotFound(param="product")
         if membership_id is not None:
-            memberships.active_in(org_id, membership_id)
+            memberships.active_in(org_id, membership_id, param="membershipId")
         before = queries.of_organization(org_id).filter(product=product, membership_id=membership_id).first()
         budget = budgets.put(org_id, limit_microusd=limit_microusd, product=product, membership_id=membership_id)
         if before is None or before.disabled_at or before.limit_microusd != limit_microusd:

@@ -31,19 +31,20 @@ def with_role(org_id: str, did: str, roles: Collection[str]) -> Membership:
     return membership
 
 
-def in_organization(org_id: str, membership_id: str) -> Membership:
-    """Return a membership of this organization, live or removed, or raise NotFound."""
+def in_organization(org_id: str, membership_id: str, *, param: str | None = None) -> Membership:
+    """Return a membership of this organization, live or removed. Raises NotFound; `param` is the request member that names
+    it."""
     found = Membership.objects.select_related("account").filter(organization_id=org_id, pk=membership_id).first()
     if found is None:
-        raise NotFound
+        raise NotFound(param=param)
     return found
 
 
-def active_in(org_id: str, membership_id: str) -> Membership:
-    """Return an active membership of this organization, or raise NotFound."""
-    membership = in_organization(org_id, membership_id)
+def active_in(org_id: str, membership_id: str, *, param: str | None = None) -> Membership:
+    """Return an active membership of this organization. Raises NotFound; `param` is the request member that names it."""
+    membership = in_organization(org_id, membership_id, param=param)
     if not membership.is_active:
-        raise NotFound
+        raise NotFound(param=param)
     return membership
 
 

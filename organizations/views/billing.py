@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from billing.models import Budget
 from gateway.core.api.access import requires
+from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import (
@@ -58,11 +59,16 @@ class OrganizationBillingViewSet(OrganizationViewSet):
         found = billing.view(self.membership.organization, now)
         return Response(render_billing(found, now))
 
-    @extend_schema(operation_id="list_billing_members", summary="List members for budgets", responses=MemberList)
+    @extend_schema(
+        operation_id="list_billing_members",
+        summary="List members for budgets",
+        parameters=[LIMIT_OF_ALL],
+        responses=MemberList,
+    )
     @requires(Capability.WALLET_READ, roles=MONEY_MANAGERS)
     def members(self, request: Request, org_id: str) -> Response:
         """List the memberships that a budget can name, including removed ones."""
-        return Response(render_members(memberships.listed(org_id)))
+        return Response(render_members(limited(request, memberships.listed(org_id))))
 
 
 class BudgetsViewSet(OrganizationViewSet):

@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gateway.core.api.access import requires
+from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
@@ -27,11 +28,16 @@ from organizations.views.base import OrganizationViewSet, account_of, actor
 class InvitationsViewSet(OrganizationViewSet):
     """/v1/organizations/<org_id>/invitations and one of them."""
 
-    @extend_schema(operation_id="list_invitations", summary="List open invitations", responses=InvitationList)
+    @extend_schema(
+        operation_id="list_invitations",
+        summary="List open invitations",
+        parameters=[LIMIT_OF_ALL],
+        responses=InvitationList,
+    )
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def list(self, request: Request, org_id: str) -> Response:
         """List the invitations that can still be accepted."""
-        found = invitations.every_open(org_id, timezone.now())
+        found = limited(request, invitations.every_open(org_id, timezone.now()))
         return Response({"data": InvitationResponse(found, many=True).data})
 
     @extend_schema(

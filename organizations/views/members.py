@@ -5,6 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gateway.core.api.access import requires
+from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import LastOwner
@@ -19,11 +20,11 @@ from organizations.views.base import OrganizationViewSet, actor
 class MembersViewSet(OrganizationViewSet):
     """/v1/organizations/<org_id>/members and one of them."""
 
-    @extend_schema(operation_id="list_members", summary="List members", responses=MemberList)
+    @extend_schema(operation_id="list_members", summary="List members", parameters=[LIMIT_OF_ALL], responses=MemberList)
     @requires(Capability.ORGS_READ, roles=PEOPLE_MANAGERS)
     def list(self, request: Request, org_id: str) -> Response:
         """List all memberships, including removed ones, newest first."""
-        return Response(render_members(memberships.listed(org_id)))
+        return Response(render_members(limited(request, memberships.listed(org_id))))
 
     @refuses(LastOwner)
     @extend_schema(

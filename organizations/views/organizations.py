@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from accounts.authentication import caller
 from gateway.core.api.access import requires
+from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
@@ -24,14 +25,19 @@ from organizations.views.base import OrganizationViewSet, account_of, actor
 class OrganizationsViewSet(ApiViewSet):
     """GET and POST /v1/organizations."""
 
-    @extend_schema(operation_id="list_organizations", summary="List my organizations", responses=OrganizationList)
+    @extend_schema(
+        operation_id="list_organizations",
+        summary="List my organizations",
+        parameters=[LIMIT_OF_ALL],
+        responses=OrganizationList,
+    )
     @requires(Capability.ORGS_READ, roles=ANY)
     def list(self, request: Request) -> Response:
         """List the organizations that the caller is a member of, with products and live seat counts."""
         found = memberships.of_person(actor(request))
         if org_id := caller(request).org_id:
             found = found.filter(organization_id=org_id)
-        return Response({"data": _render(list(found))})
+        return Response({"data": _render(list(limited(request, found)))})
 
     @refuses(Forbidden)
     @extend_schema(

@@ -5,6 +5,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gateway.core.api.access import requires
+from gateway.core.api.pagination import LIMIT_OF_ALL, limited
+from gateway.core.api.serializers import check_no_members
 from gateway.core.contract.capabilities import Capability
 from organizations.models import Entitlement
 from organizations.operations import products
@@ -17,17 +19,23 @@ from organizations.views.base import OrganizationViewSet, actor
 class ProductsViewSet(OrganizationViewSet):
     """/v1/organizations/<org_id>/products and one of them."""
 
-    @extend_schema(operation_id="list_products", summary="List products and seat counts", responses=ProductList)
+    @extend_schema(
+        operation_id="list_products",
+        summary="List products and seat counts",
+        parameters=[LIMIT_OF_ALL],
+        responses=ProductList,
+    )
     @requires(Capability.ORGS_READ, roles=ANY)
     def list(self, request: Request, org_id: str) -> Response:
         """List products with their live seat counts."""
-        found = entitlements.with_counts().filter(organization_id=org_id)
+        found = limited(request, entitlements.with_counts().filter(organization_id=org_id))
         return Response({"data": ProductResponse(found, many=True).data})
 
     @extend_schema(operation_id="enable_product", summary="Enable a product", request=None, responses=ProductResponse)
     @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
     def update(self, request: Request, org_id: str, product: str) -> Response:
         """Enable a product of the catalogue."""
+        check_no_members(request)
         return _answer(products.enable(org_id=org_id, product=product, actor_did=actor(request)))
 
     @extend_schema(operation_id="disable_product", summary="Disable a product", responses=ProductResponse)

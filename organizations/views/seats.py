@@ -7,7 +7,9 @@ from rest_framework.response import Response
 
 from accounts.authentication import caller
 from gateway.core.api.access import requires
+from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
+from gateway.core.api.serializers import check_no_members
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import BillingPastDue, Forbidden, ProductDisabled, SeatCapReached
@@ -23,11 +25,16 @@ _PRODUCT = OpenApiParameter("product", OpenApiTypes.STR, description="Only this 
 class SeatsViewSet(OrganizationViewSet):
     """GET /v1/organizations/<org_id>/seats."""
 
-    @extend_schema(operation_id="list_seats", summary="List assigned seats", parameters=[_PRODUCT], responses=SeatList)
+    @extend_schema(
+        operation_id="list_seats",
+        summary="List assigned seats",
+        parameters=[_PRODUCT, LIMIT_OF_ALL],
+        responses=SeatList,
+    )
     @requires(Capability.ORGS_READ, roles=ANY)
     def list(self, request: Request, org_id: str) -> Response:
         """List assigned seats: members see their own, the other roles see all."""
-        found = seats.visible_to(self.membership, product_of(request))
+        found = limited(request, seats.visible_to(self.membership, product_of(request)))
         return Response({"data": SeatResponse(found, many=True).data})
 
 
@@ -39,6 +46,7 @@ class SeatAssignmentViewSet(OrganizationViewSet):
     @requires(Capability.SEATS_MANAGE, roles=PEOPLE_MANAGERS)
     def assign(self, request: Request, org_id: str, product: str, membership_id: str) -> Response:
         """Assign a member to the product; repeating changes nothing."""
+        check_no_members(request)
         seat = operations.assign(org_id=org_id, product=product, membership_id=membership_id, actor_did=actor(request))
         return Response(SeatResponse(seat).data)
 

@@ -1,6 +1,7 @@
 """Answers of a running gateway are as the OpenAPI document says, errors included."""
 
 import json
+import re
 import uuid
 from typing import Any
 
@@ -45,6 +46,22 @@ def test_reads(gateway: Gateway, path: str) -> None:
     operation = operations()["GET", path]
     assert response.status_code == 200
     validate(response.json(), answer_schema(operation, 200))
+
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+
+@pytest.mark.parametrize("path", sorted({path for _, path in operations() if not path.startswith("/.well-known/")}))
+def test_a_method_that_is_not_allowed_is_405_whoever_asks(gateway: Gateway, path: str) -> None:
+    allowed = {method for method, described in operations() if described == path}
+    allowed |= {"HEAD"} if "GET" in allowed and path != "/v1/realtime" else set()
+    path = re.sub(r"\{\w+\}", "unknown", path)
+    for method in (method for method in METHODS if method not in allowed):
+        for response in (requests.request(method, gateway.base_url + path, timeout=5), gateway.request(method, path)):
+            assert response.status_code == 405, (method, response.text)
+            assert set(response.headers["Allow"].split(", ")) == allowed
+            if path.startswith("/v1/") and method != "HEAD":
+                assert "method_not_allowed" in response.text
 
 
 @pytest.mark.parametrize("path", ["oauth-authorization-server", "oauth-protected-resource"])

@@ -41,6 +41,8 @@ REFUSED = {
     "lone low surrogate in a name": b'{"\\udc00":1}',
     "an integer too large for a float behind 1,000 levels": b'{"a":' + b"[" * 1_000 + b"7" * 400 + b"]" * 1_000 + b"}",
     "65 levels": b'{"a":' * 65 + b"1" + b"}" * 65,
+    "65 levels, the last one an empty array": b'{"a":' + b"[" * 64 + b"]" * 64 + b"}",
+    "65 levels, the last one an empty object": b'{"a":' * 64 + b"{}" + b"}" * 64,
     "100,000 levels": b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
     "100,001 elements": b'{"a":[' + b"1," * 99_999 + b"1]}",
     "100,001 empty arrays": b'{"a":[' + b"[]," * 99_999 + b"[]]}",
@@ -64,6 +66,7 @@ def test_reads_what_is_well_formed() -> None:
 
 def test_reads_64_levels() -> None:
     assert strict_loads(b'{"a":' * 64 + b"1" + b"}" * 64)
+    assert strict_loads(b'{"a":' + b"[" * 63 + b"]" * 63 + b"}")
 
 
 def test_takes_no_quadratic_time_on_escaped_quotes() -> None:
@@ -295,6 +298,7 @@ REFUSED_IN_PARTS = {
     "a long text that is not UTF-8": b'{"a":"%b\xf0\x9f\x98%b"}' % (LONG, LONG),
     "a text without an end": b'{"a":%b,"b":"%b}' % (TEXT, LONG),
     "65 levels": b'{"a":%b,"b":' % TEXT + b"[" * 64 + b"1,%b" % TEXT + b"]" * 64 + b"}",
+    "65 levels, the last one empty": b'{"a":%b,"b":' % TEXT + b"[" * 64 + b"]" * 64 + b"}",
 }
 
 

@@ -215,6 +215,18 @@ def test_the_operators_limits_hold(api: Api) -> None:
     assert api(alice, "PUT", path, {**stated, "runtime": "default"})[1]["error"]["param"] == "runtime"
 
 
+def test_defaults_are_within_the_operators_limits(api: Api) -> None:
+    alice = make_caller(*SCOPES)
+    path = config_path(project(alice.account.did))
+    SandboxSettings.objects.create(runner="bubblewrap", runtimes=["default"], max_timeout_seconds=10, max_memory_mb=64)
+    within = {"timeoutSeconds": 10, "memoryMb": 64}
+    body = api(alice, "GET", path)[1]
+    assert body == {**body, **DEFAULTS, **within, "version": 0}
+    status, body = api(alice, "PUT", path, {"command": ["true"]})
+    assert status == 200
+    assert body == {**body, **DEFAULTS, **within, "command": ["true"], "version": 1}
+
+
 def test_an_organizations_token_sees_the_organizations_projects(api: Api) -> None:
     team = Team()
     mine, ours = project(team.owner.did), project(team.id, kind="organization")

@@ -121,6 +121,8 @@ def test_the_same_key_is_the_same_run(api: Api, alice: Caller, docs: Project) ->
 
 def test_a_queued_run_is_cancelled_at_once(api: Api, alice: Caller, docs: Project) -> None:
     run_id = queued(api, alice, docs, "true")
+    status, body = api(alice, "POST", f"{RUNS}/{run_id}/cancel", {"force": True})
+    assert (status, body["error"]["code"], body["error"]["param"]) == (400, "invalid_request", "force")
     status, body = api(alice, "POST", f"{RUNS}/{run_id}/cancel")
     assert (status, body["status"]) == (202, "cancelled")
     assert api(alice, "POST", f"{RUNS}/{run_id}/cancel") == (202, body)

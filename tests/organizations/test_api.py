@@ -88,6 +88,35 @@ def test_a_typo_does_not_pass(api: Api) -> None:
     assert (status, body["error"]["param"]) == (400, "owner")
 
 
+def test_members_are_refused_where_a_request_has_none(api: Api) -> None:
+    team = Team()
+    team.enable("studio")
+    product = f"/organizations/{team.id}/products/studio"
+    for path in (product, f"{product}/seats/{team['olivia'].id}"):
+        status, body = api("PUT", path, {"maxSeats": 1})
+        assert (status, body["error"]["code"], body["error"]["param"]) == (400, "invalid_request", "maxSeats")
+        assert api("PUT", path)[0] == api("PUT", path, {})[0] == 200
+
+
+def test_every_list_takes_a_limit(api: Api) -> None:
+    team = Team()
+    team.join("mia", Role.MEMBER)
+    for product in ("studio", "courier"):
+        team.enable(product)
+        api("PUT", f"/organizations/{team.id}/products/{product}/seats/{team['olivia'].id}")
+        api("POST", f"/organizations/{team.id}/invitations", {"role": "member"})
+    api("POST", "/organizations", {"name": "Other"})
+    lists = ("members", "billing/members", "invitations", "products", "seats")
+    for path in ("/organizations", *(f"/organizations/{team.id}/{of}" for of in lists)):
+        every = api("GET", path)[1]["data"]
+        assert len(every) == 2
+        assert api("GET", f"{path}?limit=1") == (200, {"data": every[:1]})
+        assert api("GET", f"{path}?limit=100") == (200, {"data": every})
+        for limit in ("0", "101", "x", ""):
+            status, body = api("GET", f"{path}?limit={limit}")
+            assert (status, body["error"]["code"], body["error"]["param"]) == (400, "invalid_request", "limit")
+
+
 def test_products_show_their_seats(api: Api) -> None:
     team = Team()
     team.enable("studio", cap=5)

@@ -115,8 +115,10 @@ class TestBudgets:
 
     def test_subjects_of_elsewhere_are_not_found(self, api: Api, team: Team) -> None:
         other = Team("oscar", "Other")
-        assert put(api, team, "product", product="no-such")[0] == 404
-        assert put(api, team, "member", membershipId=other["oscar"].id)[0] == 404
+        status, body = put(api, team, "product", product="no-such")
+        assert (status, body["error"]["code"], body["error"]["param"]) == (404, "not_found", "product")
+        status, body = put(api, team, "member", membershipId=other["oscar"].id)
+        assert (status, body["error"]["code"], body["error"]["param"]) == (404, "not_found", "membershipId")
         _, theirs = put(Api(api.client, caller("oscar", SCOPES)), other)
         status, body = api("DELETE", f"/organizations/{team.id}/budgets/{theirs['budgetId']}")
         assert (status, body["error"]["code"]) == (404, "not_found")

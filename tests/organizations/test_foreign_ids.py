@@ -35,7 +35,8 @@ pytestmark = pytest.mark.django_db
 ROOTS = ("/v1/organizations/{org_id}", "/api/organizations/{org_id}", "/organizations/{org_id}")
 PATHS = sorted(path for path in templates() if path.startswith(ROOTS))
 IDS = {"membership_id": "mem", "invitation_id": "inv", "budget_id": "bud", "transaction_id": "txn", "invoice_id": "inv"}
-BODIES = (
+BODIES: tuple[dict[str, Any], ...] = (
+    {},
     {"role": "member"},
     {"maxSeats": 1},
     {"scope": "member", "limitMicrousd": 1, "membershipId": "{membership_id}"},

@@ -82,7 +82,7 @@ class DeclaredAccess(BasePermission):
         """Return True, or raise the catalogue error that names what is missing."""
         access = declared_access(type(view), getattr(view, "action", "") or "")
         if access is None:
-            return view.action in (None, "metadata")  # a method that the route does not support: DRF responds 405
+            return not view.action  # a method that the route does not support: DRF responds 405
         if access.public:
             return True
         caller: Any = request.user

@@ -113,7 +113,7 @@ def _survey(value: Any) -> tuple[int, bool]:
     """Return the total number of members of all objects, and whether there is a float beyond 64 bits. Raises ValueError
     if the value is nested too deeply."""
     members, has_large_floats, level = 0, False, [value]
-    for _ in range(JSON_DEPTH_MAX + 1):
+    for depth in range(JSON_DEPTH_MAX + 1):
         inner: list[Any] = []
         for item in level:
             kind = type(item)
@@ -124,7 +124,7 @@ def _survey(value: Any) -> tuple[int, bool]:
                 inner += item
             elif kind is float and not _INT_MIN < item < _INT_MAX:
                 has_large_floats = True
-        if not inner:
+        if not inner and (depth < JSON_DEPTH_MAX or not any(type(item) in (dict, list) for item in level)):
             return members, has_large_floats
         level = inner
     raise ValueError("nested too deeply")

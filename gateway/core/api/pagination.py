@@ -1,6 +1,6 @@
 """The `limit` and the `after` of list routes. SPEC: Limits; CONTRACT, 1: Lists."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Model, Q, QuerySet
 from drf_spectacular.utils import OpenApiParameter
@@ -9,10 +9,17 @@ from rest_framework.request import Request
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.limits import LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, LIST_LIMIT_MIN
 
+_Rows = TypeVar("_Rows", QuerySet[Any], list[Any])
+
 LIMIT = OpenApiParameter(
     "limit",
     {"type": "integer", "minimum": LIST_LIMIT_MIN, "maximum": LIST_LIMIT_MAX, "default": LIST_LIMIT_DEFAULT},
     description="The number of items to return.",
+)
+LIMIT_OF_ALL = OpenApiParameter(
+    "limit",
+    {"type": "integer", "minimum": LIST_LIMIT_MIN, "maximum": LIST_LIMIT_MAX},
+    description="The number of items to return; all if omitted.",
 )
 AFTER = OpenApiParameter("after", {"type": "string"}, description="The id of an item: the page begins after it.")
 
@@ -28,6 +35,12 @@ def limit_of(request: Request) -> int:
         if LIST_LIMIT_MIN <= limit <= LIST_LIMIT_MAX:
             return limit
     raise InvalidRequest(f"limit must be a whole number from {LIST_LIMIT_MIN} to {LIST_LIMIT_MAX}.", param="limit")
+
+
+def limited(request: Request, found: _Rows) -> _Rows:
+    """Return the first `limit` rows of a list without pages, all of them if the query has none. Raises InvalidRequest as
+    `limit_of` does."""
+    return found[: limit_of(request)] if "limit" in request.query_params else found
 
 
 def after_of(request: Request) -> str | None:

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.validators import RegexValidator
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.request import Request
 
 from gateway.core.api.names import validate_name
 from gateway.core.contract.limits import (
@@ -24,6 +25,13 @@ class StrictSerializer(serializers.Serializer[Any]):
         if unknown:
             raise serializers.ValidationError({unknown[0]: ["This member is unknown."]})
         return super().to_internal_value(data)
+
+
+def check_no_members(request: Request) -> None:
+    """Check the body of a route whose requests need none: it may be left out or empty, but not have members, which would
+    seem to have an effect. Raises a ValidationError that names the first one."""
+    if request.stream is not None:
+        StrictSerializer(data=request.data).is_valid(raise_exception=True)
 
 
 class StrictStringField(serializers.CharField):

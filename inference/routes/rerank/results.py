@@ -15,9 +15,9 @@ Scores = Mapping[int, float]
 def read_scores(sent: Any, asked: RerankRequest) -> Scores:
     """Read the score of each result by its document's index, or raise NotJSONError.
 
-    There must be as many results as requested, for different documents of the request, with finite scores.
+    There must be at least as many results as requested, for different documents of the request, with finite scores.
     """
-    if not isinstance(sent, list) or len(sent) != asked.results:
+    if not isinstance(sent, list) or len(sent) < asked.results:
         raise NotJSONError("not as many results as were asked for")
     scores: dict[int, float] = {}
     for result in sent:
@@ -33,7 +33,8 @@ def read_scores(sent: Any, asked: RerankRequest) -> Scores:
 
 
 def answer_of(attempt: Attempt[BoundedRerank], scores: Scores, total_tokens: Any) -> dict[str, Any]:
-    """Build the response, best results first. `total_tokens` is the provider's count, None if it states none."""
+    """Build the response: the best results that were requested, best first. A provider may return more. `total_tokens` is its
+    count, None if it states none."""
     asked = attempt.request.asked
     usage = {"input_bytes": asked.bound.input_bytes}
     return {
@@ -46,6 +47,6 @@ def answer_of(attempt: Attempt[BoundedRerank], scores: Scores, total_tokens: Any
 
 
 def _results(asked: RerankRequest, scores: Scores) -> Iterable[dict[str, Any]]:
-    for index, score in sorted(scores.items(), key=lambda one: one[1], reverse=True):
+    for index, score in sorted(scores.items(), key=lambda one: one[1], reverse=True)[: asked.results]:
         result: dict[str, Any] = {"index": index, "relevance_score": score}
         yield {**result, "document": {"text": asked.documents[index]}} if asked.returns_documents else result

@@ -17,7 +17,7 @@ from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Chunk
 from inference.rules.upstream import Attempt
 
 SOUND_TYPE = "application/octet-stream"
-"""The media type that the vendor's own SDKs request."""
+"""The media type that the vendor's own SDKs request. Its reference documents it for every format."""
 _PARAMETERS = re.compile(r"[\w!#$&^.+/-]+(; ?[\w-]{1,32}=[\w.,-]{1,32}){0,4}", re.ASCII)
 
 
@@ -75,9 +75,9 @@ class OpenAISpeech(JsonSender[BoundedSpeech]):
 
 
 def media_type_of(attempt: Attempt[BoundedSpeech], response: Response) -> str:
-    """Return the media type of the answer. Raises NotJSONError if it does not match the requested format."""
+    """Return the media type of the answer. Raises NotJSONError if it is not one of the requested format or of any bytes."""
     sent = response.headers.get("Content-Type", "").strip()
     plain = sent.partition(";")[0].strip().lower()
-    if plain not in MEDIA_TYPES[attempt.request.asked.audio_format]:
+    if plain != SOUND_TYPE and plain not in MEDIA_TYPES[attempt.request.asked.audio_format]:
         raise NotJSONError(f"content type {plain}")
     return sent if _PARAMETERS.fullmatch(sent) else plain

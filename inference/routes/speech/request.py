@@ -19,7 +19,7 @@ MEDIA_TYPES: Mapping[str, tuple[str, ...]] = {
     "aac": ("audio/aac", "audio/x-aac"),
     "flac": ("audio/flac", "audio/x-flac"),
     "wav": ("audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"),
-    "pcm": ("audio/pcm", "audio/l16", "application/octet-stream"),
+    "pcm": ("audio/pcm", "audio/l16"),
 }
 """The accepted media types of a response by format; the first is the usual one."""
 _VOICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.+()-]{0,63}")

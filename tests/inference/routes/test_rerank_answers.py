@@ -6,7 +6,7 @@ from tests.inference.routes.reranking import QUERY, TEXT_BYTES, ask
 from tests.support.stage import Stage
 from tests.support.upstream.rerank import SPOILED
 
-HONEST = ("", "worst_first")
+HONEST = ("", "every_document", "worst_first")
 
 
 @pytest.mark.parametrize("adapter", ["voyage", "cohere"])
@@ -24,6 +24,15 @@ def test_results_are_put_in_order(stage: Stage, adapter: str) -> None:
     stage.upstream.script(shape="worst_first")
     _, answer = ask(stage, adapter)
     assert [result["index"] for result in answer.json()["results"]] == [1, 2, 0]
+
+
+@pytest.mark.parametrize("adapter", ["voyage", "cohere"])
+@pytest.mark.parametrize("top_n", [1, 2])
+def test_the_best_results_are_given_of_a_provider_that_returns_all(stage: Stage, adapter: str, top_n: int) -> None:
+    stage.upstream.script(shape="every_document")
+    caller, answer = ask(stage, adapter, top_n=top_n)
+    assert [result["index"] for result in answer.json()["results"]] == [1, 2][:top_n]
+    assert caller.wallet == {"balance": 999_980, "held": 0, "debt": 0}
 
 
 @pytest.mark.parametrize("usage", ["boolean", "fractional", "huge", "negative", "string"])

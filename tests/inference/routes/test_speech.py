@@ -220,6 +220,13 @@ def test_parameters_of_the_type_pass_where_they_are_plain(stage: Stage, sent: st
     assert (answer.content, answer.headers["content-type"]) == (SAID, given)
 
 
+def test_bytes_of_no_stated_type_are_of_the_requested_one(stage: Stage) -> None:
+    caller, alias = stage.caller(), model_of(stage)
+    stage.upstream.script(content_type="application/octet-stream")
+    answer = caller.post(speech(alias), path=SPEECH)
+    assert (answer.content, answer.headers["content-type"]) == (SAID, "application/octet-stream")
+
+
 class _Unframed(BaseHTTPRequestHandler):
     """Answers as HTTP/1.0 did: the end of the connection is the end of the body, or of the server."""
 

@@ -13,6 +13,7 @@ Results: TypeAlias = list[dict[str, Any]]
 SPOILED: Mapping[str, Callable[[Results], Any]] = {
     "": lambda results: results,
     "boolean_index": lambda results: [{**results[0], "index": True}, *results[1:]],
+    "every_document": lambda results: results,
     "few": lambda results: results[1:],
     "huge_index": lambda results: [{**results[0], "index": 10**6}, *results[1:]],
     "infinite_score": lambda results: [{**results[0], "relevance_score": Infinite("inf")}, *results[1:]],
@@ -27,7 +28,8 @@ SPOILED: Mapping[str, Callable[[Results], Any]] = {
     "twice": lambda results: [results[0], *results[:-1]],
     "worst_first": lambda results: results[::-1],
 }
-"""The effects of `Behaviour.shape` on the results; worst_first is still an honest response."""
+"""The effects of `Behaviour.shape` on the results; worst_first is still an honest response, and every_document ignores how many
+results were requested."""
 
 
 def count_pairs(body: Mapping[str, Any]) -> int:
@@ -66,6 +68,7 @@ def _cohere(entry_id: str, body: Mapping[str, Any], behaviour: Behaviour) -> Any
 
 def _results(body: Mapping[str, Any], top: int | None, behaviour: Behaviour) -> Any:
     scores = [score(body["query"], document) for document in body["documents"]]
+    top = None if behaviour.shape == "every_document" else top
     best = sorted(range(len(scores)), key=lambda index: -scores[index])[: top or len(scores)]
     return SPOILED[behaviour.shape]([{"index": index, "relevance_score": scores[index]} for index in best])
 
