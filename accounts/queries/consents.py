@@ -17,7 +17,7 @@ def active_of(account: Account) -> QuerySet[Consent]:
     return account.consents.filter(withdrawn_at__isnull=True).order_by("-given_at", "-pk")
 
 
-async def stands(principal: Principal, kind: str) -> bool:
+async def is_given(principal: Principal, kind: str) -> bool:
     """Return whether the caller's token carries a consent that has not been withdrawn since."""
     if kind not in principal.consents:
         return False

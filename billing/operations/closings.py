@@ -89,7 +89,7 @@ def review(
     return _closing(call, "review", {"reason": reason, "evidence": evidence}, _read_review, replay, kept, function)
 
 
-def again(note: bytes) -> Statement[str]:
+def from_note(note: bytes) -> Statement[str]:
     """Build the statement that closes a call from its note alone; it reads the outcome."""
     noted = orjson.loads(note)
     closing = {name: value for name, value in noted.items() if not name.startswith("replay_")}

@@ -75,7 +75,7 @@ class DjangoSlots:
                 await send(message)
         finally:
             if counted:
-                self._unsent.give_back(counted)
+                self._unsent.release(counted)
 
 
 class Answer:

@@ -115,7 +115,7 @@ async def _validated(arrival: Arrival, body: Body, model: ServedModel) -> Any:
     route = arrival.route
     if route.name not in model.routes:
         raise InvalidRequest(f"{model.name} does not serve this route.", param="model")
-    if route.consent and not await consents.stands(arrival.principal, route.consent):
+    if route.consent and not await consents.is_given(arrival.principal, route.consent):
         raise ConsentRequired
     request = await offload(route.check, body, model) if body.is_large else route.check(body, model)
     if isinstance(request, PendingRequest):

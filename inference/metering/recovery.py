@@ -58,10 +58,10 @@ def _recover(path: Path, now: datetime) -> int:
 def _close(leftover: Leftover, is_complete: bool) -> str:
     try:
         with transaction.atomic():
-            outcome = closings.again(_closing(leftover, is_complete)).run()
+            outcome = closings.from_note(_closing(leftover, is_complete)).run()
     except (IntegrityError, DataError, ProgrammingError, ValueError):
         log.exception("call %s cannot be closed by its journal entry: %r", leftover.usage_id, leftover.closing)
-        outcome = closings.again(_review(leftover)).run()
+        outcome = closings.from_note(_review(leftover)).run()
     log.warning("call %s of a dead process was %s: %s", leftover.usage_id, leftover.stage.name.lower(), outcome)
     return outcome
 

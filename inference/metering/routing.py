@@ -77,7 +77,7 @@ def _is_failure(outcome: Outcome | Stream) -> bool:
 
 
 def _soonest_back(deployment: DeploymentTarget) -> tuple[float, int]:
-    return _breaker(deployment).comes_back_at(), deployment.priority
+    return _breaker(deployment).available_at(), deployment.priority
 
 
 def _breaker(deployment: DeploymentTarget) -> Breaker:

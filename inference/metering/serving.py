@@ -15,7 +15,7 @@ from billing.operations.ledger import Replay
 from gateway.core.api.background import spawn
 from gateway.core.api.exceptions import as_api_error
 from gateway.core.contract.errors import ApiError, NotReady
-from gateway.core.outbound.fetch_shares import on_behalf_of
+from gateway.core.outbound.fetch_shares import fetches_for
 from inference.metering import checks, closing, opening, preparing, sending
 from inference.metering.answers import StreamedAnswer, WholeAnswer, answer_again
 from inference.metering.call import Call
@@ -66,7 +66,7 @@ async def _admit(request: MeteredRequest, route: MeteredRoute[Any, Any], work: W
     checked = await checks.check(await checks.begin(request, route))
     if isinstance(checked, checks.Refused):
         return await answer_again(await opening.refuse(checked))
-    with on_behalf_of(checked.principal.did):
+    with fetches_for(checked.principal.did):
         return await (_prepare_and_serve(checked, work) if checked.needs_preparing else _serve(checked, work))
 
 

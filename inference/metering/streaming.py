@@ -188,7 +188,7 @@ class StreamRun:
 
     def _early(self, render: Callable[[], bytes]) -> bytes:
         """Render the end of an incomplete stream. A stream that cannot report errors is aborted, and not stored."""
-        if not self._format.tells_errors:
+        if not self._format.reports_errors:
             self._is_cut = True
             self._recording.drop()
         return self._words(render)

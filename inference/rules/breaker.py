@@ -24,7 +24,7 @@ class Breaker:
         """Return whether the breaker is open, or another call is probing the deployment."""
         return now < self.aside_until or now < self.probing_until
 
-    def comes_back_at(self) -> float:
+    def available_at(self) -> float:
         """Return when the deployment may be tried again."""
         return max(self.aside_until, self.probing_until)
 

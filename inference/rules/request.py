@@ -91,7 +91,7 @@ class StreamFormat(ABC):
     media_type = EVENT_STREAM_TYPE
 
     @property
-    def tells_errors(self) -> bool:
+    def reports_errors(self) -> bool:
         """Return whether the stream itself can tell a client that it ended early."""
         return self.media_type == EVENT_STREAM_TYPE
 

@@ -32,22 +32,22 @@ def test_an_overload_that_names_its_wait_sets_aside_at_once() -> None:
 def test_no_wait_is_longer_than_the_longest() -> None:
     breaker = Breaker()
     breaker.failed(100.0, wait_seconds=3600.0)
-    assert breaker.comes_back_at() == 100.0 + ASIDE_MAX_SECONDS
+    assert breaker.available_at() == 100.0 + ASIDE_MAX_SECONDS
 
 
 def test_each_failed_probe_doubles_the_time_aside() -> None:
     breaker, waits = failed(FAILURES_MAX, at=0.0), []
     for _ in range(8):
-        now = breaker.comes_back_at()
+        now = breaker.available_at()
         breaker.chosen(now)
         breaker.failed(now)
-        waits.append(breaker.comes_back_at() - now)
+        waits.append(breaker.available_at() - now)
     assert waits == [2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
 
 
 def test_one_probe_goes_alone() -> None:
     breaker = failed(FAILURES_MAX)
-    back = breaker.comes_back_at()
+    back = breaker.available_at()
     assert not breaker.is_open(back)
     breaker.chosen(back)
     assert breaker.is_open(back)
@@ -57,7 +57,7 @@ def test_one_probe_goes_alone() -> None:
 
 def test_a_probe_that_was_given_up_leaves_the_next_call_to_probe() -> None:
     breaker = failed(FAILURES_MAX)
-    back = breaker.comes_back_at()
+    back = breaker.available_at()
     breaker.chosen(back)
     breaker.probed()
     assert not breaker.is_open(back)
@@ -65,7 +65,7 @@ def test_a_probe_that_was_given_up_leaves_the_next_call_to_probe() -> None:
 
 def test_a_probe_that_never_comes_back_blocks_nobody_for_long() -> None:
     breaker = failed(FAILURES_MAX)
-    back = breaker.comes_back_at()
+    back = breaker.available_at()
     breaker.chosen(back)
     assert not breaker.is_open(back + PROBE_SECONDS)
 

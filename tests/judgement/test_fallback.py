@@ -178,7 +178,7 @@ def test_a_closing_that_a_dead_process_has_noted_books_the_takeover(bench: Bench
     by = closings.Takeover(target, version.id)
     reference = closings.OpenCall(("account", caller.did), call.id, None, by)
     closing = closings.settle(reference, cost_microusd=200, basis="upstream", quantities={"input_tokens": 100})
-    assert closings.again(closing.note).run() == "settled"
+    assert closings.from_note(closing.note).run() == "settled"
     assert Takeover.objects.get(reservation_id=call.id).model == target
     assert caller.wallet == {"balance": BALANCE - 200, "held": 0, "debt": 0}
     assert_sound()

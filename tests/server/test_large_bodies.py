@@ -101,10 +101,10 @@ async def test_a_budget_lends_in_order() -> None:
     waiting = [asyncio.create_task(borrow(name, size)) for name, size in (("first", 5), ("second", 1), ("third", 9))]
     await asyncio.sleep(0)
     assert not budget.try_take(1)  # others were here before
-    budget.give_back(8)
+    budget.release(8)
     await asyncio.gather(*waiting[:2])
     assert (served, budget.lent_bytes) == (["first", "second"], 6)
-    budget.give_back(6)
+    budget.release(6)
     await waiting[2]
     assert budget.lent_bytes == 9
 
@@ -113,7 +113,7 @@ async def test_a_share_beyond_the_budget_is_lent_alone() -> None:
     budget = ByteBudget(lambda: 10)
     assert budget.try_take(50)
     assert not budget.try_take(1)
-    budget.give_back(50)
+    budget.release(50)
     assert budget.try_take(10)
 
 
@@ -124,7 +124,7 @@ async def test_whoever_gives_up_leaves_nothing_lent() -> None:
         await budget.take(1, 0)
     cancelled = asyncio.create_task(budget.take(10, 5))
     await asyncio.sleep(0)
-    budget.give_back(10)  # lent to the waiting task
+    budget.release(10)  # lent to the waiting task
     cancelled.cancel()  # which is cancelled before it learns of it
     with pytest.raises(asyncio.CancelledError):
         await cancelled

@@ -36,7 +36,7 @@ class ByteBudget:
             self._leave(size_bytes, granted)
             raise
 
-    def give_back(self, size_bytes: int) -> None:
+    def release(self, size_bytes: int) -> None:
         """Return a share; the request that has waited longest gets it."""
         self.lent_bytes -= size_bytes
         self._lend()
@@ -52,7 +52,7 @@ class ByteBudget:
 
     def _leave(self, size_bytes: int, granted: "asyncio.Future[None]") -> None:
         if granted.done() and not granted.cancelled():  # lent at the moment when the wait ended
-            self.give_back(size_bytes)
+            self.release(size_bytes)
             return
         self._waiting.remove((size_bytes, granted))
         self._lend()

@@ -47,7 +47,7 @@ class SpooledFile:
         """Keep the file until one more user has released it."""
         self._keepers += 1
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release it; the last one frees the disk."""
         self._keepers -= 1
         if self._keepers == 0:

@@ -64,7 +64,7 @@ class Share:
 _shares: PerLoop[WeakValueDictionary[Hashable, Share]] = PerLoop(WeakValueDictionary)
 
 
-class on_behalf_of:  # noqa: N801 - used as a statement
+class fetches_for:  # noqa: N801 - used as a statement
     """Counts all fetches within the context as this account's."""
 
     def __init__(self, account: Hashable) -> None:

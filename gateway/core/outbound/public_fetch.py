@@ -75,7 +75,7 @@ class PublicFetcher:
     async def fetch(self, url: str, *, max_bytes: int, accept: str) -> bytes:
         """Return the body at a URL. Raises FetchError; a BusyError is not the fault of the party that gave the URL.
 
-        A fetch for an account waits for the account's share (`on_behalf_of`). That time does not count for the timeout.
+        A fetch for an account waits for the account's share (`fetches_for`). That time does not count for the timeout.
         """
         share = current_share()
         try:
@@ -113,7 +113,7 @@ class PublicFetcher:
             with _stopped(clock):
                 for budget in (share.arriving, self._arriving.get()):
                     await _borrow(budget, room_bytes, self._seconds)
-                    lent.callback(budget.give_back, room_bytes)
+                    lent.callback(budget.release, room_bytes)
             return await read_bounded(response.content, max_bytes)
 
     def _session(self, accept: str, share: Share) -> aiohttp.ClientSession:

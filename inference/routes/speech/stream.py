@@ -41,7 +41,7 @@ class SpeechMeter(StreamMeter):
 
 
 class SoundFormat(StreamFormat):
-    """Raw bytes: a stream that breaks off is cut (`tells_errors`)."""
+    """Raw bytes: a stream that breaks off is cut (`reports_errors`)."""
 
     terminator = b""
 

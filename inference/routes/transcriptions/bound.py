@@ -38,7 +38,7 @@ class BoundedTranscription(BoundedRequest):
 
     def end(self) -> None:
         """Release the file."""
-        self.asked.file.let_go()
+        self.asked.file.release()
 
     def usage(self, answer: Answer) -> Quantities:
         """Read the upstream's seconds, or use those measured from the file."""

@@ -200,7 +200,7 @@ def test_a_call_that_is_closed_from_the_journal_is_charged_without_its_words(cal
     ).note
     assert len(note) < CLOSING_MAX_BYTES
     assert b"kept" not in note
-    assert closings.again(note).run() == "already"
+    assert closings.from_note(note).run() == "already"
     assert StoredResponse.objects.filter(usage_id=call.id).count() == 1
 
 

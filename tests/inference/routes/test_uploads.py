@@ -282,4 +282,4 @@ def test_little_of_an_upload_is_in_memory_at_any_time(stage: Stage) -> None:
     reader = BodyReader(receive, [])
     read = asyncio.run(Uploads().receive(reader, BOUNDARY.encode(), 25 * MIB))
     assert read.file.size_bytes == 8 * MIB
-    read.file.let_go()
+    read.file.release()

@@ -53,7 +53,7 @@ class BodyMemory:
         try:
             return await self._admit(await reader.read(limit_bytes))
         finally:
-            self._bodies.arriving.give_back(expected)
+            self._bodies.arriving.release(expected)
 
     async def read_form(self, reader: BodyReader, boundary: bytes, limit_bytes: int) -> Form:
         """Return a form whose file stays on disk until the response is sent. Raises as Uploads.receive."""
@@ -76,10 +76,10 @@ class BodyMemory:
     def release(self) -> None:
         """Return the share: the response has been sent."""
         if self._taken_bytes:
-            self._bodies.parsed.give_back(self._taken_bytes)
+            self._bodies.parsed.release(self._taken_bytes)
             self._taken_bytes = 0
         if self._form is not None:
-            self._form.file.let_go()
+            self._form.file.release()
             self._form = None
 
     async def _admit(self, body: bytes) -> bytes:

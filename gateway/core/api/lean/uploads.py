@@ -31,14 +31,14 @@ class Uploads:
         except TimeoutError:
             raise _not_ready("too many uploads") from None
         try:
-            file = SpooledFile(on_free=lambda: self.disk.give_back(share))
+            file = SpooledFile(on_free=lambda: self.disk.release(share))
         except OSError as error:
-            self.disk.give_back(share)
+            self.disk.release(share)
             raise _not_ready(str(error)) from error
         try:
             return await _read(FormReader(boundary, file), reader, limit_bytes)
         except BaseException:
-            file.let_go()
+            file.release()
             raise
 
 
