@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ from psycopg import sql
 
 from gateway.run.environment import load
 from gateway.run.identity import database_identity
+from gateway.run.options import PROJECT_DIR
 from tests.run.machine import plain_user, processes_of, site_packages
 from tests.support.database import URL_VARIABLE
 from tests.support.gateways import GatewayProcess
@@ -58,3 +60,14 @@ def test_two_run_side_by_side_and_end_by_sigterm(database_url: str) -> None:
     # make reports the signal that it got as its own end.
     assert codes[0] in (0, 2, -signal.SIGTERM)
     assert processes_of(made.data_dir) == processes_of(plain.data_dir) == []
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [({}, ""), ({"NO_PROXY": "example.org"}, ",example.org"), ({"no_proxy": "example.org"}, ",example.org")],
+)
+def test_a_proxy_for_downloads_is_not_asked_for_this_machine(named: dict[str, str], expected: str) -> None:
+    kept = {name: value for name, value in os.environ.items() if name.lower() != "no_proxy"}
+    command = ["make", "--silent", "--eval", "told: ; @echo $$NO_PROXY $$no_proxy", "told"]
+    told = subprocess.run(command, cwd=PROJECT_DIR, env=kept | named, capture_output=True, text=True, check=True)
+    assert told.stdout.split() == [f"127.0.0.1,localhost,::1{expected}"] * 2

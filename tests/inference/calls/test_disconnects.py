@@ -77,7 +77,7 @@ def test_a_disconnect_mid_stream_cancels_the_upstream_and_charges_what_was_deliv
 
 
 def test_a_disconnect_before_the_first_byte_charges_only_the_input(stage: Stage) -> None:
-    alias = stage.model("small-1?delay_ms=60000", max_output_tokens=50)
+    alias = stage.model("small-1?delay_ms=3000", max_output_tokens=50)
     caller = stage.caller(balance=5_000)
     with connect(caller) as connection:
         connection.sendall(raw_request(caller, chat(alias, stream=True)))
