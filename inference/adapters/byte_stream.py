@@ -11,8 +11,8 @@ from inference.rules.upstream import Attempt
 
 
 class ByteStream(HttpStream):
-    """A body under the upstream's own media type. Only a body whose framing marks its end is known to be complete: one that
-    ends with its connection may have been truncated."""
+    """A body under the upstream's own media type. One without a length is complete when its connection is closed (RFC 9112
+    section 8), as HTTP/1.0 servers send it."""
 
     def __init__(self, attempt: Attempt[Any], response: Response, media_type: str) -> None:
         self.media_type = media_type
@@ -51,6 +51,4 @@ class ByteStream(HttpStream):
         self._read_bytes += len(data)
         if self._read_bytes > STREAM_MAX_BYTES:
             raise NotJSONError("stream too large")
-        if not data and not self._response.has_length:
-            raise ConnectionError("the body's framing does not mark its end")
         return data

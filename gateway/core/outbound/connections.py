@@ -58,6 +58,13 @@ class CarefulHandler(ResponseHandler):
         if isinstance(exc, HttpProcessingError | TimeoutError):
             _fail(body, exc)
 
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Fail the body that is being read if the connection broke. aiohttp takes any end of the connection for the end of a body
+        without a length, but a reset is an error (RFC 9112 section 8)."""
+        if exc is not None:
+            _fail(self._payload, aiohttp.ClientConnectionError("the connection was lost"))
+        super().connection_lost(exc)
+
     def close(self) -> None:
         """Close the connection, and fail the body that is being read."""
         body = self._payload

@@ -1,7 +1,11 @@
 """Speech: bytes as they come, or the vendor's events; the characters are what is paid for."""
 
 import base64
+import contextlib
 import json
+import os
+import socket
+import struct
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -228,7 +232,7 @@ def test_bytes_of_no_stated_type_are_of_the_requested_one(stage: Stage) -> None:
 
 
 class _Unframed(BaseHTTPRequestHandler):
-    """Answers as HTTP/1.0 did: the end of the connection is the end of the body, or of the server."""
+    """Answers as HTTP/1.0 servers do: the end of the connection is the end of the body."""
 
     def do_POST(self) -> None:
         """Answer."""
@@ -236,18 +240,37 @@ class _Unframed(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "audio/mpeg")
         self.end_headers()
-        self.wfile.write(b"half of it?")
+        self.wfile.write(SAID)
 
     def log_message(self, *args: Any) -> None:
         """Log nothing."""
 
 
-def test_an_end_that_nothing_announced_is_not_taken_for_one(stage: Stage) -> None:
+def test_a_body_without_a_length_ends_with_its_connection(stage: Stage) -> None:
     caller = stage.caller()
     with http_server(ThreadingHTTPServer(("127.0.0.1", 0), _Unframed)) as origin:
         alias = model_of(stage, upstream=stage.upstream_row(base_url=origin))
-        with caller.stream(speech(alias), path=SPEECH) as answer, pytest.raises(httpx.RemoteProtocolError):
-            b"".join(answer.iter_bytes())
+        answer = caller.post(speech(alias), path=SPEECH)
+    assert (answer.status_code, answer.content) == (200, SAID)
+    assert caller.wallet == {"balance": 1_000_000 - HOLD, "held": 0, "debt": 0}
+
+
+class _Reset(_Unframed):
+    """Begins such an answer, and resets the connection."""
+
+    def do_POST(self) -> None:
+        """Answer, and have the kernel send a reset instead of an end."""
+        super().do_POST()
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        os.close(self.connection.detach())
+
+
+def test_a_body_without_a_length_whose_connection_is_reset_does_not_look_whole(stage: Stage) -> None:
+    caller = stage.caller()
+    with http_server(ThreadingHTTPServer(("127.0.0.1", 0), _Reset)) as origin:
+        alias = model_of(stage, upstream=stage.upstream_row(base_url=origin))
+        with contextlib.suppress(httpx.RemoteProtocolError):  # cut, or an error if nothing had been forwarded yet
+            assert caller.post(speech(alias), path=SPEECH).status_code == 502
     eventually(lambda: caller.only_call.state == "review")
 
 
