@@ -49,11 +49,6 @@ class Response:
         self._writer = writer
 
     @property
-    def has_length(self) -> bool:
-        """Return whether the head says where the body ends (RFC 9112 section 6.3)."""
-        return "Content-Length" in self.headers or "chunked" in self.headers.get("Transfer-Encoding", "").lower()
-
-    @property
     def closed(self) -> bool:
         """Return whether the whole body has arrived, or the response was closed."""
         return self._connection is None
