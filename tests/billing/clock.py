@@ -19,6 +19,9 @@ BEGIN
 END $$;
 """
 
+CHANGED_BY_THE_CLOCK = frozenset({"nothing_is_stale", "guards_are_intact"})
+"""Checks of the audit that fail while it is stopped: jobs seem late, and functions have another search_path."""
+
 
 def stop_clock(now: datetime) -> None:
     """Shadow PostgreSQL's clock in this transaction by a function of the same name that returns `now`, also for functions

@@ -16,6 +16,7 @@ from billing.queries.spending import Subject
 from billing.rules.budgets import month_of, scope_of, spent_microusd
 from gateway.core.contract.ids import new_id
 from tests.factories.billing import Purse, release, settle
+from tests.support.unguarded import unguarded
 
 ORG = "org_acme"
 
@@ -226,6 +227,12 @@ def clock_at(begin: datetime, earlier: int = 0) -> Iterator[None]:
         cursor.execute("SET LOCAL search_path = public")
 
 
+def forget_budgets() -> None:
+    """Delete budgets that count from a month in the future, which the audit would report."""
+    with unguarded():
+        Budget.objects.all().delete()
+
+
 MARCH = datetime(2100, 3, 1, tzinfo=UTC)
 
 
@@ -236,6 +243,7 @@ def test_the_month_is_that_of_the_databases_clock(org: Purse) -> None:
         assert (budget.period_start, counted(budget)) == (MARCH.date(), (0, 0))
         settle(org.call(40), 7)
         assert counted(budget) == (7, 0)
+    forget_budgets()
 
 
 def test_a_month_that_ends_while_it_is_added_up_is_no_budgets_first(org: Purse) -> None:
@@ -244,6 +252,7 @@ def test_a_month_that_ends_while_it_is_added_up_is_no_budgets_first(org: Purse) 
         budget = budgets.put(ORG, limit_microusd=100)
     assert (budget.period_start, counted(budget)) == (MARCH.date(), (30, 0))
     assert org.reserve(71, now=MARCH).outcome == "budget_exceeded"
+    forget_budgets()
 
 
 def test_reads_a_stored_month_as_of_an_instant() -> None:

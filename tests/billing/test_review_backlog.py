@@ -92,6 +92,10 @@ def test_one_that_fails_does_not_stop_the_rest(purse: Purse, caplog: pytest.LogC
     assert reviews.reconcile(now=timezone.now()) == 5
     assert f"call {poor} could not be resolved" in caplog.text
     assert states() == {"review": 1, "settled": 5}
+    [found] = audit.findings()
+    assert (found.subject, found.detail) == (poor, f"evidence of a charge of many, hold {HOLD}")
+    with unguarded():
+        Reservation.objects.filter(pk=poor).update(evidence=None)
 
 
 def test_what_has_no_evidence_for_so_long_is_released_page_by_page(purse: Purse) -> None:

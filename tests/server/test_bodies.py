@@ -98,7 +98,7 @@ def test_a_body_is_refused_before_any_of_it_is_sent(
 def test_the_health_check_answers_without_a_body_that_is_announced_and_hangs_up(stage: Stage) -> None:
     host, port = stage.origin.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=30) as raw:
-        raw.sendall(b"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 629145600\r\n\r\n")
+        raw.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 629145600\r\n\r\n")
         answer = raw.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 200 "), answer
 

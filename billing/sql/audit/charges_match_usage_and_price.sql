@@ -73,7 +73,10 @@ SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
           THEN format('of organization %s, wallet of %s', r.org_id, w.owner_key) END,
      CASE WHEN r.closed_at IS NULL AND (r.state = 'review') <> (r.review_reason IS NOT NULL)
           THEN format('state %s, review for %s', r.state, r.review_reason) END,
-     CASE WHEN r.closed_at IS NULL AND (r.evidence->>'charge_microusd')::numeric NOT BETWEEN 0 AND r.hold_microusd
+     CASE WHEN r.closed_at IS NULL AND NOT CASE jsonb_typeof(r.evidence->'charge_microusd')
+            WHEN 'number' THEN (r.evidence->>'charge_microusd')::numeric BETWEEN 0 AND r.hold_microusd
+            WHEN 'null' THEN true
+            ELSE r.evidence->'charge_microusd' IS NULL END
           THEN format('evidence of a charge of %s, hold %s', r.evidence->>'charge_microusd', r.hold_microusd) END,
      CASE WHEN r.hold_microusd > r.max_cost_microusd
           THEN format('hold %s, maximum %s', r.hold_microusd, r.max_cost_microusd) END,
