@@ -69,7 +69,7 @@ def invariants() -> dict[str, str]:
 
 
 def _defining_views(text: str) -> str:
-    """Let a query that reads what is sealed define that itself: the views in the database may have been replaced."""
+    """Prefix a query that reads the views of what is sealed with their definitions, as those in the database may be forged."""
     views = _VIEW.findall(files("billing").joinpath("sql", "seals.sql").read_text(encoding="utf-8"))
     if not any(name in text for name, _ in views):
         return text
