@@ -10,7 +10,10 @@ STARTUP_FAILED = 3
 
 load_settings(exit_code=STARTUP_FAILED)
 
+import django  # noqa: E402
 from django.core.asgi import get_asgi_application  # noqa: E402
+
+django.setup()
 
 django_application = get_asgi_application()
 

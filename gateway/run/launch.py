@@ -16,7 +16,7 @@ from gateway.run.errors import StartError
 from gateway.run.home import Home, occupy
 from gateway.run.options import PROJECT_DIR, Options
 from gateway.run.ports import listen
-from gateway.run.postgres import Cluster
+from gateway.run.postgres import Cluster, settings_for
 from gateway.run.probe import answers
 from gateway.run.services import sandbox, services
 from gateway.run.supervisor import Supervisor
@@ -69,7 +69,7 @@ class Launch:
         if self._options.database_url:
             yield None
             return
-        cluster = Cluster(self._options.data_dir)
+        cluster = Cluster(self._options.data_dir, settings=settings_for(self._options.workers))
         try:
             cluster.start()
             yield cluster

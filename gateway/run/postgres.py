@@ -48,6 +48,11 @@ SETTINGS: Mapping[str, str] = {
     "log_min_error_statement": "panic",
     "password_encryption": "scram-sha-256",
 }
+WORKER_CONNECTIONS = 20
+"""More than a server process opens (SYNC_POOL_MAX_CONNECTIONS, LEDGER_POOL_MAX_CONNECTIONS and one)."""
+OTHER_CONNECTIONS = 80
+"""For jobs, commands and operators."""
+
 # For tests, whose data need not survive a crash of the machine.
 FAST_SETTINGS: Mapping[str, str] = {"fsync": "off", "full_page_writes": "off", "max_connections": "200"}
 
@@ -172,6 +177,11 @@ class Cluster:
             text = log.read().decode(errors="replace")
         fatal = re.findall(r"(?:FATAL|PANIC):\s*(.+)", text)
         return fatal[0] if fatal else (text.strip().splitlines() or ["no message"])[-1]
+
+
+def settings_for(workers: int) -> dict[str, str]:
+    """Return the settings of a database that serves this many server processes."""
+    return {"max_connections": str(OTHER_CONNECTIONS + WORKER_CONNECTIONS * workers)}
 
 
 def database_url(home: Path) -> str | None:

@@ -21,6 +21,7 @@ from gateway.server.descriptors import raise_descriptor_limit
 from gateway.server.huge_pages import use_huge_pages
 from gateway.server.memory import return_large_blocks
 from inference.metering import alarms
+from gateway.server.parent import end_with_parent
 from inference.queries import catalogue
 
 log = logging.getLogger("gateway.lifespan")
@@ -55,6 +56,7 @@ class Lifespan:
 async def start() -> None:
     """Open the pools, read catalogue and keys, and exclude long-lived objects from garbage collection; their memory
     moves to huge pages."""
+    end_with_parent()
     raise_descriptor_limit()
     return_large_blocks()
     sys.setswitchinterval(SWITCH_SECONDS)

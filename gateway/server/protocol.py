@@ -14,7 +14,7 @@ from django.conf import settings
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from gateway.core.api.lean.sending import CUT
+from gateway.core.contract.asgi import CUT
 from gateway.core.contract.limits import HEAD_MAX_BYTES, HEADERS_MAX, PIPELINED_REQUESTS_MAX
 from gateway.server.answer_writer import AnswerWriter
 from gateway.server.heads import is_plain

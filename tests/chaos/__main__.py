@@ -28,7 +28,8 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--kills", type=int, default=50, help="faults of all kinds, evenly mixed")
     parser.add_argument("--faults", nargs="+", choices=FAULTS, default=list(FAULTS), metavar="KIND", help="only these")
-    parser.add_argument("--processes", type=int, default=2, help="server processes of the gateway")
+    parser.add_argument("--processes", type=int, default=2, help="servers of the gateway")
+    parser.add_argument("--workers", type=int, default=2, help="worker processes of each server")
     parser.add_argument("--clients", type=int, default=32, help="clients that call at once, every other one in a hurry")
     parser.add_argument("--slow-disk", choices=(NEVER, HALF, ALWAYS), default=HALF, help="5 ms more for each flush")
     parser.add_argument("--patience", type=float, default=150.0, help="seconds that the jobs have afterwards")
@@ -46,6 +47,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
         kinds=evenly_mixed(options.faults, options.kills, random.Random(seed)),
         seed=seed,
         processes=options.processes,
+        workers=options.workers,
         clients=options.clients,
         slow_disk=options.slow_disk,
         patience_seconds=options.patience,

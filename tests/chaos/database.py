@@ -13,7 +13,7 @@ import psycopg
 
 from gateway.run.postgres import Cluster
 
-MAX_CONNECTIONS = 60
+MAX_CONNECTIONS = 100
 SETTINGS = {"fsync": "on", "full_page_writes": "on", "max_connections": str(MAX_CONNECTIONS)}
 SLOW_DISK = {"commit_delay": "5000", "commit_siblings": "0"}
 """The server waits for 5 ms before each flush of its log, even for a single commit."""

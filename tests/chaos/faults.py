@@ -1,6 +1,7 @@
 """The faults and their schedule: each kind is a function that returns when the cause of the fault is gone."""
 
 import contextlib
+import os
 import random
 import signal
 import time
@@ -19,7 +20,7 @@ Fault = Callable[[Installation, random.Random], str]
 
 PAUSE_SECONDS = (1.0, 3.0)
 """The duration of faults that are not instantaneous."""
-RESTART_SECONDS = 60.0
+RESTART_SECONDS = 120.0
 
 
 def kill_backend(installation: Installation, dice: random.Random) -> str:
@@ -47,9 +48,18 @@ def kill_postmaster(installation: Installation, dice: random.Random) -> str:
 
 
 def kill_gateway(installation: Installation, dice: random.Random) -> str:
-    """Kill one server process of the gateway, and wait until its successor responds."""
+    """Kill one server of the gateway with its workers, and wait until its successor responds."""
     name = dice.choice(list(installation.gateways))
     installation.kill(name)
+    await_response(installation.gateways[name])
+    return name
+
+
+def kill_worker(installation: Installation, dice: random.Random) -> str:
+    """Kill one worker of a server, which its first process replaces, and wait until the server responds."""
+    name = dice.choice(list(installation.gateways))
+    with contextlib.suppress(ProcessLookupError):  # it may be starting just now
+        os.kill(dice.choice(installation.workers(name)), signal.SIGKILL)
     await_response(installation.gateways[name])
     return name
 
@@ -99,6 +109,7 @@ FAULTS: Mapping[str, Fault] = {
     "immediate shutdown": shut_down_at_once,
     "postmaster killed": kill_postmaster,
     "gateway killed": kill_gateway,
+    "worker killed": kill_worker,
     "database stopped": stop_for_a_while,
     "read-only": make_read_only,
     "connections ended": end_connections,

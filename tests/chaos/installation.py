@@ -1,4 +1,4 @@
-"""The installation of a run: database, fake upstream, two gateway processes and the jobs, supervised as by `make
+"""The installation of a run: database, fake upstream, two servers of the gateway and the jobs, supervised as by `make
 run`."""
 
 import os
@@ -25,6 +25,8 @@ from gateway.run.services import Service, services
 from gateway.run.supervisor import Supervisor
 from gateway.run.temporary import make_home
 from tests.chaos.database import Database
+from tests.run.machine import workers_of
+from tests.support.concurrency import eventually
 
 TICK_SECONDS = 0.05
 
@@ -43,13 +45,14 @@ class LogFile(Output):
 class Installation:
     """All processes, as a context manager. `gateways` are the addresses of the server processes by name."""
 
-    def __init__(self, processes: int) -> None:
+    def __init__(self, processes: int, workers: int) -> None:
         self.home = make_home("gateway-chaos-")
         self.database = Database(self.home)
         self.upstream = UpstreamServer(self.home)
         ports = {f"gateway-{number}": free_port() for number in range(1, processes + 1)}
         self.gateways = {name: f"http://{LOOPBACK}:{port}" for name, port in ports.items()}
         self._ports = ports
+        self._workers = workers
         # The kernel ends a child together with the thread that started it, so a permanent thread starts all of them.
         self._keeper = ThreadPoolExecutor(1, thread_name_prefix="keeper")
         self._watch: Future[None] | None = None
@@ -99,8 +102,14 @@ class Installation:
             self._watch.result()
 
     def kill(self, name: str) -> None:
-        """Kill one gateway process; it is restarted at once."""
-        os.kill(self._supervisor.pids()[name], signal.SIGKILL)
+        """Kill the first process of a server, and wait until the supervisor has replaced it and ended its workers."""
+        killed = self._supervisor.pids()[name]
+        os.kill(killed, signal.SIGKILL)
+        eventually(lambda: self._supervisor.pids().get(name, killed) != killed)
+
+    def workers(self, name: str) -> list[int]:
+        """Return the workers of one server: its only process if it has no others."""
+        return sorted(workers_of(self._supervisor.pids()[name]))
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run one of the gateway's commands on the run's database."""
@@ -142,4 +151,5 @@ class Installation:
             "SECRET_KEY": secrets.token_urlsafe(48),
             "FIELD_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
             "STREAM_CHECKPOINT_SECONDS": "1",
+            "WEB_CONCURRENCY": str(self._workers),
         }

@@ -37,6 +37,7 @@ class Plan:
     kinds: Sequence[str]
     seed: int
     processes: int = 2
+    workers: int = 1
     clients: int = 32
     slow_disk: str = HALF
     patience_seconds: float = 150.0
@@ -156,12 +157,12 @@ class Run:
 
     def _conditions(self) -> Conditions:
         plan = self._plan
-        return Conditions(plan.command, plan.seed, plan.seconds, plan.processes, *self._commits)
+        return Conditions(plan.command, plan.seed, plan.seconds, plan.processes * plan.workers, *self._commits)
 
 
 def play(plan: Plan, *, keep: bool = False) -> Report:
     """Run a plan in its own installation, whose folder is deleted unless it is to be kept."""
-    installation = Installation(plan.processes)
+    installation = Installation(plan.processes, plan.workers)
     try:
         with installation:
             return Run(plan, installation).play()

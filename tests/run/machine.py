@@ -24,6 +24,13 @@ def processes_of(data_dir: Path) -> list[int]:
     return found
 
 
+def workers_of(server: int) -> set[int]:
+    """Return the worker processes of a server: itself if it has none."""
+    children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+    spawned = {int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+    return spawned or {server}
+
+
 def plain_user() -> tuple[Identity, str] | None:
     """Return a user without privileges and a Python that it may run here, or None when there is none."""
     identity = database_identity()

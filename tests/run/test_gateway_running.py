@@ -1,4 +1,4 @@
-"""One gateway, started as a newcomer starts it, in the order in which its life goes."""
+"""One gateway with two server processes, started as a newcomer starts it, in the order in which its life goes."""
 
 import os
 import re
@@ -11,14 +11,15 @@ import pytest
 import requests
 
 from gateway.run.environment import load
-from tests.run.machine import processes_of
-from tests.support.concurrency import eventually
+from gateway.run.options import PROJECT_DIR
+from tests.run.machine import processes_of, workers_of
+from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.gateways import GatewayProcess
 
 
 @pytest.fixture(scope="module")
 def gateway() -> Iterator[GatewayProcess]:
-    running = GatewayProcess().start()
+    running = GatewayProcess(settings={"WEB_CONCURRENCY": "2"}).start()
     try:
         yield running.wait_until_ready()
     finally:
@@ -114,6 +115,17 @@ def test_starts_a_killed_process_again(gateway: GatewayProcess, name: str) -> No
     assert {**gateway.children(), name: 0} == {**before, name: 0}
 
 
+def test_starts_a_killed_worker_of_its_server_again(gateway: GatewayProcess) -> None:
+    before = gateway.children()
+    eventually(lambda: len(workers_of(before["server"])) == 2)
+    [victim, other] = workers_of(before["server"])
+    os.kill(victim, signal.SIGKILL)
+    eventually(lambda: len({*workers_of(before["server"])} - {victim, other}) == 1)
+    assert other in workers_of(before["server"])
+    assert gateway.health() == 200
+    assert gateway.children() == before
+
+
 def test_survives_the_death_of_its_database(gateway: GatewayProcess) -> None:
     lock = (gateway.data_dir / "postgres").resolve() / "postmaster.pid"
     before = lock.read_text().split()[0]
@@ -121,7 +133,10 @@ def test_survives_the_death_of_its_database(gateway: GatewayProcess) -> None:
     eventually(lambda: lock.exists() and lock.read_text().split()[0] != before and gateway.health() == 200)
 
 
-def test_leaves_nothing_behind_when_it_is_killed_itself(gateway: GatewayProcess) -> None:
+def test_leaves_nothing_behind_when_it_is_killed_with_its_server(gateway: GatewayProcess) -> None:
+    assert gateway.process is not None
+    gateway.process.send_signal(signal.SIGSTOP)  # so that it cannot clean up after its server
+    os.kill(gateway.children()["server"], signal.SIGKILL)
     gateway.stop(signal.SIGKILL)
     eventually(lambda: processes_of(gateway.data_dir) == [])
 

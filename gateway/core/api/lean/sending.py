@@ -9,14 +9,12 @@ from django.http.response import HttpResponse, HttpResponseBase
 from gateway.core.api.lean.answers import LeanResponse
 from gateway.core.api.lean.bodies import Receive
 from gateway.core.api.lean.streams import LeanStreamingResponse
+from gateway.core.contract.asgi import CUT
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 Headers = Sequence[tuple[bytes, bytes]]
 """Headers in ASGI's form: names in lower case."""
-
-CUT = "gateway.cut"
-"""The server's scope extension that closes the connection after what was sent."""
 
 
 async def send_response(send: Send, response: HttpResponseBase, defaults: Headers = ()) -> None:
