@@ -45,6 +45,9 @@ BEGIN
       RAISE EXCEPTION 'no closing is called %', v_closing.action;
     END IF;
     IF v_closing.takeover IS NOT NULL AND answer->>'outcome' IN ('settled', 'review') THEN
+      IF NOT EXISTS (SELECT FROM billing_price_version v WHERE v.id = (v_closing.takeover->>'price_version')::bigint) THEN
+        RAISE EXCEPTION 'there is no price version of %', v_closing.takeover USING ERRCODE = 'foreign_key_violation';
+      END IF;
       INSERT INTO billing_takeover (reservation_id, model, price_version_id, created_at)
       VALUES (v_closing.usage_id, v_closing.takeover->>'model', (v_closing.takeover->>'price_version')::bigint,
               clock_timestamp())

@@ -5,7 +5,7 @@
 -- Credits money that a payment provider has confirmed, once per source: a debt is repaid first, the rest becomes
 -- balance, or with p_product a credit for that product that does not expire (lot p_lot_id). Outcomes: 'credited';
 -- 'already' (the same payment was taken before); 'conflict' (the source brought another amount or owner before: nothing
--- changed).
+-- changed). Raises check_violation unless the amount is positive and the source named, as the two functions below.
 CREATE OR REPLACE FUNCTION billing_take_payment(
   p_owner_kind text, p_owner_key text, p_product text, p_amount bigint, p_source text, p_lot_id text,
   p_now timestamptz DEFAULT NULL,
@@ -15,6 +15,9 @@ DECLARE
   v_wallet billing_wallet := billing_lock_wallet(p_owner_kind, p_owner_key);
   v_now timestamptz := coalesce(p_now, clock_timestamp());
 BEGIN
+  IF (p_amount > 0 AND p_source <> '') IS NOT TRUE THEN
+    RAISE EXCEPTION 'a payment of % micro-USD from source %', p_amount, p_source USING ERRCODE = 'check_violation';
+  END IF;
   SELECT CASE WHEN bool_and(t.wallet_id = v_wallet.id) AND sum(t.amount_microusd) = p_amount
               THEN 'already' ELSE 'conflict' END,
          coalesce(sum(t.amount_microusd) FILTER (WHERE t.credit_account LIKE 'debt:%'), 0),
@@ -130,6 +133,9 @@ DECLARE
   v_now timestamptz := coalesce(p_now, clock_timestamp());
   v_part bigint;
 BEGIN
+  IF (p_amount > 0 AND p_source <> '') IS NOT TRUE THEN
+    RAISE EXCEPTION 'a refund of % micro-USD from source %', p_amount, p_source USING ERRCODE = 'check_violation';
+  END IF;
   SELECT 'already', coalesce(sum(t.amount_microusd) FILTER (WHERE t.debit_account NOT LIKE 'debt:%'), 0),
          coalesce(sum(t.amount_microusd) FILTER (WHERE t.debit_account LIKE 'debt:%'), 0)
     INTO outcome, taken_microusd, debt_microusd
@@ -177,6 +183,9 @@ DECLARE
   v_of_lots bigint;
   v_to_lot bigint;
 BEGIN
+  IF (p_amount > 0 AND p_source <> '') IS NOT TRUE THEN
+    RAISE EXCEPTION 'a returned refund of % micro-USD from source %', p_amount, p_source USING ERRCODE = 'check_violation';
+  END IF;
   SELECT 'already', coalesce(sum(t.amount_microusd) FILTER (WHERE t.credit_account LIKE 'debt:%'), 0),
          coalesce(sum(t.amount_microusd) FILTER (WHERE t.credit_account NOT LIKE 'debt:%'), 0)
     INTO outcome, repaid_microusd, credited_microusd

@@ -17,7 +17,8 @@
 --   'in_progress' | 'key_reused' | 'replay' | 'gone'   as billing_find_replay, usage_id is the first call's
 --   'budget_exceeded'     budget_id names the first budget that spent + held + hold would pass
 --   'insufficient_funds'  available_microusd is what a call for this product could hold (0 while there is a debt)
--- A refusal or a trial changes nothing except that it may open an empty wallet.
+-- A refusal or a trial changes nothing except that it may open an empty wallet. Raises check_violation unless
+-- 0 <= hold <= max_cost and there is a deadline, and foreign_key_violation if there are no such prices.
 --
 -- Credits are spent before balance: those for the product first, then sooner expiry first, then older first. A call
 -- holds at most the first 64 credits in this order, so that no call holds the wallet's lock for long; balance covers
@@ -57,7 +58,12 @@ DECLARE
   v_lot_ids text[];
   v_lot_amounts bigint[];
 BEGIN
+  IF (p_call.hold BETWEEN 0 AND p_call.max_cost AND (p_call.is_trial OR p_call.deadline_seconds >= 0)) IS NOT TRUE THEN
+    RAISE EXCEPTION 'a hold of % micro-USD, at most %, for % seconds', p_call.hold, p_call.max_cost, p_call.deadline_seconds
+      USING ERRCODE = 'check_violation';
+  END IF;
   SELECT w.id, w.balance_microusd - w.held_microusd AS free, w.debt_microusd > 0 AS is_in_debt,
+         EXISTS (SELECT FROM billing_price_version v WHERE v.id = p_call.price_version) AS has_prices,
          p_call.key IS NOT NULL AND EXISTS (
            SELECT FROM ONLY billing_reservation r
             WHERE r.wallet_id = w.id AND r.route = p_call.route AND r.idempotency_key = p_call.key AND r.replayable)
@@ -65,6 +71,9 @@ BEGIN
     INTO v_wallet
     FROM billing_wallet w
    WHERE w.owner_kind = p_call.owner_kind AND w.owner_key = p_call.owner_key;
+  IF NOT v_wallet.has_prices THEN
+    RAISE EXCEPTION 'there is no price version %', p_call.price_version USING ERRCODE = 'foreign_key_violation';
+  END IF;
 
   IF v_wallet.is_key_taken THEN
     SELECT k.outcome, k.usage_id, k.replay_status, k.replay_headers, k.replay_body

@@ -12,6 +12,10 @@ CREATE OR REPLACE FUNCTION billing_to_review(
   p_deployment text DEFAULT NULL)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
+  IF p_reason IS NULL OR p_evidence @? '$.* ? (@ < 0)' THEN
+    RAISE EXCEPTION 'call % cannot go to review for %, with evidence %', p_usage_id, p_reason, p_evidence
+      USING ERRCODE = 'check_violation';
+  END IF;
   UPDATE ONLY billing_reservation r
      SET state = 'review', review_reason = p_reason, evidence = coalesce(p_evidence, r.evidence),
          deployment = coalesce(p_deployment, r.deployment)

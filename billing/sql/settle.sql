@@ -15,6 +15,7 @@
 --   'unknown'      there is no such call
 -- p_basis: 'upstream' | 'delivered' | 'operator'. p_quantities: billing_usage_record's quantity columns, absent = not
 -- metered. If p_replay_status is null, a response stored when the call went to review becomes the replay.
+-- Raises check_violation if p_cost or a quantity is negative, or p_cost or p_quantities is none.
 CREATE OR REPLACE FUNCTION billing_settle(
   p_usage_id text, p_cost bigint, p_basis text, p_quantities jsonb,
   p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL, p_replay_body bytea DEFAULT NULL,
@@ -45,6 +46,10 @@ DECLARE
   v_now timestamptz;
   v_left bigint;
 BEGIN
+  IF (p_cost >= 0 AND jsonb_typeof(p_quantities) = 'object') IS NOT TRUE THEN
+    RAISE EXCEPTION 'call % cannot cost % micro-USD for %', p_usage_id, p_cost, p_quantities
+      USING ERRCODE = 'check_violation';
+  END IF;
   v_now := coalesce(p_now, clock_timestamp());
 
   UPDATE ONLY billing_reservation r

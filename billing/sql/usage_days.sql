@@ -13,6 +13,9 @@ DECLARE
   v_ends timestamptz;
   v_calls bigint;
 BEGIN
+  IF (p_span > interval '0') IS NOT TRUE THEN  -- the horizon would move back, and calls would count twice
+    RAISE EXCEPTION 'a span of %', p_span USING ERRCODE = 'check_violation';
+  END IF;
   INSERT INTO billing_usage_horizon (id, ends_at, calls) VALUES (1, '2000-01-01 00:00:00+00', 0)  -- before any call
   ON CONFLICT (id) DO NOTHING;
   SELECT h.ends_at INTO v_begins FROM billing_usage_horizon h WHERE h.id = 1 FOR NO KEY UPDATE;
