@@ -23,6 +23,8 @@ Evidence = Mapping[str, int | str]
 """What is known about a call in review: delivered quantities with their `charge_microusd`, and the id of its upstream's
 own record (`generation_id`)."""
 
+_OF_REVIEW = frozenset({CloseOutcome.REVIEW, CloseOutcome.CONFLICT, CloseOutcome.UNKNOWN})
+
 Row = TypeVar("Row")
 
 
@@ -81,8 +83,8 @@ def review(
     replay: Replay | None = None,
     kept: Mapping[str, Any] | None = None,
     function: BatchFunction = CLOSE,
-) -> Closing[bool]:
-    """Build the closing that leaves a call to review; it reads False if the call is not dispatched.
+) -> Closing[CloseOutcome]:
+    """Build the closing that leaves a call to review, if it is dispatched or was given up by others.
 
     `kept` and `function` as for `settle`: what a client received is stored even before its charge is known.
     """
@@ -124,8 +126,11 @@ def _read_release(answer: dict[str, Any], body: bytes | None) -> Release:
     return Release(CloseOutcome(answer["outcome"]), answer["hold_microusd"])
 
 
-def _read_review(answer: dict[str, Any], body: bytes | None) -> bool:
-    return bool(answer["outcome"] == "review")
+def _read_review(answer: dict[str, Any], body: bytes | None) -> CloseOutcome:
+    outcome = CloseOutcome(answer["outcome"])
+    if outcome not in _OF_REVIEW:
+        raise ValueError(outcome)
+    return outcome
 
 
 def _read_outcome(row: Any) -> str:

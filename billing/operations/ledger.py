@@ -36,14 +36,15 @@ class HoldOutcome(StrEnum):
 
 
 class CloseOutcome(StrEnum):
-    """The outcome of an attempt to settle or release; only SETTLED and RELEASED can have changed anything.
+    """The outcome of an attempt to close a call; only SETTLED, RELEASED and REVIEW can have changed anything.
 
     Of settle: SETTLED (now), ALREADY (before), RELEASED (before), CONFLICT, UNKNOWN. Of release: RELEASED (now),
-    ALREADY (before), SETTLED (before), CONFLICT, UNKNOWN.
+    ALREADY (before), SETTLED (before), CONFLICT, UNKNOWN. Of review: REVIEW (now), CONFLICT, UNKNOWN.
     """
 
     SETTLED = "settled"
     RELEASED = "released"
+    REVIEW = "review"
     ALREADY = "already"
     CONFLICT = "conflict"
     UNKNOWN = "unknown"

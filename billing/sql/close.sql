@@ -6,8 +6,9 @@
 -- closing n. `takeover`, if another model took the call over, is an object with that `model` and the `price_version`
 -- that the cost was computed with; it is stored for a call that is settled or goes to review.
 --
--- `answer` has `outcome`, and `charge_microusd`, `hold_microusd`, `overrun_microusd` if the function returns them. A
--- review's outcome is 'review', or 'conflict' if the call is not dispatched.
+-- `answer` has `usage_id`, `outcome`, and `charge_microusd`, `hold_microusd`, `overrun_microusd` if the function returns
+-- them. A review's outcome is 'review'; 'conflict' if the call is closed, or in review for a reason that stays; 'unknown'
+-- if there is no such call.
 --
 -- Without p_wait, a closing whose wallet is locked by another transaction is not done and returns the outcome 'busy'.
 -- It does not delay the others, and a transaction over many wallets waits for none of them, so that there are no
@@ -26,21 +27,25 @@ BEGIN
      ORDER BY c.ordinality
   LOOP
     IF NOT billing_lock_call(v_closing.usage_id, p_wait) THEN
-      answer := json_build_object('outcome', 'busy');
+      answer := json_build_object('usage_id', v_closing.usage_id, 'outcome', 'busy');
     ELSIF v_closing.action = 'settle' THEN
       v_done := billing_settle_locked(
         v_closing.usage_id, v_closing.cost, v_closing.basis, v_closing.quantities, v_closing.replay_status,
         v_closing.replay_headers, p_bodies[v_closing.ordinality], v_closing.deployment, v_closing.resolution);
       answer := json_build_object(
-        'outcome', v_done.outcome, 'charge_microusd', v_done.charge_microusd, 'hold_microusd', v_done.hold_microusd,
-        'overrun_microusd', v_done.overrun_microusd);
+        'usage_id', v_closing.usage_id, 'outcome', v_done.outcome, 'charge_microusd', v_done.charge_microusd,
+        'hold_microusd', v_done.hold_microusd, 'overrun_microusd', v_done.overrun_microusd);
     ELSIF v_closing.action = 'release' THEN
       v_done := billing_release_locked(v_closing.usage_id, v_closing.resolution);
-      answer := json_build_object('outcome', v_done.outcome, 'hold_microusd', v_done.hold_microusd);
+      answer := json_build_object(
+        'usage_id', v_closing.usage_id, 'outcome', v_done.outcome, 'hold_microusd', v_done.hold_microusd);
     ELSIF v_closing.action = 'review' THEN
-      answer := json_build_object('outcome', CASE WHEN billing_to_review(
-        v_closing.usage_id, v_closing.reason, v_closing.evidence, v_closing.replay_status, v_closing.replay_headers,
-        p_bodies[v_closing.ordinality], v_closing.deployment) THEN 'review' ELSE 'conflict' END);
+      answer := json_build_object('usage_id', v_closing.usage_id, 'outcome', CASE
+        WHEN billing_to_review(
+          v_closing.usage_id, v_closing.reason, v_closing.evidence, v_closing.replay_status, v_closing.replay_headers,
+          p_bodies[v_closing.ordinality], v_closing.deployment) THEN 'review'
+        WHEN EXISTS (SELECT FROM billing_find_call(v_closing.usage_id)) THEN 'conflict'
+        ELSE 'unknown' END);
     ELSE
       RAISE EXCEPTION 'no closing is called %', v_closing.action;
     END IF;

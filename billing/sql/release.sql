@@ -4,7 +4,8 @@
 --   RETURNS (outcome text, hold_microusd bigint)
 --
 -- Ends a call without a charge: releases its whole hold and frees its idempotency key. p_book_loss books the hold as a
--- possible loss of the operator. Outcomes:
+-- possible loss of the operator. Whoever may release a dispatched call may also release one that others gave up
+-- (billing_is_given_up): its process learned, perhaps late, that nothing was used. Outcomes:
 --   'released'   done now          'already'   released before        'settled'   charged before: nothing changed
 --   'conflict'   in a state that is not in p_expected                 'unknown'   there is no such call
 CREATE OR REPLACE FUNCTION billing_release(
@@ -33,7 +34,9 @@ BEGIN
 
   UPDATE ONLY billing_reservation r
      SET state = 'released', closed_at = v_now, replayable = false, resolution = p_resolution
-   WHERE r.id = p_usage_id AND r.state = ANY (p_expected) AND r.closed_at IS NULL
+   WHERE r.id = p_usage_id AND r.closed_at IS NULL
+     AND (r.state = ANY (p_expected)
+          OR 'dispatched' = ANY (p_expected) AND billing_is_given_up(r.state, r.review_reason))
   RETURNING r.id, r.wallet_id, r.org_id, r.product, r.membership_id, r.hold_microusd, r.cash_held_microusd,
             r.lot_ids, r.lot_amounts_microusd INTO v_call;
   IF NOT FOUND THEN

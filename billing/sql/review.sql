@@ -5,7 +5,9 @@
 --
 -- Moves a call with an unknown outcome to review: dispatched → review. Its hold and its idempotency key stay taken.
 -- p_evidence, if given, replaces the last checkpoint; a response that the client received can be stored now and is
--- replayed once the call is settled. False if the call is not dispatched.
+-- replayed once the call is settled. A call that others gave up meanwhile (billing_is_given_up) gets its process's own
+-- reason and evidence; evidence is taken even if the reason is only that the process died. False if the call is in no
+-- such state. Raises check_violation without a reason, or if a number of the evidence is negative.
 CREATE OR REPLACE FUNCTION billing_to_review(
   p_usage_id text, p_reason text, p_evidence jsonb DEFAULT NULL,
   p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL, p_replay_body bytea DEFAULT NULL,
@@ -19,7 +21,10 @@ BEGIN
   UPDATE ONLY billing_reservation r
      SET state = 'review', review_reason = p_reason, evidence = coalesce(p_evidence, r.evidence),
          deployment = coalesce(p_deployment, r.deployment)
-   WHERE r.id = p_usage_id AND r.state = 'dispatched';
+   WHERE r.id = p_usage_id
+     AND (r.state = 'dispatched'
+          OR billing_is_given_up(r.state, r.review_reason)
+             AND (NOT billing_is_given_up('review', p_reason) OR p_evidence IS NOT NULL));
   IF FOUND AND p_replay_status IS NOT NULL THEN
     INSERT INTO billing_stored_replay (reservation_id, status, headers, body)
     VALUES (p_usage_id, p_replay_status, p_replay_headers, p_replay_body);
@@ -27,6 +32,17 @@ BEGIN
   END IF;
   RETURN FOUND;
 END $$;
+
+
+-- billing_is_given_up(p_state text, p_review_reason text) RETURNS boolean
+--
+-- Whether a call is in review only because its time was over or its process had died. Whoever decided that did not know
+-- what became of the call. If its process, or what it wrote to its journal, says so later, that is still good: such a
+-- call can be released, and get a better reason and evidence, as if it were dispatched.
+CREATE OR REPLACE FUNCTION billing_is_given_up(p_state text, p_review_reason text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT p_state = 'review' AND p_review_reason IN ('deadline_passed', 'process_died')
+$$;
 
 
 -- billing_reap(p_now timestamptz DEFAULT NULL, p_limit integer DEFAULT 100)

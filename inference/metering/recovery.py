@@ -1,7 +1,12 @@
 """Closes the calls that server processes had in progress when they died, using the processes' journals.
 
-Not sent: released. Sent: left to review at once. About to be closed: closed as its process would have. A call
-whose journal is lost waits for its deadline and goes to review.
+Not sent: released. Sent: left to review at once. About to be closed: closed as its process would have. A call whose
+journal is lost waits for its deadline and goes to review.
+
+A journal stays until the ledger says of each of its calls at least as much as the journal: the call is closed, or in
+review for a reason that its process gave. A call that others gave up meanwhile is still released, or gets its
+process's reason and evidence (`billing_is_given_up`). Each closing is a compare-and-set in the ledger, so this may be
+interrupted anywhere, and run again or twice at once.
 """
 
 import fcntl
@@ -14,7 +19,7 @@ from pathlib import Path
 
 import orjson
 from django.conf import settings
-from django.db import DataError, IntegrityError, ProgrammingError, transaction
+from django.db import DataError, IntegrityError, OperationalError, ProgrammingError, connection, transaction
 
 from billing.operations import closings
 from inference.metering.closing import UNKNOWN_SECONDS
@@ -27,10 +32,18 @@ DEAD = ".dead"
 GRACE_SECONDS = 10.0
 """The longest that a statement of a dead process can still be running in the database."""
 
+LOCK_SECONDS = 2
+"""How long a call whose wallet is locked is waited for; after that the others have their turn."""
 
-def recover(*, now: datetime) -> int:
-    """Close the open calls of dead processes; return how many were closed. Safe to run concurrently."""
-    folder: Path = settings.CALL_JOURNAL_DIR
+UNKNOWN = "unknown"
+FAILED = "failed"
+NOT_CLOSED = frozenset({UNKNOWN, FAILED})
+
+
+def recover(*, now: datetime, folder: Path | None = None) -> int:
+    """Close the open calls of dead processes with journals in `folder`, that of the settings by default; return how many
+    were closed. Safe to run concurrently."""
+    folder = folder or settings.CALL_JOURNAL_DIR
     for path in folder.glob(f"*{SUFFIX}"):
         _mark_if_dead(path, now)
     return sum(_recover(path, now) for path in folder.glob(f"*{DEAD}"))
@@ -49,21 +62,45 @@ def _recover(path: Path, now: datetime) -> int:
         if file is None or (age_seconds := now.timestamp() - os.fstat(file).st_mtime) < GRACE_SECONDS:
             return 0
         data = os.pread(file, os.fstat(file).st_size, 0)
-        outcomes = [_close(leftover, is_of_this_boot(data)) for leftover in leftovers(data)]
-        if "unknown" not in outcomes or age_seconds > UNKNOWN_SECONDS:
+        calls = list(leftovers(data))
+        outcomes = [_close(call, is_of_this_boot(data)) for call in calls]
+        if age_seconds > UNKNOWN_SECONDS and FAILED not in outcomes:
+            _forget([call for call, outcome in zip(calls, outcomes, strict=True) if outcome == UNKNOWN])
             path.unlink()
-        return len(outcomes) - outcomes.count("unknown")
+        elif NOT_CLOSED.isdisjoint(outcomes):
+            path.unlink()
+        return sum(outcome not in NOT_CLOSED for outcome in outcomes)
 
 
 def _close(leftover: Leftover, is_complete: bool) -> str:
+    """Close one call and return the outcome, FAILED if it has to be tried again. Raises if the database is away."""
     try:
-        with transaction.atomic():
-            outcome = closings.from_note(_closing(leftover, is_complete)).run()
+        outcome = _run(_closing(leftover, is_complete))
     except (IntegrityError, DataError, ProgrammingError, ValueError):
         log.exception("call %s cannot be closed by its journal entry: %r", leftover.usage_id, leftover.closing)
-        outcome = closings.from_note(_review(leftover)).run()
-    log.warning("call %s of a dead process was %s: %s", leftover.usage_id, leftover.stage.name.lower(), outcome)
+        outcome = _run(_review(leftover))
+    except OperationalError as error:
+        if not connection.is_usable():
+            raise
+        log.warning("closing call %s of a dead process is retried: %s", leftover.usage_id, error)
+        return FAILED
+    if outcome != UNKNOWN:
+        log.warning("call %s of a dead process was %s: %s", leftover.usage_id, leftover.stage.name.lower(), outcome)
     return outcome
+
+
+def _run(note: bytes) -> str:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{LOCK_SECONDS}s"])
+        return closings.from_note(note).run()
+
+
+def _forget(calls: list[Leftover]) -> None:
+    """Report calls that the ledger does not know. Only one that was not sent can be expected to be missing."""
+    for call in calls:
+        level = logging.WARNING if call.stage is Stage.HELD else logging.ERROR
+        text = "call %s of a dead process was %s, and the ledger does not know it: %r"
+        log.log(level, text, call.usage_id, call.stage.name.lower(), call.closing)
 
 
 def _closing(leftover: Leftover, is_complete: bool) -> bytes:

@@ -59,6 +59,7 @@ class Call:
     created_at: datetime
     deadline_at: datetime
     state: str = "dispatched"
+    given_up: bool = False
     cash: int = 0
     lots: list[tuple[Lot, int]] = field(default_factory=list)
     charge: int | None = None
@@ -158,8 +159,8 @@ class LedgerModel:
         return "settled"
 
     def release(self, call: Call, now: datetime) -> str:
-        """Release the hold of a call that is under way, or return its state."""
-        return self._release(call, now, "dispatched")
+        """Release the hold of a call that is under way or was given up, or return its state."""
+        return self._release(call, now, "review" if call.given_up else "dispatched")
 
     def release_reviewed(self, call: Call, now: datetime) -> bool:
         """Release the hold of a call in review; False where it is not."""
@@ -176,12 +177,12 @@ class LedgerModel:
         """Charge a call in review, whose answer stays what it was; False where it is not."""
         return call.state == "review" and self.settle(call, cost, now, False) == "settled"
 
-    def review(self, call: Call) -> bool:
-        """Leave a call to review; False where it is not under way."""
-        is_under_way = call.state == "dispatched"
-        if is_under_way:
-            call.state = "review"
-        return is_under_way
+    def review(self, call: Call) -> str:
+        """Leave a call to review, if it is under way or was given up."""
+        if call.state != "dispatched" and not (call.state == "review" and call.given_up):
+            return "conflict"
+        call.state, call.given_up = "review", False
+        return "review"
 
     def check_in(self, call: Call, until: datetime) -> str:
         """Move a call's deadline out, never in."""
@@ -194,7 +195,7 @@ class LedgerModel:
         """Put calls past their deadline in review; name them."""
         due = [call for call in self.calls.values() if call.state == "dispatched" and call.deadline_at <= now]
         for call in due:
-            call.state = "review"
+            call.state, call.given_up = "review", True
         return {call.id for call in due}
 
     def sweep(self, now: datetime) -> set[str]:

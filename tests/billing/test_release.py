@@ -2,10 +2,11 @@
 
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 
 from billing.models import CreditLot, Loss, Reservation, Transfer
-from billing.operations import ledger
+from billing.operations import ledger, reviews
 from billing.queries.wallets import WalletBalance
 from gateway.core.contract.ids import new_id
 from tests.factories.billing import Purse, release, review, settle, state
@@ -66,3 +67,21 @@ def test_books_a_loss_where_asked(purse: Purse) -> None:
     review(call)
     release(call, expected=["review"], book_loss=True)
     assert list(Loss.objects.values_list("reservation", "kind", "amount_microusd")) == [(call, "unresolved", 50)]
+
+
+@pytest.mark.parametrize("reason", ["deadline_passed", "process_died"])
+def test_a_call_that_was_given_up_is_still_released_by_its_process_once(purse: Purse, reason: str) -> None:
+    call = purse.pay(100).call(50, key="k")
+    review(call, reason)
+    assert release(call, resolution="not_sent") == ("released", 50)
+    assert release(call, resolution="not_sent") == ("already", 50)
+    assert purse.wallet == WalletBalance(100, 0, 0, 100, 0, ())
+    assert purse.reserve(10, "k").outcome == "reserved"
+
+
+def test_a_call_that_the_operator_charged_meanwhile_stays_charged(purse: Purse) -> None:
+    call = purse.pay(100).call(50)
+    review(call, "deadline_passed")
+    assert reviews.charge(call, cost_microusd=7)
+    assert release(call, resolution="not_sent") == ("settled", 50)
+    assert purse.wallet.balance_microusd == 93

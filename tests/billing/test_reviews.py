@@ -41,6 +41,19 @@ def test_a_call_goes_to_review_once(purse: Purse) -> None:
     assert review(held) is False
 
 
+def test_a_call_that_was_given_up_gets_its_process_s_own_reason_and_evidence_once(purse: Purse) -> None:
+    call = in_review(purse, reason="deadline_passed")
+    assert review(call, "process_died") is False
+    assert review(call, "connection lost", evidence=EVIDENCE, replay=ANSWER) is True
+    assert review(call, "upstream_timeout") is False
+    assert review(call, "deadline_passed") is False
+    found = Reservation.objects.get(pk=call)
+    assert (found.state, found.review_reason, found.evidence) == ("review", "connection lost", EVIDENCE)
+    assert purse.wallet.held_microusd == 50
+    assert reviews.reconcile(now=timezone.now()) == 1
+    assert purse.reserve(10, "k").replay == ANSWER
+
+
 def test_checkpoints_are_kept_until_the_call_is_no_longer_delivered(purse: Purse) -> None:
     call = purse.pay(100).call(50)
     deadline = timezone.now() + timedelta(hours=1)

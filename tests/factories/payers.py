@@ -7,7 +7,7 @@ from typing import Any
 from accounts.models import Account
 from billing.operations import closings
 from billing.operations.closings import OpenCall
-from billing.operations.ledger import Hold, Release, Settlement
+from billing.operations.ledger import CloseOutcome, Hold, Release, Settlement
 from gateway.core.contract.ids import new_id
 from gateway.core.database import Element
 from organizations.operations import seats
@@ -47,7 +47,7 @@ class Payer:
         """Build the closing that gives a hold back."""
         return closings.release(self._call(usage_id), resolution="upstream_refused").element
 
-    def review(self, usage_id: str) -> Element[bool]:
+    def review(self, usage_id: str) -> Element[CloseOutcome]:
         """Build the closing that leaves a call to reconciliation."""
         return closings.review(self._call(usage_id), reason="upstream_timeout").element
 

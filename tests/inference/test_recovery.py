@@ -10,13 +10,14 @@ import orjson
 import pytest
 from django.utils import timezone
 
-from billing.operations import closings
+from billing.models import Reservation
+from billing.operations import closings, ledger
 from billing.operations.closings import OpenCall
 from billing.queries import audit
 from inference.metering import journal, recovery
 from inference.metering.journal import Journal
 from inference.metering.recovery import GRACE_SECONDS, UNKNOWN_SECONDS
-from tests.factories.billing import ANSWER, Purse, settle, state, used_for
+from tests.factories.billing import ANSWER, Purse, release, review, settle, state, used_for
 
 pytestmark = pytest.mark.django_db
 
@@ -125,6 +126,86 @@ def test_what_somebody_else_has_closed_stays_closed(folder: Path) -> None:
     recovered(GRACE_SECONDS)
     assert state(call) == "settled"
     assert purse.wallet.balance_microusd == 960
+
+
+NOTHING_SENT = "held"
+SENT = "sent"
+DELIVERED = "delivered in part"
+RELEASE, SETTLE, REVIEW = "to be released", "to be settled", "to be reviewed"
+EVIDENCE = {"output_tokens": 30, "charge_microusd": 18}
+
+# For what a journal says of a call (rows) and what the ledger says (columns), what the ledger says afterwards.
+LEDGER = ("held", "deadline_passed", "process_died", "timed out", "released", "settled", "missing")
+TABLE = {
+    NOTHING_SENT: ("released", "released", "released", "timed out", "released", "settled", "missing"),
+    SENT: ("process_died", "deadline_passed", "process_died", "timed out", "released", "settled", "missing"),
+    DELIVERED: ("process_died", "process_died", "process_died", "timed out", "released", "settled", "missing"),
+    RELEASE: ("released", "released", "released", "timed out", "released", "settled", "missing"),
+    SETTLE: ("settled by 30", "settled by 30", "settled by 30", "settled by 30", "released", "settled", "missing"),
+    REVIEW: ("lost", "lost", "lost", "timed out", "released", "settled", "missing"),
+}
+PAIRS = [(said, known, row[at]) for said, row in TABLE.items() for at, known in enumerate(LEDGER)]
+
+
+def noted(purse: Purse, made: Journal, said: str, usage_id: str) -> None:
+    """Write to a journal what its process knew of a call."""
+    entry, call = made.begin(usage_id), OpenCall(purse.owner, usage_id, None)
+    if said != NOTHING_SENT:
+        entry.sent()
+    if said == DELIVERED:
+        entry.closing(closings.review(call, reason="process_died", evidence=EVIDENCE).note)
+    if said == RELEASE:
+        entry.closing(closings.release(call, resolution="rejected").note)
+    if said == SETTLE:
+        charge = closings.settle(call, cost_microusd=30, basis="upstream", quantities=used_for(30))
+        entry.closing(charge.note)
+    if said == REVIEW:
+        entry.closing(closings.review(call, reason="lost", evidence=EVIDENCE).note)
+
+
+def bring_to(known: str, call: str) -> None:
+    """Bring a call that is held to a state, or to review for a reason."""
+    if known == "deadline_passed":
+        ledger.reap(limit=1, now=NOW + timedelta(hours=1)).rows()
+    elif known == "released":
+        release(call)
+    elif known == "settled":
+        settle(call, 40)
+    elif known != "held":
+        review(call, known)
+
+
+def ledger_says(usage_id: str) -> str:
+    call = Reservation.objects.filter(pk=usage_id).first()
+    if call is None:
+        return "missing"
+    if call.state == "settled":
+        return "settled" if call.charge_microusd == 40 else f"settled by {call.charge_microusd}"
+    return call.review_reason if call.state == "review" and call.review_reason else call.state
+
+
+@pytest.mark.parametrize(("said", "known", "after"), PAIRS, ids=[f"{said}, {known}" for said, known, _ in PAIRS])
+def test_whatever_the_ledger_says_meanwhile_nothing_that_the_journal_says_is_lost(
+    folder: Path, said: str, known: str, after: str
+) -> None:
+    purse, made = Purse().pay(1000), Journal(folder)
+    usage_id = "use_missing" if known == "missing" else purse.call(100)
+    bring_to(known, usage_id) if known != "missing" else None
+    noted(purse, made, said, usage_id)
+    die(made)
+    recovered(0)
+    recovered(GRACE_SECONDS)
+    assert ledger_says(usage_id) == after
+    assert len(list(folder.iterdir())) == (known == "missing")  # a hold may still appear
+    recovered(UNKNOWN_SECONDS + 1)
+    assert ledger_says(usage_id) == after
+    assert list(folder.iterdir()) == []
+    spent = {"settled": 40, "settled by 30": 30}.get(after, 0)
+    held = 0 if after in ("released", "settled", "settled by 30", "missing") else 100
+    assert (purse.wallet.balance_microusd, purse.wallet.held_microusd) == (1000 - spent, held)
+    if after == "lost" or (said, after) == (DELIVERED, "process_died"):
+        assert Reservation.objects.get(pk=usage_id).evidence == EVIDENCE
+    assert audit.findings() == []
 
 
 CANNOT_BE_WRITTEN = {"action": "settle", "cost": -1, "basis": "upstream", "quantities": {}}
