@@ -32,7 +32,6 @@ INTERVAL_SECONDS = {
     "billing.tasks.seal_ledger": 10 * MINUTE,
     "billing.tasks.sweep_lots": 5 * MINUTE,
     "inference.tasks.purge_responses": MINUTE,
-    "inference.tasks.recover_calls": 15.0,
     "integrations.tasks.ask_runner": MINUTE,
     "integrations.tasks.purge_ci_runs": HOUR,
     "integrations.tasks.purge_executions": HOUR,

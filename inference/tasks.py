@@ -9,7 +9,10 @@ from inference.operations import stored_responses
 
 @job("calls")
 def recover_calls() -> int:
-    """Close the calls that server processes had open when they died."""
+    """Close the calls that server processes of this machine had open when they died.
+
+    Servers and workers do this by themselves (`JournalReader`); only a scheduler of an earlier version sends it.
+    """
     return recovery.recover(now=timezone.now())
 
 

@@ -7,6 +7,8 @@ from tests.support.database import provide_data_dir, provide_database
 os.environ["DATABASE_URL"] = provide_database()
 # A developer's own gateway in `.data` must neither steer the tests nor be touched by them.
 os.environ["DATA_DIR"] = provide_data_dir()
+# A folder for each database: every gateway of this process, and every one that it starts on its database, reads it.
+os.environ["CALL_JOURNAL_DIR"] = f"{os.environ['DATA_DIR']}/journal-{os.getpid()}"
 # Runs are bounded alike on every machine; tests of cgroups name theirs.
 os.environ.setdefault("SANDBOX_CGROUP", "none")
 # The gateways that tests start share what the first of them collects; the session's own process reads none of it.

@@ -1,7 +1,7 @@
 """Starts up and shuts down a server process.
 
-Under a server that sends no lifespan events (daphne), everything is opened at first use instead, and the reaper closes
-the calls that are left when it stops.
+Under a server that sends no lifespan events (daphne), everything is opened at first use instead, and only workers read
+the journals of dead processes.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from gateway.server.huge_pages import use_huge_pages
 from gateway.server.memory import return_large_blocks
 from inference.metering import alarms
 from gateway.server.parent import end_with_parent
+from inference.metering.journal_reader import JournalReader
 from inference.queries import catalogue
 
 log = logging.getLogger("gateway.lifespan")
@@ -41,13 +42,16 @@ class Lifespan:
     """Implements ASGI's lifespan protocol."""
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        """Open on start-up, drain and close on shutdown."""
+        """Open on start-up, drain and close on shutdown. In between, read the journals of dead processes."""
+        reader = JournalReader()
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
                 await start()
+                reader.start()
                 await send({"type": "lifespan.startup.complete"})
             else:
+                reader.stop()
                 await stop()
                 await send({"type": "lifespan.shutdown.complete"})
                 return

@@ -12,9 +12,10 @@ OWN_APPS = (
     "judgement.",
     "organizations.",
 )
-# Begun by something that happens.
+# Begun by something that happens, or by a scheduler of an earlier version.
 ON_DEMAND = {
     "billing.tasks.handle_event",
+    "inference.tasks.recover_calls",
     "integrations.tasks.cancel_run",
     "integrations.tasks.execute_job",
     "integrations.tasks.execute_run",

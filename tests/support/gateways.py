@@ -22,6 +22,7 @@ WHOLE_GATEWAY = (sys.executable, "-m", "gateway.run")
 OURS = (
     "DATABASE_URL",
     "DATA_DIR",
+    "CALL_JOURNAL_DIR",
     "DJANGO_SETTINGS_MODULE",
     "SECRET_KEY",
     "FIELD_ENCRYPTION_KEYS",

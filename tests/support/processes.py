@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -42,6 +43,26 @@ def gateway_process(
     with server:
         assert server.process is not None
         yield server.base_url, server.process
+
+
+class WorkerProcess(ServerProcess):
+    """A Celery worker on the tests' database."""
+
+    def is_ready(self) -> bool:
+        """Return whether it takes messages."""
+        return " ready." in self.log
+
+
+@contextmanager
+def worker_process(**environment: str) -> Iterator[WorkerProcess]:
+    """Run a worker that takes the messages of the tests' broker."""
+    flags = ("--pool=threads", "--concurrency=1", "--loglevel=info", "--without-gossip", "--without-mingle")
+    command = (sys.executable, "-m", "celery", "--app=gateway.celery", "worker", *flags)
+    for name in ("messages", "control"):
+        Path(os.environ["DATA_DIR"], "celery", name).mkdir(parents=True, exist_ok=True)
+    settings = {**os.environ, "DATABASE_URL": database_url(), **environment}
+    with WorkerProcess(settings=settings, command=command) as worker:
+        yield worker
 
 
 @contextmanager

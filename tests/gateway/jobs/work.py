@@ -28,8 +28,6 @@ from billing.models import (
 from billing.operations import seals, usage_days
 from gateway.core.contract.ids import new_id
 from gateway.core.jobs.models import JobRun
-from inference.metering import recovery
-from inference.metering.journal import Journal
 from integrations.models import SandboxRun, SandboxSettings
 from organizations.models import Invitation, Organization
 from organizations.operations import seat_invoices
@@ -179,15 +177,6 @@ def settled_calls(stage: Stage) -> None:
         settle(purse.call(10, f"key {number}"), 5)
 
 
-def dead_process(stage: Stage) -> None:
-    stage.settings.CALL_JOURNAL_DIR = stage.folder
-    stage.patch.setattr(recovery, "GRACE_SECONDS", 0)
-    purse, made = Purse().pay(1000), Journal(stage.folder)
-    for number in range(ROWS):
-        made.begin(purse.call(100, f"key {number}")).sent()
-    made.close()
-
-
 def running(**members: Any) -> None:
     """Make a sandbox run that is under way."""
     now = timezone.now()
@@ -269,7 +258,6 @@ WORK = {
         expired_credits, CreditLot.objects.filter(remaining_microusd__gt=0).count, 0, ROWS
     ),
     "inference.tasks.purge_responses": old_rows("inference_stored_response"),
-    "inference.tasks.recover_calls": Work(dead_process, call_states, Counter(review=ROWS), ROWS),
     "integrations.tasks.ask_runner": Work(remote_run, sandbox_states, [("succeeded", "")]),
     "integrations.tasks.purge_ci_runs": old_rows("integrations_cirun"),
     "integrations.tasks.purge_executions": old_rows("integrations_sandboxrun"),
