@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import Product
+from accounts.operations import operator_log
 from gateway.config.context import Context
 from gateway.config.document import Document
 from gateway.config.environment import check_environment, environment_document, replaced_rows
@@ -22,20 +23,27 @@ Report = list[tuple[str, str]]
 
 @transaction.atomic
 def apply(
-    document: Document, *, environment: Mapping[str, str], now: datetime | None = None, only_check: bool = False
+    document: Document,
+    *,
+    environment: Mapping[str, str],
+    now: datetime | None = None,
+    only_check: bool = False,
+    source: str,
 ) -> Report:
     """Set the rows that the document names; return `(verb, what)` for each row, or raise ConfigError.
 
     A check does all of this, database constraints included, and then rolls back. Without `now`, the clock is read once
-    this run holds the locks: prices are dated, so a later run must have a later time.
+    this run holds the locks: prices are dated, so a later run must have a later time. Each change gets an entry in the
+    operators' log, which names the `source`, such as a file.
     """
     _take_turns()
-    run = Run(now or timezone.now())
+    run = Run(now or timezone.now(), only_check)
     replaced = replaced_rows(document, environment)
     _set_rows(environment_document(document, environment), run, environment)
     _set_rows(document, run, environment, replaced)
     if run.findings:
         raise ConfigError([document.problem(path, text) for path, text in run.findings])
+    operator_log.record(run.changes, source=source, now=run.now)
     if only_check:
         _undo()
     return run.report

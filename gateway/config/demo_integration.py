@@ -67,7 +67,7 @@ def ensure_demo_integration(*, now: datetime, data_dir: Path | None = None) -> D
         capabilities=tuple(map(str, CAPABILITIES)),
         key_file=key_file,
         kid=public.thumbprint,
-        report=apply(from_value(value), environment={}, now=now),
+        report=apply(from_value(value), environment={}, now=now, source="the demo"),
     )
 
 

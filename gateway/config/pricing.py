@@ -20,7 +20,8 @@ def set_price(run: Run, name: str, price: PriceRow) -> None:
         run.add_line(UNCHANGED, f"price of {name}")
     else:
         shown = show(components) or "nothing"
-        run.add_line(CREATED, f"price of {name} from {version.effective_at:%Y-%m-%d %H:%M:%S} UTC: {shown}")
+        what = f"price of {name} from {version.effective_at:%Y-%m-%d %H:%M:%S} UTC: {shown}"
+        run.add_change(CREATED, what, version)
 
 
 def check_unsold(

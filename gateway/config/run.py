@@ -16,14 +16,19 @@ VERBS = (CREATED, UPDATED, UNCHANGED, WARNING)
 SHOWN_MAX_CHARACTERS = 60
 
 RowModel = TypeVar("RowModel", bound=models.Model)
+Changed = models.Model | type[models.Model]
 
 
 @dataclass(slots=True)
 class Run:
-    """`report` has one `(verb, what)` per row; `findings` are problems with their paths."""
+    """`report` has one `(verb, what)` per row; `changes` are those of its lines that are a change, each with the changed
+    row, or with the table if the row is gone; `findings` are problems with their paths; `only_check`: it will be rolled back.
+    """
 
     now: datetime
+    only_check: bool = False
     report: list[tuple[str, str]] = field(default_factory=list)
+    changes: list[tuple[str, str, Changed]] = field(default_factory=list)
     findings: list[tuple[Path, str]] = field(default_factory=list)
 
     def upsert(
@@ -40,8 +45,9 @@ class Run:
         manager = model._default_manager  # noqa: SLF001 (documented)
         row = manager.select_for_update(no_key=True).filter(**lookup).first()
         if row is None:
-            self.add_line(CREATED, label)
-            return manager.create(**lookup, **values)
+            created = manager.create(**lookup, **values)
+            self.add_change(CREATED, label, created)
+            return created
         changes = {name: getattr(row, name) for name, value in values.items() if getattr(row, name) != value}
         if not changes:
             self.add_line(UNCHANGED, label)
@@ -50,17 +56,25 @@ class Run:
             setattr(row, name, values[name])
         row.save(update_fields=list(changes))
         shown = [_change(name, before, values[name], name in concealed) for name, before in changes.items()]
-        self.add_line(UPDATED, f"{label}: {', '.join(shown)}")
+        self.add_change(UPDATED, f"{label}: {', '.join(shown)}", row)
         return row
 
     def add_line(self, verb: str, what: str) -> None:
-        """Add a line to the report."""
+        """Add a line to the report about a row that is unchanged, or a warning."""
         self.report.append((verb, what))
 
-    def add_set_line(self, label: str, wanted: set[str], stored: set[str]) -> None:
+    def add_change(self, verb: str, what: str, changed: Changed) -> None:
+        """Add a line to the report, and to the log of changes. It must not show a secret."""
+        self.report.append((verb, what))
+        self.changes.append((verb, what, changed))
+
+    def add_set_line(self, label: str, wanted: set[str], stored: set[str], changed: Changed) -> None:
         """Add a line about names that are replaced as a set."""
-        verb = UNCHANGED if wanted == stored else UPDATED if stored else CREATED
-        self.add_line(verb, f"{label}: {', '.join(sorted(wanted)) or 'none'}")
+        what = f"{label}: {', '.join(sorted(wanted)) or 'none'}"
+        if wanted == stored:
+            self.add_line(UNCHANGED, what)
+        else:
+            self.add_change(UPDATED if stored else CREATED, what, changed)
 
     def refuse(self, path: Path, text: str) -> None:
         """Record a problem; the whole run is then rolled back."""

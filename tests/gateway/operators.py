@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Account
+from accounts.operations.operator_log import CONFIGURATION_DID
 
 
 def superuser() -> Client:
@@ -34,8 +35,9 @@ def address(name: str, *arguments: Any) -> str:
 
 
 def logged() -> list[tuple[int, str]]:
-    """List the kind and the words of each log entry, oldest first."""
-    return list(LogEntry.objects.order_by("id").values_list("action_flag", "change_message"))
+    """List the kind and the words of each log entry of an operator, oldest first."""
+    entries = LogEntry.objects.exclude(user__did=CONFIGURATION_DID).order_by("id")
+    return list(entries.values_list("action_flag", "change_message"))
 
 
 def errors(response: Any) -> dict[str, list[str]]:

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 
 from accounts.models import Account, AppearanceProduct, Integration, Product, PublicClient
+from accounts.operations.operator_log import CONFIGURATION_DID
 from billing.models import CreditLot, PriceVersion, Transfer, Wallet
 from inference.models import Alias, Deployment, RawModel, Upstream
 from judgement.models import JudgementFallback, JudgementSettings
@@ -110,7 +111,7 @@ def test_credits_are_granted_once(tmp_path: Path) -> None:
     apply_text(tmp_path, WHOLE)
 
     alice, bob = "did:web:studio.example:alice", "did:web:studio.example:bob"
-    assert set(Account.objects.values_list("did", flat=True)) == {alice, bob}
+    assert set(Account.objects.values_list("did", flat=True)) == {alice, bob, CONFIGURATION_DID}
     assert not Account.objects.get(did=alice).has_usable_password()
     lots = CreditLot.objects.order_by("source_key").values_list(
         "wallet__owner_kind", "wallet__owner_key", "remaining_microusd", "product", "expires_at", "source_kind"

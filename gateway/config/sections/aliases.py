@@ -103,4 +103,4 @@ class AliasRow(ServedRow):
             )
         for (upstream, model), stored in surplus.items():
             stored.delete()
-            run.add_line(UPDATED, f"alias {self.name}: no longer served by {upstream}/{model}")
+            run.add_change(UPDATED, f"alias {self.name}: no longer served by {upstream}/{model}", alias)

@@ -25,4 +25,4 @@ class AppearanceRow(SectionRow):
         AppearanceProduct.objects.bulk_create(
             [AppearanceProduct(slug=slug) for slug in sorted(wanted - stored)], ignore_conflicts=True
         )
-        run.add_set_line("appearance products", wanted, stored)
+        run.add_set_line("appearance products", wanted, stored, AppearanceProduct)

@@ -57,7 +57,7 @@ class CIRow(SectionRow):
 def _save_repositories(run: Run, provider: CIProvider, row: CIProviderRow) -> None:
     for stored in provider.repositories.exclude(name__in=row.repositories):
         stored.delete()
-        run.add_line(UPDATED, f"CI repository {provider.name} {stored.name}: removed")
+        run.add_change(UPDATED, f"CI repository {provider.name} {stored.name}: removed", provider)
     projects = {project.key: project for project in Project.objects.filter(key__in=row.repositories.values())}
     for name, key in row.repositories.items():
         if key not in projects:

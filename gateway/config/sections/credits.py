@@ -7,7 +7,7 @@ from django.contrib.auth.hashers import make_password
 from pydantic import Field
 
 from accounts.models import Account
-from billing.models import OwnerKind, Wallet
+from billing.models import CreditLot, OwnerKind, Wallet
 from billing.operations.credits import GrantConflict, grant
 from gateway.config.problems import Path
 from gateway.config.row import SectionRow
@@ -32,7 +32,7 @@ class CreditRow(SectionRow):
         """Grant the credit once; the account is created with it."""
         Account.objects.get_or_create(did=self.account, defaults={"password": make_password(None)})
         try:
-            _, is_new = grant(
+            lot_id, is_new = grant(
                 OwnerKind.ACCOUNT,
                 self.account,
                 amount_microusd=self.amount_microusd,
@@ -44,8 +44,11 @@ class CreditRow(SectionRow):
         except GrantConflict:
             run.refuse((*path, "key"), "this key was already used for a different credit; choose a new key")
             return
-        verb = CREATED if is_new else UNCHANGED
-        run.add_line(verb, f"credit {self.key}: {self.amount_microusd} micro-USD for {self.account}")
+        what = f"credit {self.key}: {self.amount_microusd} micro-USD for {self.account}"
+        if is_new:
+            run.add_change(CREATED, what, CreditLot.objects.get(pk=lot_id))
+        else:
+            run.add_line(UNCHANGED, what)
 
 
 def in_lock_order(rows: Sequence[tuple[Path, SectionRow]]) -> list[tuple[Path, SectionRow]]:

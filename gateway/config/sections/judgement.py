@@ -57,15 +57,15 @@ class JudgementRow(SectionRow):
     def save(self, run: Run, path: Path) -> None:
         """Set the settings' row and replace the fallbacks with these."""
         values = {name: _alias(value) for name, value in self.stated("text_backend", "vision_backend").items()}
-        run.upsert(JudgementSettings, "judgement settings", lookup={"id": JudgementSettings.ONLY}, values=values)
+        row = run.upsert(JudgementSettings, "judgement settings", lookup={"id": JudgementSettings.ONLY}, values=values)
         if "fallbacks" in self.model_fields_set:
-            self._save_fallbacks(run)
+            self._save_fallbacks(run, row)
 
-    def _save_fallbacks(self, run: Run) -> None:
+    def _save_fallbacks(self, run: Run, settings: JudgementSettings) -> None:
         sources = {row.source for row in self.fallbacks}
         for stored in JudgementFallback.objects.exclude(source__name__in=sources).select_related("source"):
             stored.delete()
-            run.add_line(UPDATED, f"judgement fallback of {stored.source.name}: removed")
+            run.add_change(UPDATED, f"judgement fallback of {stored.source.name}: removed", settings)
         for row in self.fallbacks:
             lookup, values = {"source": _alias(row.source)}, {"target": _alias(row.target)}
             run.upsert(JudgementFallback, f"judgement fallback of {row.source}", lookup=lookup, values=values)

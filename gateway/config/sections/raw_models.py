@@ -40,4 +40,4 @@ class RawModelRow(ServedRow):
         wanted, stored = set(self.integrations), set(row.integrations.values_list("issuer", flat=True))
         if wanted != stored:
             row.integrations.set(Integration.objects.filter(issuer__in=wanted))
-        run.add_set_line(f"grants of {self.model}", wanted, stored)
+        run.add_set_line(f"grants of {self.model}", wanted, stored, row)

@@ -36,7 +36,7 @@ class Command(BaseCommand):
                 check_offline(stated, os.environ)
                 self.stdout.write(f"{name} is valid as far as can be checked without the database. {away}")
                 return
-            report = apply(stated, environment=os.environ, only_check=check)
+            report = apply(stated, environment=os.environ, only_check=check, source=name)
         except ConfigError as error:
             for problem in error.problems:
                 self.stderr.write(problem.show(name))
