@@ -1,5 +1,6 @@
 """Trusted product servers: whom their assertions may name and which capabilities they may grant."""
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
@@ -8,11 +9,16 @@ from accounts.models.validators import validate_capabilities, validate_did_prefi
 from accounts.rules.assertion import Issuer
 
 
+def gateway_address() -> str:
+    """Return the audience of a new integration: this gateway's public address."""
+    return str(settings.GATEWAY_BASE_URL)
+
+
 class Integration(models.Model):
     """An integration. It can grant only `capabilities`; `jwks` holds only public keys."""
 
     issuer = models.CharField(max_length=255, unique=True)
-    audience = models.CharField(max_length=255)
+    audience = models.CharField(max_length=255, default=gateway_address)
     product = models.ForeignKey(Product, models.PROTECT, to_field="slug", related_name="integrations")
     did_prefix = models.CharField("DID prefix", max_length=255, validators=[validate_did_prefix])
     capabilities = ArrayField(models.CharField(max_length=255), default=list, validators=[validate_capabilities])

@@ -118,7 +118,7 @@ def _check_names(claims: dict[str, Any], issuer: Issuer) -> None:
     if claims.get("iss") != issuer.name:
         raise AssertionRefused("iss is not the integration's issuer")
     if claims.get("aud") not in (issuer.audience, [issuer.audience]):
-        raise AssertionRefused("aud is not the integration's audience")
+        raise AssertionRefused(f"aud is not the integration's audience, {issuer.audience}")
     if claims.get("product") != issuer.product:
         raise AssertionRefused("product is not the integration's product")
 

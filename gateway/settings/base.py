@@ -280,5 +280,7 @@ CELERY_BEAT_SCHEDULE = beat_schedule()
 
 # Whether the embedded demo backend may serve; never in production.
 DEMO_ADAPTER = False
+# Whether token routes tell a client why they refuse it.
+EXPLAIN_REFUSALS = False
 # Whether a small model with real weights serves the demo's embeddings and similar routes.
 LOCAL_MODEL = False

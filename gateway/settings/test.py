@@ -5,6 +5,7 @@ from gateway.settings.development import *  # noqa: F403
 SECRET_KEY = "test-secret-key-that-is-long-enough-for-hmac"  # noqa: S105
 GATEWAY_BASE_URL = PORTAL_URL = "https://gateway.example"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+EXPLAIN_REFUSALS = False
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}

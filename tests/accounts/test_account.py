@@ -1,10 +1,11 @@
 """GET /v1/account."""
 
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 import jwt as pyjwt
 import pytest
-from django.test import Client
+from django.test import Client, override_settings
 
 from tests.factories.accounts import Caller, make_account, make_caller
 from tests.factories.organizations import Team
@@ -73,5 +74,15 @@ def test_without_a_token_it_asks_for_one(client: Client) -> None:
         "request_id": response["X-Request-Id"],
     }
     assert response["WWW-Authenticate"] == (
-        'DPoP error="invalid_dpop_proof", error_description="Send a DPoP proof.", algs="ES256 EdDSA"'
+        'DPoP error="invalid_dpop_proof", error_description="Send a DPoP proof.", '
+        'resource_metadata="https://gateway.example/.well-known/oauth-protected-resource", algs="ES256 EdDSA"'
     )
+
+
+@pytest.mark.parametrize("base_url", ["https://gateway.example", "https://api.example/gateway"])
+def test_the_challenge_leads_to_the_metadata_of_this_resource(client: Client, base_url: str) -> None:
+    with override_settings(GATEWAY_BASE_URL=base_url):
+        challenge = client.get(PATH)["WWW-Authenticate"]
+        url = challenge.partition('resource_metadata="')[2].partition('"')[0]
+        assert url.startswith(f"https://{urlsplit(base_url).hostname}/.well-known/")
+        assert client.get(urlsplit(url).path).json()["resource"] == base_url

@@ -45,7 +45,7 @@ def test_a_proof_serves_once(alice: Account) -> None:
     assert "already used" in raised.value.message
     assert raised.value.headers["WWW-Authenticate"] == (
         'DPoP error="invalid_dpop_proof", error_description="The DPoP proof was refused: it was already used.", '
-        'algs="ES256 EdDSA"'
+        'resource_metadata="https://gateway.example/.well-known/oauth-protected-resource", algs="ES256 EdDSA"'
     )
     row = ProofReplay.objects.get()
     assert bytes(row.digest) == proof.digest

@@ -9,7 +9,7 @@ from typing import Any
 
 import jwt as pyjwt
 import pytest
-from django.test import Client
+from django.test import Client, override_settings
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -146,8 +146,17 @@ def test_the_reason_stands_in_the_log_alone(
     send(client, {"assertion": server.assertion(aud="https://elsewhere.example"), "dpop_jwk": signer.jwk})
     product, audience = [record for record in caplog.records if record.name == "gateway.api"]
     assert product.getMessage().endswith(": product is not the integration's product")
-    assert audience.getMessage().endswith(": aud is not the integration's audience")
+    assert audience.getMessage().endswith(": aud is not the integration's audience, https://gateway.example")
     assert {product.levelname, audience.levelname} == {"WARNING"}
+
+
+@override_settings(EXPLAIN_REFUSALS=True)
+def test_the_reason_is_in_the_response_in_development(client: Client, server: ProductServer, signer: Signer) -> None:
+    assertion = server.assertion(aud="https://elsewhere.example")
+    body = send(client, {"assertion": assertion, "dpop_jwk": signer.jwk}).json()
+    cause = "aud is not the integration's audience, https://gateway.example"
+    assert (body["error"], body["error_description"]) == ("invalid_grant", INVALID_GRANT)
+    assert body["reason"] == f"assertion of https://studio.example: {cause}"
 
 
 def test_the_line_in_the_log_carries_the_request_id(

@@ -1,11 +1,18 @@
 """The example of the README does what the README says, against a gateway that was just started."""
 
+import os
 import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.demo_gateway import DemoGateway
+from tests.support.upstream import FakeUpstream
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN, CLIENT = ROOT / "README.md", ROOT / "clients" / "python" / "README.md"
@@ -17,6 +24,22 @@ def example_of(readme: Path) -> str:
     found = re.search(r"```python\n(.*?)```", readme.read_text(), re.DOTALL)
     assert found is not None
     return found.group(1)
+
+
+def code_of(kind: str, after: str) -> str:
+    """Return the first block of a kind after a heading or sentence of the README."""
+    found = re.search(rf"```{kind}\n(.*?)```", MAIN.read_text().partition(after)[2], re.DOTALL)
+    assert found is not None
+    return found.group(1)
+
+
+def with_lines(script: str, lines: str) -> str:
+    """Replace the assignments of a script by those of the same names."""
+    for line in lines.splitlines():
+        name = line.partition(" = ")[0]
+        script, count = re.subn(rf"^{name} = .*$", line, script, flags=re.MULTILINE)
+        assert count == 1, line
+    return script
 
 
 def amounts_of(label: str, text: str) -> list[int]:
@@ -41,6 +64,38 @@ def test_the_example_is_short_and_runs(demo_gateway: DemoGateway, readme: Path, 
     assert re.search(
         r"Receipt\(usage_id='use_[0-9a-z]{26}', hold_microusd=\d+, charge_microusd=\d+, replayed=False\)", told.stdout
     )
+
+
+@pytest.fixture
+def demo_restored(demo_gateway: DemoGateway) -> Iterator[None]:
+    """Bring the demo's rows back for the tests that share its gateway."""
+    yield
+    assert demo_gateway.manage("apply", "gateway/demo.yaml").returncode == 0
+
+
+@pytest.mark.usefixtures("demo_restored")
+def test_a_real_model_is_connected_and_called_as_the_readme_says(demo_gateway: DemoGateway, tmp_path: Path) -> None:
+    shell = shlex.split(code_of("sh", "Create your product's key").splitlines()[0])
+    jwks = subprocess.run([sys.executable, *shell[1:]], **from_here(tmp_path)).stdout
+    file = tmp_path / "gateway.yaml"
+    with FakeUpstream() as upstream:
+        text = code_of("yaml", "Connect a real model").replace("https://api.openai.com/v1", upstream.base_url)
+        text, count = re.subn(r"jwks: .*", f"jwks: {jwks.strip()}", text)
+        file.write_text(text)
+        applied = demo_gateway.run("manage.py", "apply", str(file), PRIMARY_API_KEY="sk-primary")
+        assert (applied.returncode, count) == (0, 1), applied.stderr
+        script = with_lines(example_of(MAIN), code_of("python", "In `hello.py`"))
+        (tmp_path / "hello.py").write_text(script.replace("http://localhost:8000", demo_gateway.base_url))
+        told = subprocess.run([sys.executable, "hello.py"], **from_here(tmp_path))
+    assert told.returncode == 0, told.stderr
+    assert len(upstream.ledger.entries) == 1
+    assert re.search(r"Receipt\(usage_id='use_[0-9a-z]{26}', hold_microusd=\d+, charge_microusd=\d+", told.stdout)
+
+
+def from_here(folder: Path) -> dict[str, Any]:
+    """Return how a person's own script is run: in its folder, with the client installed."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "clients" / "python")}
+    return {"cwd": folder, "env": environment, "capture_output": True, "text": True, "timeout": 60}
 
 
 def test_the_demo_tells_each_step_and_what_it_cost(demo_gateway: DemoGateway) -> None:

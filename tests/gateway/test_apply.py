@@ -243,6 +243,27 @@ def test_a_check_tells_and_changes_nothing(tmp_path: Path) -> None:
     assert _everything() == before
 
 
+def test_a_new_integration_without_an_audience_gets_the_gateways_address(tmp_path: Path) -> None:
+    elsewhere = WHOLE.replace("audience: https://gateway.example", "audience: https://elsewhere.example")
+    silent = WHOLE.replace("    audience: https://gateway.example\n", "")
+    assert apply_text(tmp_path, silent).code == 0
+    assert Integration.objects.get().audience == "https://gateway.example"
+    apply_text(tmp_path, elsewhere)
+    assert apply_text(tmp_path, silent).summary.endswith(" unchanged.")
+    assert Integration.objects.get().audience == "https://elsewhere.example"
+
+
+def test_a_check_warns_of_an_audience_that_is_not_the_gateways_address(tmp_path: Path) -> None:
+    other = WHOLE.replace("audience: https://gateway.example", "audience: https://elsewhere.example")
+    warning = (
+        "warning   integration https://studio.example: its audience is https://elsewhere.example, not this gateway's"
+        " address, https://gateway.example"
+    )
+    assert warning in apply_text(tmp_path, other, "--check").lines
+    assert "warning" not in apply_text(tmp_path, other).out
+    assert "warning" not in apply_text(tmp_path, WHOLE, "--check").out
+
+
 def test_an_empty_file_is_good(tmp_path: Path) -> None:
     assert apply_text(tmp_path, "# nothing yet\n").summary == "gateway.yaml applied: nothing to set."
 

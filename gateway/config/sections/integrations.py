@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any, ClassVar
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from pydantic import AfterValidator, Field
 
@@ -10,7 +11,7 @@ from accounts.models.validators import JWKS_KEYS_MAX, validate_jwks
 from accounts.rules import jwk
 from gateway.config.problems import Path
 from gateway.config.row import Row, SectionRow
-from gateway.config.run import Run
+from gateway.config.run import WARNING, Run
 from gateway.config.texts import Audience, DidPrefix, Scope, Slug, reference
 from gateway.config.urls import Party
 
@@ -42,13 +43,14 @@ class KeySet(Row):
 
 
 class IntegrationRow(SectionRow):
-    """An integration; `capabilities` is the most that it may ever grant."""
+    """An integration; `capabilities` is the most that it may ever grant. A new one without `audience` gets this
+    gateway's address."""
 
     identity: ClassVar[str | None] = "issuer"
 
     issuer: Party
     product: Annotated[Slug, reference("products", "product")]
-    audience: Audience
+    audience: Audience = ""
     did_prefix: DidPrefix
     capabilities: Annotated[list[Scope], Field(min_length=1, max_length=200)]
     jwks: KeySet
@@ -60,4 +62,10 @@ class IntegrationRow(SectionRow):
         values["product_id"] = self.product
         values["capabilities"] = list(dict.fromkeys(self.capabilities))
         values["jwks"] = self.jwks.model_dump()
-        run.upsert(Integration, f"integration {self.issuer}", lookup={"issuer": self.issuer}, values=values)
+        label = f"integration {self.issuer}"
+        stored = run.upsert(Integration, label, lookup={"issuer": self.issuer}, values=values)
+        if run.only_check and stored.audience != settings.GATEWAY_BASE_URL:
+            run.add_line(
+                WARNING,
+                f"{label}: its audience is {stored.audience}, not this gateway's address, {settings.GATEWAY_BASE_URL}",
+            )

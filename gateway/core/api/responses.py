@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpResponse
 
 from gateway.core.api.json import dumps
@@ -29,5 +30,8 @@ def error_response(error: ApiError, request_id: str, *, style: str = "api") -> H
     if error.private:
         text = f"{error.code}: {error.private}"
         _causes.write(_NUMBER.sub("#", text), text)
-    body = error.oauth_body(request_id) if style == "oauth" else error.body(request_id)
+    if style == "oauth":
+        body = error.oauth_body(request_id, explain=settings.EXPLAIN_REFUSALS)
+    else:
+        body = error.body(request_id)
     return json_response(body, error.status, {**error.headers, "Cache-Control": "no-store"})

@@ -72,7 +72,9 @@ ERROR_HEADERS = {
 }
 HEADERS: dict[str, Any] = {
     "WWW-Authenticate": {
-        "description": 'The challenge: `DPoP error="<code>", error_description="…", algs="ES256 EdDSA"`.',
+        "description": (
+            'The challenge: `DPoP error="<code>", error_description="…", resource_metadata="<URL>", algs="ES256 EdDSA"`.'
+        ),
         "schema": {"type": "string"},
     },
     headers.DPOP_NONCE: {

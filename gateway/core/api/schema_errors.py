@@ -74,6 +74,7 @@ def _oauth_error(codes: list[str], description: str) -> Schema:
         "error_description": {"type": "string"},
         "request_id": {"type": "string"},
         "param": {"type": "string"},
+        "reason": {"type": "string", "description": "Only in development: the cause, for the client's developer."},
     }
     return {
         "type": "object",
