@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.models import Integration, Product
+from accounts.models import Integration, Product, PublicClient
 from gateway.config.context import Names
 from gateway.core.contract.aliases import ALIAS_ROUTES
 from inference.models import Alias, RawModel, Upstream
@@ -22,6 +22,11 @@ def known_names(value: Mapping[str, Any]) -> dict[str, Names]:
         "projects": _named(value, "projects", "key") | _stored(Project, "key"),
         "models": aliases | raw_models | frozenset(ALIAS_ROUTES),
     }
+
+
+def is_configured() -> bool:
+    """Return whether a file or the console has set up products, clients or models."""
+    return any(model.objects.exists() for model in (Product, Integration, PublicClient, Upstream, Alias, RawModel))
 
 
 def _named(value: Mapping[str, Any], section: str, key: str) -> Names:

@@ -37,7 +37,8 @@ PORTAL_URL = env("PORTAL_URL", default=GATEWAY_BASE_URL).rstrip("/")
 TRUSTED_PROXIES: list[str] = []
 with env.noting():
     TRUSTED_PROXIES = trusted_networks(env.list("TRUSTED_PROXIES", default=[]))
-GATEWAY_CONFIG = env("GATEWAY_CONFIG", default=str(BASE_DIR / "gateway" / "demo.yaml"))
+DEMO_CONFIG = BASE_DIR / "gateway" / "demo.yaml"
+GATEWAY_CONFIG = env("GATEWAY_CONFIG", default=str(DEMO_CONFIG))
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",

@@ -10,6 +10,7 @@ from django.db import connection
 from accounts.models import Account, AppearanceProduct, Integration, Product, PublicClient
 from accounts.operations.operator_log import CONFIGURATION_DID
 from billing.models import CreditLot, PriceVersion, Transfer, Wallet
+from gateway.config.known import is_configured
 from inference.models import Alias, Deployment, RawModel, Upstream
 from judgement.models import JudgementFallback, JudgementSettings
 from tests.gateway.config_files import WHOLE, apply_file, apply_text
@@ -262,6 +263,13 @@ def test_a_check_warns_of_an_audience_that_is_not_the_gateways_address(tmp_path:
     assert warning in apply_text(tmp_path, other, "--check").lines
     assert "warning" not in apply_text(tmp_path, other).out
     assert "warning" not in apply_text(tmp_path, WHOLE, "--check").out
+
+
+@pytest.mark.parametrize("text", ["products: [{slug: one, name: One}]", "upstreams: [{name: one, adapter: demo}]"])
+def test_a_database_with_a_file_applied_is_configured(tmp_path: Path, text: str) -> None:
+    assert not is_configured()
+    apply_text(tmp_path, text)
+    assert is_configured()
 
 
 def test_an_empty_file_is_good(tmp_path: Path) -> None:

@@ -133,6 +133,27 @@ def test_survives_the_death_of_its_database(gateway: GatewayProcess) -> None:
     eventually(lambda: lock.exists() and lock.read_text().split()[0] != before and gateway.health() == 200)
 
 
+def price_of_fast(gateway: GatewayProcess) -> str:
+    """Return the components of the price in force."""
+    query = "PriceVersion.objects.filter(alias='fast').latest('effective_at').components"
+    outcome = gateway.manage("shell", "--no-imports", "-c", f"from billing.models import PriceVersion; print({query})")
+    assert outcome.returncode == 0, outcome.stderr
+    return outcome.stdout.strip()
+
+
+def apply_price(gateway: GatewayProcess, folder: Path, input_token: int) -> None:
+    """Set the price of `fast` as an operator does, by a file."""
+    file = folder / "gateway.yaml"
+    file.write_text(f'aliases: [{{name: fast, price: {{input_token: "{input_token}", output_token: "9"}}}}]')
+    outcome = gateway.manage("apply", str(file))
+    assert (outcome.returncode, outcome.stdout.splitlines()[-1]) == (0, "gateway.yaml applied: 1 created, 1 unchanged.")
+
+
+def test_applies_a_file_of_its_operator(gateway: GatewayProcess, tmp_path: Path) -> None:
+    apply_price(gateway, tmp_path, 7)
+    assert price_of_fast(gateway) == "{'input_token': '7', 'output_token': '9'}"
+
+
 def test_leaves_nothing_behind_when_it_is_killed_with_its_server(gateway: GatewayProcess) -> None:
     assert gateway.process is not None
     gateway.process.send_signal(signal.SIGSTOP)  # so that it cannot clean up after its server
@@ -148,6 +169,10 @@ def test_finds_its_data_again(gateway: GatewayProcess) -> None:
     assert "created" not in applied
     assert ready == f"ready: {gateway.base_url}"
     assert load(gateway.data_dir) == known
+
+
+def test_does_not_undo_what_a_file_has_set(gateway: GatewayProcess) -> None:
+    assert price_of_fast(gateway) == "{'input_token': '7', 'output_token': '9'}"
 
 
 def test_stops_cleanly_and_frees_its_port(gateway: GatewayProcess) -> None:

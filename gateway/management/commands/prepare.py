@@ -15,6 +15,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.operations import signing_keys
+from gateway.config.known import is_configured
 from gateway.core.database.server import ServerAway, server_version
 from gateway.run.files import write_private
 from integrations.operations import sandbox_worker
@@ -42,16 +43,21 @@ class Command(BaseCommand):
             try:
                 call_command("migrate", verbosity=0, interactive=False)
                 signing_keys.ensure_active_key(now=timezone.now())
-                self._apply(Path(settings.GATEWAY_CONFIG) if settings.GATEWAY_CONFIG else None)
+                self._apply(self._config())
                 sandbox_worker.mark_whether_wanted()
                 if os.environ.get("GATEWAY_ENV") != "production":
                     self._make_operator()
             finally:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_KEY])
 
+    def _config(self) -> Path | None:
+        """Return the file to apply. The demo's is applied only once: later it would overwrite what people have set."""
+        file = Path(settings.GATEWAY_CONFIG) if settings.GATEWAY_CONFIG else None
+        return None if file == settings.DEMO_CONFIG and is_configured() else file
+
     def _apply(self, file: Path | None) -> None:
-        """Apply the configuration, only the environment's if there is no file; print one line with the changes, or each
-        problem on its own line."""
+        """Apply the configuration, only the environment's if there is no file; print one line with the changes, if there
+        is anything to set, or each problem on its own line."""
         report, problems = StringIO(), StringIO()
         try:
             call_command("apply", *filter(None, [file]), stdout=report, stderr=problems)
@@ -60,7 +66,9 @@ class Command(BaseCommand):
             if not lines:
                 raise
             raise CommandError("\n".join(lines)) from error
-        self.stdout.write(report.getvalue().splitlines()[-1])
+        summary = report.getvalue().splitlines()[-1]
+        if file or not summary.endswith("nothing to set."):
+            self.stdout.write(summary)
 
     def _make_operator(self) -> None:
         """Create the operator once; the password is OPERATOR_PASSWORD or a random one that is shown only now."""
