@@ -15,6 +15,7 @@ from psycopg import AsyncConnection, Error
 
 from gateway.core.api.background import spawn
 from gateway.core.api.per_loop import PerLoop
+from gateway.core.database.sessions import check_async
 
 log = logging.getLogger("gateway.health")
 
@@ -71,7 +72,7 @@ class Probe:
 
     async def _answer(self) -> bool:
         if self._connection is None:
-            self._connection = await _Connection.connect(**_parameters())
+            self._connection = await _connect()
         cursor = await self._connection.execute(QUESTION)
         row = await cursor.fetchone()
         return bool(row and row[0])
@@ -85,6 +86,17 @@ async def close_probe() -> None:
 
 
 _probes = PerLoop(Probe)
+
+
+async def _connect() -> _Connection:
+    parameters = _parameters()
+    connection = await _Connection.connect(**parameters)
+    try:
+        connection.history = await check_async(connection, parameters)
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
 
 
 def _parameters() -> dict[str, Any]:

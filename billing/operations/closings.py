@@ -5,9 +5,11 @@ call and the amounts, so that recovery can close the call from the note alone.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
+from psycopg import DataError, Error, IntegrityError
 
 from billing.operations.ledger import AMOUNT_MAX_MICROUSD, CloseOutcome, Release, Replay, Settlement
 from billing.operations.statement import Statement
@@ -26,6 +28,10 @@ own record (`generation_id`)."""
 _OF_REVIEW = frozenset({CloseOutcome.REVIEW, CloseOutcome.CONFLICT, CloseOutcome.UNKNOWN})
 
 Row = TypeVar("Row")
+
+
+class ForeignAnswer(Exception):
+    """The ledger's answer belongs to another statement. Whether the closing was executed is unknown."""
 
 
 class Takeover(NamedTuple):
@@ -93,9 +99,26 @@ def review(
 
 def from_note(note: bytes) -> Statement[str]:
     """Build the statement that closes a call from its note alone; it reads the outcome."""
+    return Statement(_AGAIN, {"closings": f"[{_without_replay(note).decode()}]"}, _read_outcome)
+
+
+def again(owner: Owner, note: bytes) -> Element[str]:
+    """Build the element that closes a call from its note alone, like `from_note`."""
+    return Element(CLOSE, owner, _without_replay(note), lambda answer, body: str(answer["outcome"]))
+
+
+def _without_replay(note: bytes) -> bytes:
     noted = orjson.loads(note)
-    closing = {name: value for name, value in noted.items() if not name.startswith("replay_")}
-    return Statement(_AGAIN, {"closings": orjson.dumps([closing]).decode()}, _read_outcome)
+    return orjson.dumps({name: value for name, value in noted.items() if not name.startswith("replay_")})
+
+
+def is_refused(closing: Closing[Any], error: Error) -> bool:
+    """Return whether the database refused this closing because of its content, so that it can never be accepted.
+
+    Only the closing's own function can say so; the error's context names the function that raised it.
+    """
+    context = error.diag.context or ""
+    return isinstance(error, IntegrityError | DataError) and f"{closing.element.function.name}(" in context
 
 
 def _closing(
@@ -114,7 +137,18 @@ def _closing(
         arguments |= {"replay_status": replay.status, "replay_headers": replay.headers}
     note = orjson.dumps(arguments)
     sent = orjson.dumps({**arguments, "kept": kept}) if kept else note
-    return Closing(Element(function, call.owner, sent, read, replay.body if replay else None), note)
+    own = partial(_read_own, call.usage_id, read)
+    return Closing(Element(function, call.owner, sent, own, replay.body if replay else None), note)
+
+
+def _read_own(usage_id: str, read: Any, answer: dict[str, Any], body: bytes | None) -> Any:
+    """Read an answer that can only be this closing's. Raises ForeignAnswer for any other."""
+    if answer.get("usage_id", usage_id) != usage_id:  # functions of the version before do not name the call
+        raise ForeignAnswer(f"{usage_id}: {answer}")
+    try:
+        return read(answer, body)
+    except (KeyError, ValueError) as error:
+        raise ForeignAnswer(f"{usage_id}: {answer}") from error
 
 
 def _read_settlement(answer: dict[str, Any], body: bytes | None) -> Settlement:

@@ -13,7 +13,7 @@ from typing import Any
 
 from accounts.operations.keyring import keyring
 from gateway.core.api.background import drain
-from gateway.core.database import close_pool, open_pool
+from gateway.core.database import DatabaseRefused, close_pool, open_pool
 from gateway.core.outbound.client import client, close_client
 from gateway.core.outbound.sockets import close_socket_session
 from gateway.health import close_probe
@@ -47,7 +47,11 @@ class Lifespan:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
-                await start()
+                try:
+                    await start()
+                except DatabaseRefused as refusal:
+                    await send({"type": "lifespan.startup.failed", "message": f"The database is not used: {refusal}"})
+                    return
                 reader.start()
                 await send({"type": "lifespan.startup.complete"})
             else:

@@ -1,7 +1,8 @@
 """The second round trip of a metered call: settles it, releases it or leaves it to review, at most once.
 
 A closing outlives its request and, through the journal, its process. While the ledger cannot be written, the closing is
-retried. Only one that the database can never accept is given up; the call then goes to review after its deadline.
+retried. Only one that its own function refuses for its content is given up; the call then goes to review after its deadline.
+An answer to another statement decides nothing.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain, repeat
 from typing import Any, TypeVar
 
-from psycopg import DataError, IntegrityError
+import psycopg
 
 from billing.operations import closings
 from billing.operations.closings import Closing, Evidence
@@ -99,11 +100,12 @@ async def _persist(entry: Entry, closing: Closing[Any]) -> None:
     for pause in _pauses():
         try:
             await _attempt(entry, closing)
-        except (IntegrityError, DataError):
-            log.exception("not closed; it goes to review after its deadline: %r", closing.note)
-            entry.done()
-            return
-        except Exception as error:  # noqa: BLE001 - a full disk, a failover, a lock: each is temporary
+        except Exception as error:
+            if isinstance(error, psycopg.Error) and closings.is_refused(closing, error):
+                log.exception("not closed; it goes to review after its deadline: %r", closing.note)
+                entry.done()
+                return
+            # A full disk, a failover, a lock: each is temporary.
             log.warning("closing is retried (%s: %s): %r", type(error).__name__, error, closing.note)
             await asyncio.sleep(pause)
         else:

@@ -8,6 +8,8 @@ import asyncio
 import select
 import time
 from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import sha256
 from typing import Any
 
 from psycopg import AsyncConnection, OperationalError
@@ -109,7 +111,7 @@ class LedgerConnection(AsyncConnection[Any]):
                 _wake(self.waiter)
 
     async def _prepare(self, sql: str) -> bytes:
-        name = b"ledger_%d" % len(self.prepared)
+        name = statement_name(sql)
         self.pgconn.send_prepare(name, sql.encode())
         answer = await self._answer()
         if answer.status != ExecStatus.COMMAND_OK:
@@ -180,6 +182,13 @@ class LedgerConnection(AsyncConnection[Any]):
                 self._loop.remove_writer(self._socket)
         if self.failure:
             raise self.failure
+
+
+@lru_cache
+def statement_name(sql: str) -> bytes:
+    """Return the statement's name on every connection. It follows from the content alone, so that a pooler that mixes up sessions
+    causes an error, and never the execution of another statement."""
+    return b"ledger_" + sha256(sql.encode()).hexdigest()[:32].encode()
 
 
 def _wake(waiter: "asyncio.Future[None] | None") -> None:

@@ -16,6 +16,8 @@ from psycopg_pool import PoolClosed, PoolTimeout
 
 from gateway.core.api.per_loop import PerLoop
 from gateway.core.database.connection import TRANSACTIONS, LedgerConnection
+from gateway.core.database.refusals import SharedSessions
+from gateway.core.database.sessions import check_async
 
 ACQUIRE_SECONDS = 3.0
 """A request without a connection by then is answered with 503, and nothing is held."""
@@ -38,6 +40,7 @@ class LedgerPool:
         self._idle: list[LedgerConnection] = []
         self._waiting: deque[asyncio.Future[LedgerConnection | None]] = deque()
         self._is_closed = False
+        self.refusal: SharedSessions | None = None  # the reason why the last attempt to open a connection failed
 
     async def acquire(self) -> LedgerConnection:
         """Return a connection. Raises PoolTimeout if none is free, or can be opened, within ACQUIRE_SECONDS."""
@@ -88,8 +91,9 @@ class LedgerPool:
         try:
             while True:
                 try:
-                    connection = await LedgerConnection.connect(**_parameters())
-                except OperationalError:
+                    connection = await _connect()
+                except OperationalError as error:
+                    self.refusal = error if isinstance(error, SharedSessions) else None
                     await asyncio.sleep(RETRY_PAUSE_SECONDS)
                 else:
                     connection.watch()
@@ -147,12 +151,16 @@ class ledger_connection:  # noqa: N801 - used as a statement
 
 
 async def open_pool() -> None:
-    """Open the running loop's first connection, so that no request waits for it. The database may still be unavailable."""
+    """Open the running loop's first connection, so that no request waits for it. The database may still be unavailable.
+
+    Raises SharedSessions if a pooler in front of it has the wrong mode.
+    """
     try:
         async with ledger_connection():
             pass
     except PoolTimeout:
-        return
+        if (refusal := _pools.get().refusal) is not None:
+            raise refusal from None
 
 
 async def close_pool() -> None:
@@ -163,6 +171,18 @@ async def close_pool() -> None:
 
 
 _pools = PerLoop(lambda: LedgerPool(settings.LEDGER_POOL_MAX_CONNECTIONS))
+
+
+async def _connect() -> LedgerConnection:
+    """Open a connection and check it. Raises OperationalError."""
+    parameters = _parameters()
+    connection = await LedgerConnection.connect(**parameters)
+    try:
+        connection.history = await check_async(connection, parameters)
+    except BaseException:
+        connection.pgconn.finish()
+        raise
+    return connection
 
 
 def _parameters() -> dict[str, Any]:
@@ -180,7 +200,7 @@ def _parameters() -> dict[str, Any]:
         **extra,
         **{name: value for name, value in named.items() if value},
         "autocommit": True,
-        "prepare_threshold": 0,
+        "prepare_threshold": None,
         "connect_timeout": CONNECT_SECONDS,
         # Detects a vanished database within seconds.
         "keepalives_idle": 10,

@@ -3,9 +3,12 @@
 import psycopg
 from django.db import connection
 
+from gateway.core.database import sessions
+from gateway.core.database.refusals import DatabaseRefused
+
 
 class ServerAway(Exception):
-    """The server does not respond. The text states its address and the reason in one line, without the password."""
+    """The server does not respond, or must not be used. The text states its address and the reason in one line, without the password."""
 
 
 def server_version() -> int:
@@ -13,8 +16,11 @@ def server_version() -> int:
     parameters = connection.get_connection_params()
     where = f"{parameters.get('host') or 'localhost'}:{parameters.get('port') or 5432}"
     try:
-        with psycopg.connect(**{**parameters, "connect_timeout": 5}) as probe:
+        with psycopg.connect(**{**parameters, "connect_timeout": 5, "autocommit": True}) as probe:
+            sessions.check(probe, parameters)
             return probe.info.server_version
+    except DatabaseRefused as refusal:
+        raise ServerAway(f"The database at {where} is not used: {refusal}") from refusal
     except psycopg.Error as error:
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         raise ServerAway(f"The database at {where} does not answer: {reason}") from error

@@ -12,6 +12,7 @@ from django.db.backends.postgresql import base
 from psycopg import Error
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from gateway.core.database import sessions
 from gateway.core.database.bounded import BoundedConnection, DatabaseHangs, connection_options, statement_timeout
 from gateway.core.database.connection import TRANSACTIONS
 from gateway.core.database.outage import Outage
@@ -54,6 +55,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.pool.putconn(connection)
             self.pool.drain()  # the other idle connections are probably broken too
             return self._borrow(conn_params)
+
+    def _configure_connection(self, connection: Any) -> bool:
+        """Check a new connection, also one of the pool, before Django configures it."""
+        sessions.check(connection, self.get_connection_params())
+        return bool(super()._configure_connection(connection))  # type: ignore[misc]
 
     def _borrow(self, conn_params: dict[str, Any]) -> BoundedConnection:
         failures = self._connection_failures()
