@@ -6,6 +6,7 @@ from celery import Celery
 from celery.signals import worker_init, worker_ready
 
 from gateway.core import filequeue
+from gateway.core.database.bounded import serve_jobs
 from gateway.core.startup import load_settings
 
 load_settings()
@@ -25,3 +26,6 @@ def read_journals(**signal: Any) -> None:
     JournalReader().start()
 
 
+@worker_init.connect
+def _serve_jobs(**signal: Any) -> None:
+    serve_jobs()

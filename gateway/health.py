@@ -15,6 +15,7 @@ from psycopg import AsyncConnection, Error
 
 from gateway.core.api.background import spawn
 from gateway.core.api.per_loop import PerLoop
+from gateway.core.database.history import History, histories
 from gateway.core.database.sessions import check_async
 
 log = logging.getLogger("gateway.health")
@@ -34,6 +35,8 @@ async def healthz(request: HttpRequest) -> JsonResponse:
 
 
 class _Connection(AsyncConnection[Any]):
+    history: History | None = None
+
     async def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
         return await super().wait(gen, *args, **{"timeout": ANSWER_SECONDS, **options})
 
@@ -71,6 +74,9 @@ class Probe:
             return False
 
     async def _answer(self) -> bool:
+        histories.refresh()
+        if self._connection is not None and histories.is_outdated(self._connection.history):
+            await self.close()
         if self._connection is None:
             self._connection = await _connect()
         cursor = await self._connection.execute(QUESTION)

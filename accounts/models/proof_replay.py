@@ -19,10 +19,16 @@ class ProofReplay(models.Model):
 class ReplayEpoch(models.Model):
     """A single row. Proofs that expire by `lost_until` are refused, because they may have been used and their rows
     lost.
+
+    `history` is the server's identifier and timeline; `began_at` is when it was first seen. `origin` is the same in all copies
+    of the database (`accounts_enter_database`).
     """
 
     id = models.SmallIntegerField(primary_key=True, default=1, editable=False)
     lost_until = models.DateTimeField(null=True, blank=True)
+    history = models.TextField(null=True, blank=True)
+    origin = models.UUIDField(null=True, blank=True)
+    began_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         db_table = "accounts_replay_epoch"

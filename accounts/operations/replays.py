@@ -7,6 +7,7 @@ recorded in a transaction that is not rolled back later.
 from datetime import UTC, datetime, timedelta
 
 from django.db import connection, connections
+from django.db.models import DateTimeField, Value
 from django.db.models.functions import Greatest, Now
 
 from accounts.models import ProofReplay, ReplayEpoch
@@ -14,6 +15,7 @@ from accounts.rules.dpop import ProofTicket
 from gateway.core.api.challenges import challenged
 from gateway.core.contract.errors import ApiError, InvalidDpopProof, InvalidToken
 from gateway.core.contract.limits import PROOF_MAX_AGE_SECONDS, PROOF_MAX_AHEAD_SECONDS
+from gateway.core.database.history import histories
 from gateway.core.database.purge import purge
 
 PROOF_LIFE_MAX = timedelta(seconds=PROOF_MAX_AGE_SECONDS + 2 * PROOF_MAX_AHEAD_SECONDS)
@@ -33,6 +35,12 @@ def admit(ticket: ProofTicket, *, did: str | None = None, session_id: str | None
     error = refusal(outcome)
     if error:
         raise error
+
+
+def _behind_newest() -> datetime | None:
+    """Return a time later than any history of this database that this machine has used, None if it has used none."""
+    newest = histories.newest_of(str(ReplayEpoch.objects.get().origin))
+    return newest + timedelta(microseconds=1) if newest else None
 
 
 def admit_arguments(
@@ -67,10 +75,14 @@ def begin_epoch(*, using: str = "default") -> None:
 def refuse_earlier() -> datetime:
     """Refuse all proofs that may have been used until now, because the store may have lost their rows. Return the time:
     proofs that expire by then are refused.
+
+    This begins a new history of the database, so that machines accept it that have used a newer copy: also one that began
+    when the clock was ahead, if this machine has used it.
     """
     begin_epoch()
     until = Greatest("lost_until", Now() + PROOF_LIFE_MAX)  # PostgreSQL's GREATEST ignores NULL
-    ReplayEpoch.objects.update(lost_until=until)
+    behind_newest = Value(_behind_newest(), output_field=DateTimeField())
+    ReplayEpoch.objects.update(lost_until=until, began_at=Greatest("began_at", Now(), behind_newest))
     lost_until = ReplayEpoch.objects.get().lost_until
     assert lost_until is not None
     return lost_until

@@ -20,6 +20,7 @@ from billing.operations.ledger import CloseOutcome, Release, Replay, Settlement
 from billing.rules.quantities import Quantities
 from gateway.core import database
 from gateway.core.api.background import spawn
+from inference.metering import recent
 from inference.metering.answers import to_store
 from inference.metering.call import Call
 from inference.metering.journal import Entry
@@ -115,6 +116,7 @@ async def _persist(entry: Entry, closing: Closing[Any]) -> None:
 async def _attempt(entry: Entry, closing: Closing[Row], wait_seconds: float | None = None) -> Row:
     row = await database.run(closing.element, wait_seconds)
     entry.done()
+    recent.remember(closing, row)
     return row
 
 
@@ -140,5 +142,5 @@ def _report(usage_id: str, settlement: Settlement) -> None:
     """Log unexpected results: a cost beyond the hold, or a call that was already closed in another way."""
     if settlement.overrun_microusd:
         log.error("%s: cost %d micro-USD beyond its hold", usage_id, settlement.overrun_microusd)
-    if settlement.outcome not in (CloseOutcome.SETTLED, CloseOutcome.ALREADY):
+    if settlement.outcome not in (CloseOutcome.SETTLED, CloseOutcome.ALREADY, CloseOutcome.UNKNOWN):
         log.error("%s: was %s before it could be charged", usage_id, settlement.outcome)

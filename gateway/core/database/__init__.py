@@ -2,7 +2,17 @@
 
 from gateway.core.database.batches import BatchFunction, Element, run
 from gateway.core.database.connection import Unanswered
-from gateway.core.database.pool import close_pool, ledger_connection, open_pool
+from gateway.core.database.pool import close_pool, ledger_connection, on_new_history, open_pool
 from gateway.core.database.refusals import DatabaseRefused
 
-__all__ = ["BatchFunction", "Element", "Unanswered", "close_pool", "ledger_connection", "open_pool", "run"]
+__all__ = [
+    "BatchFunction",
+    "DatabaseRefused",
+    "Element",
+    "Unanswered",
+    "close_pool",
+    "ledger_connection",
+    "on_new_history",
+    "open_pool",
+    "run",
+]

@@ -24,6 +24,7 @@ class BoundedConnection(Connection[Any]):
     """Closes itself and raises DatabaseHangs when an answer does not come within the process's limit."""
 
     serves_requests: ClassVar[bool] = False
+    is_service: ClassVar[bool] = False  # whether this process is a server or a worker
     _own_limit_seconds: float | None = None
 
     def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
@@ -49,7 +50,12 @@ class BoundedConnection(Connection[Any]):
 
 def serve_requests() -> None:
     """Apply the limit of requests to this process, instead of that of jobs and commands."""
-    BoundedConnection.serves_requests = True
+    BoundedConnection.serves_requests = BoundedConnection.is_service = True
+
+
+def serve_jobs() -> None:
+    """Mark this process as a worker, which uses only the newest copy of the database."""
+    BoundedConnection.is_service = True
 
 
 def limit_seconds() -> float | None:

@@ -17,6 +17,7 @@ from psycopg.errors import FeatureNotSupported, InvalidSqlStatementName, error_f
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
+from gateway.core.database.history import History
 from gateway.core.database.values import Decoder, decoder, encode
 
 ANSWER_SECONDS = 6.0
@@ -47,6 +48,7 @@ class LedgerConnection(AsyncConnection[Any]):
     waiter: "asyncio.Future[None] | None"
     opened_at: float
     used_at: float
+    history: History | None = None
 
     def watch(self) -> None:
         """Start reading whenever data arrives. psycopg itself no longer waits for anything after this."""

@@ -7,6 +7,7 @@ reused first: a few warm backends need half the processor time of many that alte
 import asyncio
 import time
 from collections import deque
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from django.conf import settings
@@ -14,8 +15,10 @@ from django.db import connections
 from psycopg import OperationalError
 from psycopg_pool import PoolClosed, PoolTimeout
 
+from gateway.core.api.background import spawn
 from gateway.core.api.per_loop import PerLoop
 from gateway.core.database.connection import TRANSACTIONS, LedgerConnection
+from gateway.core.database.history import History, histories
 from gateway.core.database.refusals import SharedSessions
 from gateway.core.database.sessions import check_async
 
@@ -40,6 +43,7 @@ class LedgerPool:
         self._idle: list[LedgerConnection] = []
         self._waiting: deque[asyncio.Future[LedgerConnection | None]] = deque()
         self._is_closed = False
+        self._history: History | None = None  # of the newest connection
         self.refusal: SharedSessions | None = None  # the reason why the last attempt to open a connection failed
 
     async def acquire(self) -> LedgerConnection:
@@ -55,7 +59,7 @@ class LedgerPool:
     def release(self, connection: LedgerConnection) -> None:
         """Return a connection to the pool, or discard it if it is unusable or too old."""
         now = time.monotonic()
-        if connection.failure or now - connection.opened_at > LIFETIME_SECONDS or self._is_closed:
+        if not _is_usable(connection) or now - connection.opened_at > LIFETIME_SECONDS or self._is_closed:
             self._discard(connection)
             return
         connection.used_at = now
@@ -73,7 +77,7 @@ class LedgerPool:
     def _take_idle(self) -> LedgerConnection | None:
         while self._idle:
             connection = self._idle.pop()
-            if not connection.failure:  # the server may have closed it while it was idle
+            if _is_usable(connection):
                 return connection
             self._discard(connection)
         return None
@@ -97,10 +101,18 @@ class LedgerPool:
                     await asyncio.sleep(RETRY_PAUSE_SECONDS)
                 else:
                     connection.watch()
+                    self._note(connection.history)
                     return connection
         except BaseException:
             self._make_room()
             raise
+
+    def _note(self, history: History | None) -> None:
+        """Run what a new history calls for. It does not delay the connection."""
+        if history != self._history and self._history is not None:
+            for work in _on_new_history:
+                spawn(work())
+        self._history = history or self._history
 
     async def _wait(self) -> LedgerConnection:
         """Wait until a connection is released, or another one may be opened."""
@@ -170,7 +182,18 @@ async def close_pool() -> None:
         pool.close()
 
 
+def on_new_history(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Have this run in the loop of each pool that meets another history of the database than before: after a failover."""
+    _on_new_history.append(work)
+
+
+_on_new_history: list[Callable[[], Coroutine[Any, Any, None]]] = []
 _pools = PerLoop(lambda: LedgerPool(settings.LEDGER_POOL_MAX_CONNECTIONS))
+
+
+def _is_usable(connection: LedgerConnection) -> bool:
+    """Return whether the server has not closed it while it was idle, and no newer history was met since."""
+    return not connection.failure and not histories.is_outdated(connection.history)
 
 
 async def _connect() -> LedgerConnection:

@@ -8,38 +8,67 @@ import logging
 from typing import Any
 
 from psycopg import AsyncConnection, Connection, Error, OperationalError
+from psycopg.errors import UndefinedFunction
 
 from gateway.core.api.logs import RecurringLog
+from gateway.core.database.bounded import BoundedConnection
+from gateway.core.database.history import History, histories
 from gateway.core.database.pooler import refuse_shared_sessions
 from gateway.core.database.refusals import DatabaseRefused
 
-BACKEND = "SELECT pg_backend_pid()"
+ENTER = "SELECT pg_backend_pid(), e.is_standby, e.origin, e.began_at FROM accounts_enter_database() e"
+ENTER_EMPTY = "SELECT pg_backend_pid(), false, NULL, NULL"
+"""For a database without the gateway's functions: one that is not prepared yet, or the server's own."""
 
 _refusals = RecurringLog("gateway.database", logging.CRITICAL)
 
 
 def check(connection: Connection[Any], parameters: dict[str, Any]) -> None:
-    """Check a connection that was opened with these parameters. Raises DatabaseRefused, and logs why."""
+    """Check a connection that was opened with these parameters. Raises DatabaseRefused, and logs why.
+
+    A command may use any copy of the database; servers and workers only the newest.
+    """
     try:
-        row = connection.execute(BACKEND).fetchone()
+        try:
+            row = connection.execute(ENTER).fetchone()
+        except UndefinedFunction:
+            row = connection.execute(ENTER_EMPTY).fetchone()
         assert row is not None
         if row[0] != connection.info.backend_pid:
             refuse_shared_sessions(parameters)
+        if BoundedConnection.is_service:
+            _enter(row)
     except Error as error:
         _report(error)
         raise
 
 
-async def check_async(connection: AsyncConnection[Any], parameters: dict[str, Any]) -> None:
-    """Check a connection of an event loop, like `check`."""
+async def check_async(connection: AsyncConnection[Any], parameters: dict[str, Any]) -> History | None:
+    """Check a connection of an event loop, like `check` in a server. Return the history of its database, if it has one."""
     try:
-        row = await (await connection.execute(BACKEND)).fetchone()
+        try:
+            row = await (await connection.execute(ENTER)).fetchone()
+        except UndefinedFunction:
+            row = await (await connection.execute(ENTER_EMPTY)).fetchone()
         assert row is not None
         if row[0] != connection.info.backend_pid:
             await asyncio.to_thread(refuse_shared_sessions, parameters)
+        return _enter(row)
     except Error as error:
         _report(error)
         raise
+
+
+def _enter(row: tuple[Any, ...]) -> History | None:
+    """Remember the database's history. Raises DatabaseRefused for a standby and for an older copy."""
+    _, is_standby, origin, began_at = row
+    if is_standby:  # it would be unchecked when it is promoted under this connection
+        raise DatabaseRefused("it is a standby")
+    if began_at is None:
+        return None
+    history = History(origin, began_at)
+    histories.enter(history)
+    return history
 
 
 def _report(error: Error) -> None:

@@ -1,0 +1,121 @@
+"""The calls that a process closed last, compared with a database that begins a new history."""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from billing.operations import closings
+from billing.operations.closings import Closing, OpenCall
+from billing.operations.ledger import CloseOutcome, Release, Settlement
+from billing.queries import audit
+from gateway.core.database import close_pool
+from inference.metering import recent
+from tests.factories.billing import Purse, review, settle, state, used_for
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CHARGED = Settlement(CloseOutcome.SETTLED, 30, 100, 0)
+
+
+@pytest.fixture(autouse=True)
+def forget() -> Iterator[None]:
+    recent._closed.clear()
+    yield
+    recent._closed.clear()
+
+
+def settlement(purse: Purse, call: str) -> Closing[Any]:
+    reference = OpenCall(purse.owner, call, None)
+    return closings.settle(reference, cost_microusd=30, basis="upstream", quantities=used_for(30))
+
+
+def to_review(purse: Purse, call: str) -> Closing[Any]:
+    evidence = {"output_tokens": 5, "charge_microusd": 3}
+    return closings.review(OpenCall(purse.owner, call, None), reason="upstream_timeout", evidence=evidence)
+
+
+def compare() -> None:
+    async def scene() -> None:
+        try:
+            await recent.compare()
+        finally:
+            await close_pool()
+
+    asyncio.run(scene())
+
+
+def critical(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno == logging.CRITICAL]
+
+
+def test_a_closing_that_the_database_lost_is_made_again(caplog: pytest.LogCaptureFixture) -> None:
+    purse = Purse().pay(1000)
+    open_call, reviewed, released, left = (purse.call(100) for _ in range(4))
+    review(reviewed)
+    for call in (open_call, reviewed):
+        recent.remember(settlement(purse, call), CHARGED)
+    released_closing = closings.release(OpenCall(purse.owner, released, None), resolution="upstream_refused")
+    recent.remember(released_closing, Release(CloseOutcome.RELEASED, 100))
+    recent.remember(to_review(purse, left), CloseOutcome.REVIEW)
+    compare()
+    compare()
+    assert [state(call) for call in (open_call, reviewed, released, left)] == [
+        "settled",
+        "settled",
+        "released",
+        "review",
+    ]
+    assert (purse.wallet.balance_microusd, purse.wallet.held_microusd) == (940, 100)
+    assert critical(caplog) == []
+    assert audit.findings() == []
+
+
+def test_each_call_that_the_database_does_not_know_is_named_with_its_amount(caplog: pytest.LogCaptureFixture) -> None:
+    purse = Purse().pay(10_000)
+    known = [purse.call(100) for _ in range(3)]
+    for call in known:
+        settle(call, 30)
+        recent.remember(settlement(purse, call), CHARGED)
+    for number in range(recent.CHUNK + 5):
+        recent.remember(settlement(purse, f"use_lost_{number}"), CHARGED)
+    recent.remember(to_review(purse, "use_left"), CloseOutcome.REVIEW)
+    nothing = closings.release(OpenCall(purse.owner, "use_released", None), resolution="not_sent")
+    recent.remember(nothing, Release(CloseOutcome.RELEASED, 100))
+    compare()
+    lines = critical(caplog)
+    who = f"the database lost this call of account {purse.key}"
+    assert len(lines) == recent.CHUNK + 6
+    assert set(lines) == {f"use_lost_{number}: {who}, charged 30 micro-USD" for number in range(recent.CHUNK + 5)} | {
+        f"use_left: {who}, left to review; delivered: {{'output_tokens': 5, 'charge_microusd': 3}}"
+    }
+
+
+def test_a_receipt_whose_call_was_released_instead_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    from tests.factories.billing import release
+
+    purse = Purse().pay(1000)
+    call = purse.call(100)
+    release(call)
+    recent.remember(settlement(purse, call), CHARGED)
+    compare()
+    assert critical(caplog) == [f"{call}: the database lost this call of account {purse.key}, charged 30 micro-USD"]
+
+
+def test_a_call_whose_hold_is_gone_when_it_is_closed_is_named_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    purse = Purse()
+    recent.remember(settlement(purse, "use_1"), Settlement(CloseOutcome.UNKNOWN, None, None, None))
+    recent.remember(to_review(purse, "use_2"), CloseOutcome.UNKNOWN)
+    assert [line.split(":")[0] for line in critical(caplog)] == ["use_1", "use_2"]
+    assert "charged 30 micro-USD" in critical(caplog)[0]
+    assert not recent._closed
+
+
+def test_old_calls_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    purse = Purse()
+    monkeypatch.setattr(recent, "REMEMBERED_SECONDS", -1.0)
+    for number in range(3):
+        recent.remember(settlement(purse, f"use_{number}"), CHARGED)
+    assert [closed.usage_id for closed in recent._closed] == ["use_2"]
