@@ -4,7 +4,7 @@ A repetitive body, such as an event stream, is first compressed to about a twent
 
 If the headers are a list, an earlier version stored the response unencrypted. Encrypted responses have the headers in
 an object, and compressed ones under another name, so that a process of an earlier version cannot return the stored
-bytes.
+bytes. A form under any other name is a later version's. This one cannot read it, and says so (`Unreadable`).
 """
 
 import zlib
@@ -34,6 +34,10 @@ _ENCRYPTED = "encrypted"
 _COMPRESSED = "compressed"
 
 
+class Unreadable(Exception):
+    """A stored response exists, but no key of this process or no code of this version can read it."""
+
+
 def encrypted(replay: Replay, usage_id: str) -> Replay:
     """Encrypt a response for storage. Only the stored row of the same call can be decrypted again."""
     name, body = _ENCRYPTED, replay.body
@@ -43,13 +47,16 @@ def encrypted(replay: Replay, usage_id: str) -> Replay:
 
 
 def decrypted(stored: Replay) -> Replay:
-    """Decrypt a stored response. Raises InvalidToken if no key fits, or it belongs to another call."""
-    if not isinstance(stored.headers, dict):
+    """Decrypt a stored response. Raises Unreadable if no key fits, it belongs to another call, or its form is unknown."""
+    if isinstance(stored.headers, list):
         return stored
-    body = stored_bytes.decrypt(stored.body, _place(stored.usage_id))
-    if is_compressed(stored):
-        return Replay(stored.status, stored.headers[_COMPRESSED], zlib.decompress(body), stored.usage_id)
-    return Replay(stored.status, stored.headers[_ENCRYPTED], body, stored.usage_id)
+    name = _COMPRESSED if is_compressed(stored) else _ENCRYPTED
+    try:
+        headers, body = stored.headers[name], stored_bytes.decrypt(stored.body, _place(stored.usage_id))
+        body = zlib.decompress(body) if name == _COMPRESSED else body
+    except (InvalidToken, KeyError, zlib.error) as error:
+        raise Unreadable(f"{type(error).__name__} {error}".strip()) from error
+    return Replay(stored.status, headers, body, stored.usage_id)
 
 
 def is_compressed(stored: Replay) -> bool:
@@ -71,7 +78,7 @@ def reencrypt() -> int:
     """Encrypt the stored responses with the newest key, a few rows per transaction; return how many there were.
 
     There may be a day's calls, too many for one transaction. A response that no key can decrypt is left unchanged;
-    a repeated request is told that it is gone.
+    a repeated request is told to come later.
     """
     count, last = 0, ""
     while rows := _reencrypt_after(last):

@@ -5,14 +5,12 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from typing import Protocol
 
-from cryptography.fernet import InvalidToken
-
 from billing.operations import replays
 from billing.operations.ledger import Replay
 from gateway.core.api.json import dumps
 from gateway.core.api.logs import RecurringLog
 from gateway.core.api.offload import LARGE_BODY_BYTES, offload
-from gateway.core.contract.errors import IdempotencyKeyReused
+from gateway.core.contract.errors import IdempotencyKeyReused, NotReady
 from gateway.core.contract.headers import CHARGE, HOLD, IDEMPOTENT_REPLAYED, USAGE_ID
 from gateway.core.contract.values import value_class
 
@@ -21,6 +19,10 @@ _unreadable = RecurringLog("inference.replays", logging.ERROR)
 
 REPLAY_MAX_BYTES = 16 * 1024 * 1024
 """A longer answer is not stored. A repeated request then gets an error, and the call is not made again."""
+
+
+UNREADABLE_RETRY_SECONDS = 5
+"""When to repeat a request whose stored answer this process cannot read: during an upgrade, another process may."""
 
 
 @value_class(frozen=True, slots=True)
@@ -113,14 +115,27 @@ class Recording:
 
 async def answer_again(stored: Replay) -> WholeAnswer:
     """Render a stored answer: the same bytes in one piece, without a charge. A large one is decrypted outside the event loop.
-    Raises IdempotencyKeyReused if its encryption key is lost."""
+
+    Raises NotReady if this process cannot read it. Another one may, so the client must not take a new key and pay again.
+    """
     try:
         replay = await _offloaded(replays.decrypted, stored)
-    except InvalidToken:
-        _unreadable.write("no key", "a stored answer cannot be read: no key of FIELD_ENCRYPTION_KEYS decrypts it")
-        raise answer_is_gone() from None
+    except replays.Unreadable as error:
+        private = f"a stored answer cannot be read: no key of FIELD_ENCRYPTION_KEYS decrypts it in its form ({error})"
+        _unreadable.write("unreadable", private)
+        raise _answer_is_unreadable(private, stored.usage_id) from None
     headers = {name: value for name, value in replay.headers}  # noqa: C416 - lists, as JSON kept them, not tuples
     return WholeAnswer(replay.status, {**headers, IDEMPOTENT_REPLAYED: "true"}, replay.body)
+
+
+def _answer_is_unreadable(private: str, usage_id: str | None) -> NotReady:
+    return NotReady(
+        "The response to the first request with this Idempotency-Key cannot be read at present. Repeat the request with "
+        "the same key: the call has been charged, and is not made again.",
+        details={"usageId": usage_id},
+        headers={"Retry-After": str(UNREADABLE_RETRY_SECONDS)},
+        private=private,
+    )
 
 
 def answer_is_gone(**details: str | None) -> IdempotencyKeyReused:

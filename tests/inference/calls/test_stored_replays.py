@@ -114,19 +114,56 @@ def test_an_answer_that_an_earlier_version_stored_is_replayed_unchanged(stage: S
     assert_replayed(caller, chat(alias), first)
 
 
-def test_an_answer_that_no_key_decrypts_is_gone_and_the_call_is_not_made_again(
+def assert_unreadable(caller: Caller, body: dict[str, Any]) -> None:
+    """Check that a repeated request is told to come again with its key, and that nothing runs or is charged."""
+    logs.forget()
+    paid = caller.wallet
+    answer = caller.post(body, key="one")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    error = answer.json()["error"]
+    assert (error["code"], error["details"]) == ("not_ready", {"usageId": caller.only_call.id})
+    assert "with the same key" in error["message"]
+    assert "idempotent-replayed" not in answer.headers
+    assert (caller.wallet, len(caller.calls)) == (paid, 1)
+
+
+def test_an_answer_that_no_key_decrypts_is_not_ready_and_the_call_is_not_made_again(
     stage: Stage, alias: str, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    caller, keys = stage.caller(), settings.FIELD_ENCRYPTION_KEYS
+    first = caller.post(chat(alias), key="one")
+    settings.FIELD_ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    assert_unreadable(caller, chat(alias))
+    assert "FIELD_ENCRYPTION_KEYS" in caplog.text
+    other = caller.post(chat(alias, temperature=1), key="one")
+    assert (other.status_code, other.json()["error"]["code"]) == (422, "idempotency_key_reused")
+    settings.FIELD_ENCRYPTION_KEYS = keys
+    assert_replayed(caller, chat(alias), first)
+    assert len(stage.upstream.ledger) == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "body"),
+    [
+        ({"sealed": [["content-type", "application/json"]]}, None),
+        ({}, None),
+        (None, b"\x02 a later version's form"),
+        (None, b""),
+        ({"compressed": []}, None),
+    ],
+    ids=["another name", "no name", "another cipher", "cut", "not compressed"],
+)
+def test_an_answer_in_a_form_of_a_later_version_is_not_ready(
+    stage: Stage, alias: str, headers: Any, body: bytes | None
 ) -> None:
     caller = stage.caller()
     caller.post(chat(alias), key="one")
-    paid = caller.wallet
-    logs.forget()
-    settings.FIELD_ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
-    answer = caller.post(chat(alias), key="one")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "idempotency_key_reused")
-    assert "was not stored" in answer.json()["error"]["message"]
-    assert (caller.wallet, len(stage.upstream.ledger), len(caller.calls)) == (paid, 1, 1)
-    assert "FIELD_ENCRYPTION_KEYS" in caplog.text
+    row = stored(caller)
+    row.headers = row.headers if headers is None else headers
+    row.body = row.body if body is None else body
+    row.save()
+    assert_unreadable(caller, chat(alias))
+    assert len(stage.upstream.ledger) == 1
 
 
 @pytest.mark.parametrize("streams", [False, True], ids=["encrypted", "compressed"])
@@ -140,8 +177,7 @@ def test_an_answer_copied_from_another_call_is_not_replayed(stage: Stage, stream
     own.headers, own.body = secret.headers, secret.body
     own.save()
     replays.reencrypt()
-    answer = thief.post(body, key="one")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "idempotency_key_reused")
+    assert_unreadable(thief, body)
 
 
 def test_an_answer_that_cannot_be_encrypted_is_charged_and_not_stored(
