@@ -87,10 +87,18 @@ async def read_object(response: Response, max_bytes: int = ANSWER_MAX_BYTES) -> 
 async def read_refusal(response: Response) -> Refusal:
     """Read a whole response that is not a 2xx. Raises if it is incomplete, because that is not a refusal."""
     try:
-        body = parse_object(await read_bounded(response.content, ERROR_MAX_BYTES))
-    except (NotJSONError, TooLargeError):
-        body = {}
-    return Refusal(response.status, response.headers, body)
+        data = await read_bounded(response.content, ERROR_MAX_BYTES)
+    except TooLargeError:
+        data = b""
+    return refusal_of(response.status, response.headers, data)
+
+
+def refusal_of(status: int, headers: Mapping[str, str], data: bytes) -> Refusal:
+    """Build the refusal from a response's parts."""
+    try:
+        return Refusal(status, headers, parse_object(data))
+    except NotJSONError:
+        return Refusal(status, headers, {})
 
 
 def parse_object(data: bytes) -> dict[str, Any]:

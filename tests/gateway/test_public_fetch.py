@@ -210,3 +210,12 @@ async def test_a_certificate_of_another_name_is_refused(host: ImageHost) -> None
 async def test_a_certificate_that_nobody_knows_is_refused(host: ImageHost) -> None:
     assert await refusal(host.fetcher(tls=None), host.url("/")) == "its host did not respond as expected"
     assert host.requests == []
+
+
+async def test_a_page_whose_connection_is_lost_is_asked_for_once(host: ImageHost) -> None:
+    def hang_up(connection: socket.socket) -> None:
+        connection.close()
+
+    host.pages["/lost.png"] = hang_up
+    assert await refusal(host.fetcher(), host.url("/lost.png")) == "its host did not respond as expected"
+    assert len(host.requests) == 1

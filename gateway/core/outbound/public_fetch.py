@@ -21,6 +21,7 @@ from gateway.core.outbound.connections import (
 from gateway.core.outbound.failures import TooLargeError
 from gateway.core.outbound.fetch_shares import LookUp, Share, current_share
 from gateway.core.outbound.public_addresses import is_public
+from gateway.core.outbound.single_requests import send_once
 
 FETCH_SECONDS = 10.0
 """Timeout of one fetch, from the DNS look-up to the last byte."""
@@ -118,7 +119,7 @@ class PublicFetcher:
 
     def _session(self, accept: str, share: Share) -> aiohttp.ClientSession:
         """Open a session for one fetch. No state is shared with other fetches."""
-        return aiohttp.ClientSession(
+        session = aiohttp.ClientSession(
             connector=self._connector(share),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
@@ -126,6 +127,7 @@ class PublicFetcher:
             headers={"User-Agent": USER_AGENT, "Accept": accept, "Accept-Encoding": "identity"},
             **HEAD_LIMITS,
         )
+        return send_once(session)
 
     def _connector(self, share: Share) -> aiohttp.TCPConnector:
         return AbortingConnector(

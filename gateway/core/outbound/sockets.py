@@ -1,14 +1,24 @@
 """The aiohttp session for WebSockets. They last long, so they do not use the pool of other calls."""
 
+from collections.abc import Mapping
+
 import aiohttp
 
 from gateway.core.api.per_loop import PerLoop
-from gateway.core.outbound.connections import (
-    HEAD_LIMITS,
-    KEEPALIVE_SECONDS,
-    USER_AGENT,
-    CarefulConnector,
-)
+from gateway.core.outbound.bodies import read_bounded
+from gateway.core.outbound.connections import HEAD_LIMITS, USER_AGENT, CarefulConnector
+from gateway.core.outbound.failures import TooLargeError
+from gateway.core.outbound.single_requests import send_once
+
+REFUSAL_MAX_BYTES = 64 * 1024
+
+
+class HandshakeRefusedError(Exception):
+    """The other side answered a handshake with a complete response that opens no socket. `body` is empty if it was too large."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        self.status, self.headers, self.body = status, headers, body
+        super().__init__(f"status {status}")
 
 
 def socket_session() -> aiohttp.ClientSession:
@@ -24,25 +34,30 @@ async def close_socket_session() -> None:
 
 
 def _open() -> aiohttp.ClientSession:
-    return aiohttp.ClientSession(
-        connector=CarefulConnector(limit=0, keepalive_timeout=KEEPALIVE_SECONDS, ttl_dns_cache=30),
+    session = aiohttp.ClientSession(
+        connector=CarefulConnector(limit=0, force_close=True, ttl_dns_cache=30),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
         headers={"User-Agent": USER_AGENT},
         **HEAD_LIMITS,
-        middlewares=(_refuse_redirects,),
+        middlewares=(_read_refusal,),
     )
+    return send_once(session)
 
 
-async def _refuse_redirects(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Refuse to be sent elsewhere: the client follows a redirect of a handshake, and has no option for it."""
+async def _read_refusal(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Raise HandshakeRefusedError with a refusal's body, which the client would not read. Redirects are refusals: the client
+    would follow one, and has no option for it."""
     response = await send(request)
-    if 300 <= response.status < 400:
+    if response.status == 101:
+        return response
+    try:
+        body = await read_bounded(response.content, REFUSAL_MAX_BYTES)
+    except TooLargeError:
+        body = b""
+    finally:
         response.close()
-        raise aiohttp.WSServerHandshakeError(
-            response.request_info, (), status=response.status, message="redirect", headers=response.headers
-        )
-    return response
+    raise HandshakeRefusedError(response.status, response.headers, body)
 
 
 _sessions = PerLoop(_open)

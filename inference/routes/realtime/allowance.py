@@ -134,6 +134,11 @@ class Allowance:
         """Return the cost of everything that has ended."""
         return min(self._hold - self._unspent(), self._hold)
 
+    @property
+    def is_used_up(self) -> bool:
+        """Return whether everything that has ended costs as much as the hold, or more."""
+        return self._unspent() <= 0
+
     def _context(self, extra_tokens: int = 0) -> int:
         open_output = sum(asked.output_tokens for asked in self.asked)
         return min(self._session + self._items + self._buffer + open_output + extra_tokens, self._context_max)

@@ -8,10 +8,10 @@ from django.conf import settings
 
 from gateway.core.contract.errors import ModelUnavailable, UpstreamError
 from gateway.core.contract.limits import SOCKET_MESSAGE_MAX_BYTES
-from gateway.core.outbound.sockets import socket_session
+from gateway.core.outbound.sockets import HandshakeRefusedError, socket_session
 from gateway.core.outbound.timeouts import socket_timeout
 from inference.adapters import errors
-from inference.adapters.exchange import Refusal, address, credentials
+from inference.adapters.exchange import Refusal, address, credentials, refusal_of
 from inference.adapters.failures import broken_by, outcome_of_exception
 from inference.routes.realtime.bound import BoundedSession
 from inference.routes.realtime.stream import BinaryChunk, SessionStream
@@ -79,7 +79,9 @@ class RealtimeEndpoint(Endpoint[BoundedSession]):
         """Open the WebSocket. Nothing has been requested yet, so a failure can have cost nothing."""
         try:
             return UpstreamSocket(attempt, await _connect(attempt))
-        except aiohttp.WSServerHandshakeError as error:
+        except HandshakeRefusedError as refused:
+            return errors.outcome_of(attempt, refusal_of(refused.status, refused.headers, refused.body))
+        except aiohttp.WSServerHandshakeError as error:  # a 101 that is invalid
             return errors.outcome_of(attempt, Refusal(error.status, error.headers or {}, {}))
         except Exception as error:  # noqa: BLE001 - whatever failed, no session was opened
             outcome = outcome_of_exception(attempt, error)

@@ -130,7 +130,7 @@ class UpstreamEvents:
         self._state.allowance.done(asked, used)
         reaction = _instead({**event, "response": _for_client(response)})
         reaction.to_client.append(self._usage_event())
-        reaction.is_news = True
+        reaction.is_news, reaction.is_spent = True, self._state.allowance.is_used_up
         return reaction
 
     def _stopped(self, event: Event) -> None:
@@ -166,7 +166,7 @@ class UpstreamEvents:
             self._state.tally.is_whole = False
             return None
         _count(self._state.tally.report, used)
-        return Reaction(to_client=[self._usage_event()], is_news=True)
+        return Reaction(to_client=[self._usage_event()], is_news=True, is_spent=self._state.allowance.is_used_up)
 
     def _untranscribed(self, event: Event) -> Reaction:
         self._state.allowance.transcribing.pop(str(event.get("item_id")), None)

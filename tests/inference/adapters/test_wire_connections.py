@@ -9,11 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 from yarl import URL
 
 from gateway.core.outbound.client import client, close_client
 from gateway.core.outbound.timeouts import answer_timeout
+from inference.adapters.exchange import get_object
 from inference.rules.answer import Answer
 from inference.rules.upstream import Unreachable
 from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat
@@ -68,6 +70,18 @@ async def test_a_kept_connection_that_dies_under_a_call_is_lost_and_not_sent_aga
     async with serving(response(GOOD), hang_up, response(GOOD)) as wire:
         assert isinstance(await adapter.send(chat(wire.base_url)), Answer)
         assert_ambiguous(await adapter.send(chat(wire.base_url)), "upstream_error")
+        assert [request.connection for request in wire.requests] == [1, 1]
+
+
+async def test_a_look_up_whose_connection_is_lost_is_sent_once() -> None:
+    async def hang_up(writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with serving(response(GOOD), hang_up, response(GOOD)) as wire:
+        target = chat(wire.base_url).target
+        await get_object(target, "/generation", {"id": "1"}, 5.0)
+        with pytest.raises(aiohttp.ClientError):
+            await get_object(target, "/generation", {"id": "1"}, 5.0)
         assert [request.connection for request in wire.requests] == [1, 1]
 
 

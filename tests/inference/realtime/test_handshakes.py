@@ -10,7 +10,9 @@ from django.utils import timezone
 
 from accounts.models import Account
 from accounts.operations import consents
+from inference.models import Alias, Deployment, Upstream
 from tests.factories.proofs import ISSUER
+from tests.support.concurrency import eventually
 from tests.support.sessions import (
     PATH,
     code_of,
@@ -23,6 +25,7 @@ from tests.support.sessions import (
     talker,
 )
 from tests.support.stage import Caller, Stage
+from tests.support.upstream import FakeUpstream
 from tests.support.upstream.server import closed_port
 
 
@@ -158,26 +161,81 @@ def test_an_upstream_of_another_protocol_serves_no_session(stage: Stage) -> None
     assert code_of(refused(caller, alias)) == (503, "model_unavailable")
 
 
+OVERLOADED = {"code": "overloaded", "type": "server_error"}
+
+
 @pytest.mark.parametrize(
-    ("status", "told", "code"),
+    ("status", "refusal", "told", "code", "handshakes", "alarms"),
     [
-        (401, 503, "model_unavailable"),
-        (404, 503, "model_unavailable"),
-        (429, 503, "upstream_overloaded"),
-        (400, 400, "invalid_request"),
-        (500, 502, "upstream_error"),
-        (302, 502, "upstream_error"),
-        (200, 502, "upstream_error"),
+        (400, {"code": "no"}, 400, "invalid_request", 1, 0),
+        (422, {"code": "invalid_value", "param": "model"}, 400, "invalid_request", 1, 0),
+        (413, {"code": "no"}, 413, "input_too_large", 1, 0),
+        (401, {"code": "no"}, 503, "model_unavailable", 1, 1),
+        (403, {"code": "no"}, 503, "model_unavailable", 1, 1),
+        (404, {"code": "no"}, 503, "model_unavailable", 1, 1),
+        (402, {"code": "no"}, 502, "upstream_error", 1, 1),
+        (429, {"code": "no"}, 503, "upstream_overloaded", 3, 0),
+        (429, {"code": "insufficient_quota"}, 503, "upstream_overloaded", 3, 3),
+        (503, OVERLOADED, 503, "upstream_overloaded", 3, 0),
+        (503, {"code": "no"}, 502, "upstream_error", 1, 0),
+        (500, {"code": "overloaded"}, 502, "upstream_error", 1, 0),
+        (302, {"code": "no"}, 502, "upstream_error", 1, 1),
+        (200, {"code": "no"}, 502, "upstream_error", 1, 1),
     ],
 )
-def test_an_upstream_that_refuses_releases_the_hold(stage: Stage, status: int, told: int, code: str) -> None:
-    caller, alias = talker(stage), live_model(stage)
-    stage.upstream.realtime.manners.refuse = status
+def test_an_upstream_that_refuses_releases_the_hold(
+    stage: Stage, status: int, refusal: dict[str, str], told: int, code: str, handshakes: int, alarms: int
+) -> None:
+    upstream = stage.upstream_row(adapter="realtime")
+    caller, alias = talker(stage), live_model(stage, upstream=upstream)
+    stage.upstream.realtime.manners.refuse, stage.upstream.realtime.manners.refusal = status, refusal
     answer = refused(caller, alias)
     assert code_of(answer) == (told, code)
     assert stage.api_key.encode() not in (answer.body or b"")
     assert {call.state for call in caller.calls} == {"released"}
     assert caller.wallet == {"balance": 1_000_000, "held": 0, "debt": 0}
+    assert stage.upstream.realtime.handshakes == handshakes
+    eventually(lambda: Upstream.objects.get(pk=upstream.pk).alarms == alarms)
+
+
+def test_a_refusal_keeps_the_vendors_code_and_member(stage: Stage) -> None:
+    caller, alias = talker(stage), live_model(stage)
+    manners = stage.upstream.realtime.manners
+    manners.refuse, manners.refusal = 400, {"code": "invalid_value", "param": "model"}
+    error = json.loads(refused(caller, alias).body or b"")["error"]
+    assert (error["details"], error["param"]) == ({"code": "invalid_value"}, "model")
+
+
+def test_a_refusal_that_is_too_large_counts_by_its_status(stage: Stage) -> None:
+    caller, alias = talker(stage), live_model(stage)
+    manners = stage.upstream.realtime.manners
+    manners.refuse, manners.refusal = 401, {"message": "x" * 200_000}
+    assert code_of(refused(caller, alias)) == (503, "model_unavailable")
+
+
+def test_a_handshake_that_is_reset_is_sent_three_times(stage: Stage) -> None:
+    caller, alias = talker(stage), live_model(stage)
+    stage.upstream.realtime.manners.resets = True
+    assert code_of(refused(caller, alias)) == (502, "upstream_error")
+    assert stage.upstream.realtime.handshakes == 3
+    assert caller.wallet == {"balance": 1_000_000, "held": 0, "debt": 0}
+
+
+def test_an_overloaded_upstream_leaves_the_session_to_another(stage: Stage) -> None:
+    with FakeUpstream(api_key=stage.api_key) as busy:
+        busy.realtime.manners.refuse, busy.realtime.manners.refusal = 503, OVERLOADED
+        row = stage.upstream_row(adapter="realtime", base_url=busy.base_url)
+        caller, alias = talker(stage), live_model(stage, upstream=row)
+        Deployment.objects.create(
+            alias=Alias.objects.get(name=alias),
+            upstream=stage.upstream_row(adapter="realtime"),
+            model="live-1",
+            priority=1,
+        )
+        with opened(caller, alias) as session:
+            session.say("Hello")
+        assert (busy.realtime.handshakes, stage.upstream.realtime.handshakes) == (1, 1)
+    assert settled(caller).charge_microusd == 132
 
 
 def test_nobody_listening_releases_the_hold_and_frees_the_key(stage: Stage) -> None:

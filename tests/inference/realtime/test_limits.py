@@ -126,6 +126,30 @@ def test_a_speech_that_nobody_can_answer_any_more_ends_the_session(stage: Stage)
     assert settled(caller).charge_microusd == cost(4900, 0, 8)
 
 
+@pytest.mark.parametrize("input_tokens", [5000, 60_000])
+def test_a_maximum_that_the_reports_have_used_up_ends_the_session_at_once(stage: Stage, input_tokens: int) -> None:
+    caller, alias = talker(stage), live_model(stage)
+    stage.upstream.realtime.manners.usage = lambda honest: {**honest, "input_tokens": input_tokens}
+    with opened(caller, alias, max_cost=20_000) as session:
+        session.say(HELLO)
+        code, events = session.ending()
+    assert [event["type"] for event in events] == ["service.usage", "error"]
+    assert (events[0]["charge_microusd"], events[1]["error"]["code"], code) == (20_000, "max_cost_exceeded", 4402)
+    assert settled(caller).charge_microusd == 20_000
+
+
+def test_a_transcription_that_uses_the_maximum_up_ends_the_session_too(stage: Stage) -> None:
+    caller, alias = talker(stage), live_model(stage)
+    stage.upstream.realtime.manners.transcript_usage = lambda honest: {**honest, "output_tokens": 2000}
+    with opened(caller, alias, max_cost=30_000) as session:
+        session.listen(turn_detection=None, transcription={"model": "whisper-1"})
+        session.speak()
+        session.send("input_audio_buffer.commit")
+        code, events = session.ending()
+    assert (code, events[-1]["error"]["code"]) == (4402, "max_cost_exceeded")
+    assert settled(caller).charge_microusd == 30_000
+
+
 def test_two_responses_at_once_are_never_set_aside_twice(stage: Stage) -> None:
     caller, alias = talker(stage), live_model(stage)
     stage.upstream.realtime.gate.clear()

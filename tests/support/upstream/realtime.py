@@ -7,9 +7,11 @@ import asyncio
 import base64
 import contextlib
 import json
+import socket
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from aiohttp import WSMsgType, web
 
@@ -26,9 +28,12 @@ _FORMAT = {"type": "audio/pcm", "rate": 24000}
 
 @dataclass
 class Manners:
-    """The behavior of sessions until `reset`. `usage` rewrites the honest usage of a response; None omits it."""
+    """The behavior of sessions until `reset`. `usage` rewrites the honest usage of a response; None omits it.
+    `refuse` is the status of every handshake, with the error `refusal`; or the connection is reset if `resets`."""
 
     refuse: int | None = None
+    refusal: Event = field(default_factory=lambda: {"code": "no"})
+    resets: bool = False
     tokens: int = 8
     usage: Callable[[Event], Any] = lambda honest: honest
     transcript_usage: Callable[[Event], Any] = lambda honest: honest
@@ -67,6 +72,7 @@ class Realtime:
     def reset(self) -> None:
         """Remove every session, and restore honest behavior."""
         self.sessions: list[Session] = []
+        self.handshakes = 0
         self.manners = Manners()
         self.gate.set()
 
@@ -74,8 +80,11 @@ class Realtime:
         """Serve one session."""
         if self._api_key and request.headers.get("Authorization") != f"Bearer {self._api_key}":
             return web.json_response({"error": {"code": "invalid_api_key"}}, status=401)
+        self.handshakes += 1
+        if self.manners.resets:
+            reset(request)
         if self.manners.refuse:
-            error = {"error": {"message": f"No, {self._api_key}", "code": "no"}}
+            error = {"error": {"message": f"No, {self._api_key}", **self.manners.refusal}}
             return web.json_response(error, status=self.manners.refuse, headers={"Location": "http://127.0.0.1:9/"})
         socket = web.WebSocketResponse(autoping=self.manners.pongs, max_msg_size=32 * 1024 * 1024)
         await socket.prepare(request)
@@ -89,6 +98,15 @@ class Realtime:
         finally:
             talk.hang_up()
         return socket
+
+
+def reset(request: web.Request) -> NoReturn:
+    """Cut a connection with a TCP reset."""
+    assert request.transport is not None
+    connection = request.transport.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    request.transport.abort()
+    raise ConnectionResetError
 
 
 class Talk:
