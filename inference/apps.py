@@ -9,9 +9,11 @@ class InferenceConfig(AppConfig):
 
     def ready(self) -> None:
         """Register this app's models and aliases with the accounts app, and its look-up of upstreams' records with
-        billing."""
+        billing, and its alarm with the HTTP client."""
         from accounts.operations import model_names
         from billing.operations import reviews
+        from gateway.core.outbound.distrust import distrust
+        from inference.metering import out_of_turn
         from inference.metering.served import callable_aliases
         from inference.operations.look_ups import look_up
         from inference.queries import catalogue
@@ -22,3 +24,4 @@ class InferenceConfig(AppConfig):
             model_names.ModelNames(known=catalogue.known_names, enabled=enabled_names, callable_now=callable_aliases)
         )
         reviews.register(look_up, is_any=is_any_looked_up)
+        distrust.notify(out_of_turn.report)

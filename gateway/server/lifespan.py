@@ -20,8 +20,8 @@ from gateway.health import close_probe
 from gateway.server.descriptors import raise_descriptor_limit
 from gateway.server.huge_pages import use_huge_pages
 from gateway.server.memory import return_large_blocks
-from inference.metering import alarms
 from gateway.server.parent import end_with_parent
+from inference.metering import alarms, out_of_turn
 from inference.metering.journal_reader import JournalReader
 from inference.queries import catalogue
 
@@ -86,8 +86,9 @@ async def stop() -> None:
     left = await drain(DRAIN_SECONDS)
     if left:
         log.error("%d calls were still in progress; reconciliation will close them", left)
-    with suppress(TimeoutError):
-        await asyncio.to_thread(alarms.finish)
+    for finish in (alarms.finish, out_of_turn.finish):
+        with suppress(TimeoutError):
+            await asyncio.to_thread(finish)
     await close_client()
     await close_socket_session()
     await close_probe()

@@ -4,17 +4,22 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
-from unfold.decorators import display
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from unfold.decorators import action, display
 from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from gateway.core.addresses import WEB_WORDS, is_web_address, origin_of
-from gateway.core.console import ConsoleAdmin, ReadableJSONField, SecretField, json_object
+from gateway.core.console import ConsoleAdmin, ReadableJSONField, SecretField, dialog, json_object, may_act
 from inference.admin.routes import check_routes
 from inference.models import Upstream
+from inference.operations import upstream_connections
 from inference.rules.upstream import GENERATIONS
+
+RIGHT = "inference.change_upstream"
 
 
 class UpstreamForm(forms.ModelForm):
@@ -99,7 +104,8 @@ class UpstreamAdmin(ConsoleAdmin):
     list_filter = ("adapter", "enabled")
     search_fields = ("name", "base_url")
     ordering = ("name",)
-    readonly_fields = ("credential", "last_alarm", "last_alarm_at", "alarm_count")
+    readonly_fields = ("credential", "last_alarm", "last_alarm_at", "alarm_count", "connections")
+    actions_detail = ("reuse",)
     fieldsets = (
         (None, {"fields": ("name", "adapter", "base_url", "enabled")}),
         ("Credential", {"fields": ("credential", "api_key", "remove_api_key")}),
@@ -108,8 +114,36 @@ class UpstreamAdmin(ConsoleAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Upstream | None = None) -> Any:
         """Show alarms first, if there were any."""
-        alarms = ("Alarms", {"fields": ("last_alarm", "last_alarm_at", "alarm_count")})
+        alarms = ("Alarms", {"fields": ("last_alarm", "last_alarm_at", "alarm_count", "connections")})
         return [*([alarms] if obj and obj.alarms else []), *super().get_fieldsets(request, obj)]
+
+    def has_reuse_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Allow operators who may change an upstream to have its connections reused, where they are not."""
+        return may_act(request, RIGHT, _out_of_turn(), object_id)
+
+    @action(
+        description="Reuse connections",
+        icon="sync",
+        permissions=["reuse"],
+        dialog=dialog(
+            "Reuse this upstream's connections",
+            "It sent something that no request had asked for. Reuse its connections only if the cause is removed: otherwise "
+            "a customer can get the answer to another customer's request. This holds for all upstreams at the same host and "
+            "port, within 15 seconds.",
+            "Reuse",
+        ),
+    )
+    def reuse(self, request: HttpRequest, form: forms.Form, object_id: str) -> HttpResponse:
+        """Allow the connections of the upstream's origin to be reused."""
+        upstream = upstream_connections.reuse(int(object_id), now=timezone.now())
+        self.log_change(request, upstream, "Allowed its connections to be reused.")
+        return self.leave_dialog(request, object_id, "The connections are reused again.", messages.SUCCESS)
+
+    @display(description="Connections")
+    def connections(self, upstream: Upstream) -> str:
+        """Return whether its connections are reused."""
+        until = upstream.distrusted_until(timezone.now())
+        return f"Each is used for one call until {until:%Y-%m-%d %H:%M} UTC" if until else "Reused"
 
     @display(description="Number of alarms")
     def alarm_count(self, upstream: Upstream) -> int:
@@ -132,3 +166,10 @@ class UpstreamAdmin(ConsoleAdmin):
         if upstream.api_key:
             return "set"
         return "not needed" if upstream.adapter == Upstream.Adapter.DEMO else "not set"
+
+
+def _out_of_turn() -> QuerySet[Upstream]:
+    """Return the upstreams whose connections are not reused."""
+    now = timezone.now()
+    rows = Upstream.objects.exclude(out_of_turn_at=None)
+    return rows.filter(pk__in=[row.pk for row in rows if row.distrusted_until(now)])

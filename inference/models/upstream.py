@@ -1,10 +1,14 @@
 """Model providers, with address, protocol and credential."""
 
+from datetime import datetime, timedelta
+
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from yarl import URL
 
 from gateway.core.contract.limits import UPSTREAM_TIMEOUT_MAX_SECONDS, UPSTREAM_TIMEOUT_MIN_SECONDS
 from gateway.core.fields import EncryptedTextField
+from gateway.core.outbound.distrust import DISTRUST_SECONDS, origin_of
 
 
 class Upstream(models.Model):
@@ -49,6 +53,8 @@ class Upstream(models.Model):
     )
     last_alarm = models.TextField(default="", db_default="", editable=False)
     last_alarm_at = models.DateTimeField(null=True, editable=False)
+    out_of_turn_at = models.DateTimeField(null=True, editable=False)
+    connections_trusted_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         constraints = [
@@ -60,3 +66,20 @@ class Upstream(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def origin(self) -> str | None:
+        """Return the scheme, host and port of its address, None if it has no valid one."""
+        try:
+            return origin_of(URL(self.base_url)) if self.base_url else None
+        except ValueError:
+            return None
+
+    def distrusted_until(self, now: datetime) -> datetime | None:
+        """Return until when each of its connections is used for one call, because it sent what no request had asked for; None
+        if they are reused."""
+        seen_at, trusted_at = self.out_of_turn_at, self.connections_trusted_at
+        if seen_at is None or (trusted_at is not None and trusted_at >= seen_at):
+            return None
+        until = seen_at + timedelta(seconds=DISTRUST_SECONDS)
+        return until if until > now else None

@@ -12,8 +12,9 @@ from django.conf import settings
 
 from gateway.core.api.snapshots import Snapshot
 from gateway.core.contract.aliases import ALIAS_ROUTES
+from gateway.core.outbound.distrust import distrust
 from inference.models import Alias, RawModel
-from inference.queries import prices, rows
+from inference.queries import prices, rows, upstreams
 from inference.rules.model import ServedModel, unconfigured
 
 AGE_MAX_SECONDS = 12.0
@@ -82,7 +83,8 @@ def _choices() -> Choices:
 
 
 def read() -> Catalogue:
-    """Read every row that calls can need."""
+    """Read every row that calls can need, and tell the HTTP client which origins have been out of turn."""
+    distrust.learn(upstreams.signs())
     horizon = datetime.now(UTC) + timedelta(seconds=AGE_MAX_SECONDS * 2)
     versions = prices.versions_until(horizon)
     aliases = Alias.objects.prefetch_related("deployments__upstream")

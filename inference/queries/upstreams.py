@@ -1,5 +1,6 @@
-"""Finds upstreams that support looking up their records of calls."""
+"""Finds upstreams by what they support, and by their origin."""
 
+from gateway.core.outbound.distrust import Sign
 from inference.models import Deployment, RawModel, Upstream
 from inference.queries.rows import RAW_PREFIX, target_of
 from inference.rules.upstream import GENERATIONS, UpstreamTarget
@@ -16,3 +17,20 @@ def looked_up_for(deployment: str) -> UpstreamTarget | None:
     row = rows.select_related("upstream").filter(pk=deployment.removeprefix(RAW_PREFIX) or 0).first()
     target = target_of(row.upstream) if row else None
     return target if target and target.looks_up else None
+
+
+def of_origin(origin: str) -> list[Upstream]:
+    """Return the rows whose calls share this origin's connections."""
+    return [row for row in Upstream.objects.exclude(base_url="") if row.origin == origin]
+
+
+def signs() -> dict[str, Sign]:
+    """Return what is known of the origins that have been out of turn. Rows with one origin are judged together."""
+    found: dict[str, Sign] = {}
+    for row in Upstream.objects.exclude(out_of_turn_at=None):
+        assert row.out_of_turn_at is not None
+        trusted_at = row.connections_trusted_at.timestamp() if row.connections_trusted_at else 0.0
+        known = found.get(row.origin or "", Sign(0.0))
+        sign = Sign(max(known.seen_at, row.out_of_turn_at.timestamp()), max(known.trusted_at, trusted_at))
+        found[row.origin or ""] = sign
+    return found

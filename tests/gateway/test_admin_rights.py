@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from billing.operations import budgets
+from inference.models import Upstream
 from tests.gateway.console import ALICE, furnish
 from tests.gateway.every_url import templates
 from tests.gateway.operators import clerk
@@ -62,6 +63,7 @@ def _world(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pyte
         patch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
         furnish(Path(tmp_path_factory.mktemp("config")))
         Group.objects.create(name="Clerks")
+        Upstream.objects.update(out_of_turn_at=timezone.now())  # so that an operator can decide about it
         budgets.put("org_1", limit_microusd=1, product=None, membership_id=None, now=timezone.now())
         yield
         transaction.set_rollback(True)

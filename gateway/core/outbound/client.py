@@ -23,6 +23,7 @@ from gateway.core.outbound.connections import (
     USER_AGENT,
     CarefulConnector,
 )
+from gateway.core.outbound.distrust import Distrust, distrust, origin_of
 from gateway.core.outbound.failures import Failure, MisconfiguredError, NotSentError, failure_of
 from gateway.core.outbound.response import Response
 
@@ -38,8 +39,9 @@ class Body:
 class Client:
     """The connections of one event loop."""
 
-    def __init__(self) -> None:
-        self._connector = _connector()
+    def __init__(self, distrust: Distrust = distrust) -> None:
+        self._distrust = distrust
+        self._connector = _connector(distrust)
         self._destination = lru_cache(maxsize=256)(_destination)
 
     async def send(
@@ -55,6 +57,8 @@ class Client:
 
         `on_send` is called right before the first byte is written. Raises as `gateway.core.outbound.failures` lists.
         """
+        if self._distrust.is_any and self._distrust.covers(origin_of(url)):
+            headers = {**headers, "Connection": "close"}
         head = render_head(method, url, headers, body)
         connection = await self._connect(url, phases)
         response = Response(connection, phases.total)
@@ -150,14 +154,18 @@ def _destination(url: URL) -> aiohttp.ClientRequest:
     return aiohttp.ClientRequest("POST", url, loop=asyncio.get_running_loop())
 
 
-def _connector() -> CarefulConnector:
+def _connector(distrust: Distrust) -> CarefulConnector:
     """Limit the pool. One host gets at most three quarters of it, so that a hanging host cannot starve the others.
 
     The event loop sets TCP_NODELAY on every connection.
     """
     most = settings.UPSTREAM_CONNECTIONS_MAX
     return CarefulConnector(
-        limit=most, limit_per_host=max(1, most * 3 // 4), keepalive_timeout=KEEPALIVE_SECONDS, ttl_dns_cache=30
+        distrust,
+        limit=most,
+        limit_per_host=max(1, most * 3 // 4),
+        keepalive_timeout=KEEPALIVE_SECONDS,
+        ttl_dns_cache=30,
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 import uvloop
 
 from gateway.core.outbound.client import close_client
+from gateway.core.outbound.distrust import distrust
 from inference.metering import routing
 from tests.support.upstream.fixtures import running_upstream, upstream  # noqa: F401
 
@@ -19,5 +20,6 @@ def event_loop_policy() -> asyncio.AbstractEventLoopPolicy:
 @pytest.fixture(autouse=True)
 async def _clean_process() -> AsyncIterator[None]:
     routing.forget()
+    distrust.forget()
     yield
     await close_client()

@@ -1,0 +1,144 @@
+"""aiohttp's protocols of one connection, made safe against broken servers.
+
+The classes depend on aiohttp's internals. Tests over real sockets fail if a new release changes these.
+"""
+
+import asyncio
+import select
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+import aiohttp
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.http_parser import RawResponseMessage
+from aiohttp.streams import StreamReader
+
+_IDLE_TIMEOUTS = (b"HTTP/1.1 408 ", b"HTTP/1.0 408 ")
+"""A server may send this on an idle connection before it closes it (RFC 9110 section 15.5.9). It is nobody's answer."""
+
+_TURNS_MAX = 3
+"""So many turns of the event loop read what has arrived: one to notice it, one to handle it, and one for TLS."""
+
+
+class CarefulHandler(ResponseHandler):
+    """A connection that fails the body that is being read when it ends, is not reused after a 101, and reports a surplus: data
+    that arrives without a request, or after a complete response.
+
+    aiohttp's handler fails only the response that is awaited. The reader of a body with broken chunks, or of a connection that
+    is closed on this side, would wait until the call times out. It also treats a 101 without a protocol as an empty response.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self.has_surplus = False
+        self._on_surplus: Callable[[], None] | None = None
+        self._is_reading = False
+        self._rested: Any = None
+
+    def watch(self, on_surplus: Callable[[], None]) -> None:
+        """Call `on_surplus` at the first surplus, which may have arrived already."""
+        self._on_surplus = on_surplus
+        if self.has_surplus:
+            on_surplus()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has arrived."""
+        if self._parser is None and data and not self._upgraded and not data.startswith(_IDLE_TIMEOUTS):
+            self._note_surplus()
+        self._is_reading = True
+        super().data_received(data)
+        self._is_reading = False
+        if self._rested is not None:
+            self._check_rested()
+
+    def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
+        """Take the head of a response. After a 101 the protocol is unknown (RFC 9110 section 15.2.2)."""
+        if data[0].code == HTTPStatus.SWITCHING_PROTOCOLS:
+            self.force_close()
+        super().feed_data(data, size)
+
+    def set_exception(self, exc: BaseException, *cause: Any) -> None:
+        """Fail the response that is awaited, and the body that is being read. The body may still arrive if only the request
+        could not be written."""
+        body = self._payload
+        super().set_exception(exc, *cause)
+        if isinstance(exc, HttpProcessingError | TimeoutError):
+            _fail(body, exc)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Fail the body that is being read if the connection broke. aiohttp takes any end of the connection for the end of a body
+        without a length, but a reset is an error (RFC 9112 section 8)."""
+        if exc is not None:
+            _fail(self._payload, aiohttp.ClientConnectionError("the connection was lost"))
+        self._is_reading = True  # the parser is told of the end, and nothing follows that
+        super().connection_lost(exc)
+
+    def close(self) -> None:
+        """Close the connection, and fail the body that is being read."""
+        body = self._payload
+        super().close()
+        _fail(body, aiohttp.ClientConnectionError("the connection was closed"))
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether no body is being read."""
+        return self._payload is None or self._payload.is_eof()
+
+    def rest(self, *, is_complete: bool) -> None:
+        """Remove the parser until the next request. Anything that arrives then is a surplus and sets `should_close`; a parser
+        would absorb a partial head. `is_complete`: a whole response was read, so whatever else has arrived is a surplus too."""
+        self._rested, self._parser = self._parser if is_complete else None, None
+        if self._rested is not None and not self._is_reading:
+            self._check_rested()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Return whether nothing has arrived since the last response, not even in the system's buffer, and no end of the
+        connection. The event loop may be too busy to have read it."""
+        if self.should_close or self.transport is None:
+            return False
+        incoming = select.poll()
+        incoming.register(self.transport.get_extra_info("socket"), select.POLLIN)
+        return not incoming.poll(0)
+
+    async def read_arrived(self) -> None:
+        """Let the event loop read what is in the system's buffer: a surplus, the end of the connection, or TLS's own messages."""
+        for _ in range(_TURNS_MAX):
+            await asyncio.sleep(0)
+
+    def _check_rested(self) -> None:
+        """Note a surplus behind the last response: a complete head in the queue, or something that the parser has begun with or
+        failed at."""
+        parser, self._rested = self._rested, None
+        if self._buffer or isinstance(self._exception, HttpProcessingError) or _has_begun(parser):
+            self.force_close()
+            self._note_surplus()
+
+    def _note_surplus(self) -> None:
+        if not self.has_surplus:
+            self.has_surplus = True
+            if self._on_surplus is not None:
+                self._on_surplus()
+
+
+class AbortingHandler(CarefulHandler):
+    """A connection that is aborted instead of closed: under TLS, a peer that keeps sending would delay the close."""
+
+    def close(self) -> None:
+        """Abort the connection."""
+        self.abort()
+
+
+def _has_begun(parser: Any) -> bool:
+    """Return whether a parser has read a part of another response behind the last one."""
+    try:
+        return parser.feed_eof() is not None
+    except Exception:  # noqa: BLE001 - the part is invalid, too
+        return True
+
+
+def _fail(body: StreamReader | None, error: BaseException) -> None:
+    if body is not None and not body.is_eof() and not body.exception():
+        body.set_exception(error)
