@@ -14,8 +14,8 @@ from billing.operations import closings
 from billing.operations.ledger import Replay
 from gateway.core.api.background import spawn
 from gateway.core.api.exceptions import as_api_error
+from gateway.core.api.turns import acting_for
 from gateway.core.contract.errors import ApiError, NotReady
-from gateway.core.outbound.fetch_shares import fetches_for
 from inference.metering import checks, closing, opening, preparing, sending
 from inference.metering.answers import StreamedAnswer, WholeAnswer, answer_again
 from inference.metering.call import Call
@@ -63,10 +63,11 @@ async def serve_session(request: MeteredRequest, route: MeteredRoute[Any, Any], 
 
 
 async def _admit(request: MeteredRequest, route: MeteredRoute[Any, Any], work: Work) -> ServedAnswer | None:
-    checked = await checks.check(await checks.begin(request, route))
-    if isinstance(checked, checks.Refused):
-        return await answer_again(await opening.refuse(checked))
-    with fetches_for(checked.principal.did):
+    arrival = await checks.begin(request, route)
+    with acting_for(arrival.principal.did):
+        checked = await checks.check(arrival)
+        if isinstance(checked, checks.Refused):
+            return await answer_again(await opening.refuse(checked))
         return await (_prepare_and_serve(checked, work) if checked.needs_preparing else _serve(checked, work))
 
 

@@ -23,7 +23,7 @@ class KeptFile(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FormBody:
-    """A form: its fields in order, by their sent names, and its one file. Checking it reads the file, which blocks."""
+    """A form: its fields in order, by their sent names, and its one file. Checking it does not read the file."""
 
     fields: Sequence[tuple[str, str]]
     file: KeptFile
@@ -32,8 +32,8 @@ class FormBody:
 
     @property
     def is_large(self) -> bool:
-        """Return True: it is checked off the event loop."""
-        return True
+        """Return False: its fields are small (`FORM_FIELDS_MAX_BYTES`)."""
+        return False
 
     @property
     def model(self) -> str:

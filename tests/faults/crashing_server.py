@@ -57,6 +57,16 @@ def die_when_marked(entry: Any) -> None:
     entry.sent = mark_and_die
 
 
+def die_when_held(hold: Any) -> None:
+    """Die when the ledger has placed a hold, not when it has only tried one."""
+    read = hold._read
+
+    def read_and_die(answer: dict[str, Any], body: bytes | None) -> Any:
+        return die() if answer.get("outcome") == "reserved" else read(answer, body)
+
+    hold._read = read_and_die
+
+
 def die_when_taken_over(call: Any, entry: Any) -> None:
     """Die when a call is marked as sent to its fallback model."""
     fall_back = call.fall_back
@@ -78,7 +88,7 @@ def moments() -> dict[str, Callable[[], None]]:
     run = streaming.StreamRun
     return {
         "before the hold": lambda: die_before(opening, "hold_element"),
-        "held": lambda: die_before(hold, "_read"),
+        "held": lambda: die_when_held(hold),
         "before sending": lambda: die_before(sending, "send"),
         "about to send": lambda: die_before(http_endpoint, "post"),
         "sending": lambda: die_when_marked(journal.Entry),

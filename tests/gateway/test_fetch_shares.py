@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from gateway.core.api.turns import acting_for
 from gateway.core.outbound import fetch_shares
-from gateway.core.outbound.fetch_shares import fetches_for
 from gateway.core.outbound.public_fetch import BusyError, FetchError, PublicFetcher
 from tests.support.concurrency import PATIENCE_SECONDS, eventually_async
 from tests.support.image_host import PNG, ImageHost, answer, resolving
@@ -43,7 +43,7 @@ def after(doors: threading.Event, sent: bytes = b"", then: bytes = b"") -> Calla
 
 
 def begin(fetcher: PublicFetcher, url: str, account: str) -> "asyncio.Task[bytes]":
-    with fetches_for(account):
+    with acting_for(account):
         return asyncio.create_task(fetcher.fetch(url, max_bytes=12 * MEBIBYTE, accept="image/png"))
 
 
@@ -88,7 +88,7 @@ async def test_sixteen_mebibytes_at_a_time(host: ImageHost, open_doors: threadin
 
 
 def share_of(account: str) -> fetch_shares.Share:
-    with fetches_for(account):
+    with acting_for(account):
         return fetch_shares.current_share()
 
 

@@ -1,17 +1,16 @@
 """Runs the processing of large bodies off the event loop, one at a time, with the garbage collector disabled.
 
-One thread is enough: more would only contend for the interpreter's lock while the event loop waits for it. Parsed JSON
+The accounts take turns. One thread is enough: more would only contend for the interpreter's lock while the event loop waits for it. Parsed JSON
 has no reference cycles, so a collection triggered by a hundred thousand new objects would find nothing.
 """
 
-import asyncio
 import gc
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
 
 from gateway.core.api.json_size import bound_values
+from gateway.core.api.turns import Turns
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -20,7 +19,7 @@ SMALL_BODY_BYTES = 4 * 1024
 LARGE_BODY_BYTES = 128 * 1024
 LARGE_BODY_VALUES = 2_000
 
-_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large-bodies")
+_turns = Turns("large-bodies")
 
 
 def is_large(body: bytes) -> bool:
@@ -32,8 +31,7 @@ def is_large(body: bytes) -> bool:
 
 async def offload(function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
     """Return what a function returns, or raise what it raises, run in the thread for large bodies."""
-    work = partial(_quietly, partial(function, *args, **kwargs))
-    return await asyncio.get_running_loop().run_in_executor(_thread, work)
+    return await _turns.run(_quietly, partial(function, *args, **kwargs))
 
 
 def _quietly(work: Callable[[], Result]) -> Result:

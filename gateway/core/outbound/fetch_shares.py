@@ -5,12 +5,12 @@ import socket
 from collections.abc import AsyncIterator, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
 from typing import Any
 from weakref import WeakValueDictionary
 
 from gateway.core.api.budget import ByteBudget
 from gateway.core.api.per_loop import PerLoop
+from gateway.core.api.turns import current_account
 
 FETCHES_MAX = 4
 ARRIVING_MAX_BYTES = 16 * 1024 * 1024
@@ -25,8 +25,6 @@ LookUp = Callable[..., list[Any]]
 
 # A separate thread pool, because a name server under an attacker's control may be slow, and a thread cannot be stopped.
 _threads = ThreadPoolExecutor(max_workers=32, thread_name_prefix="public-names")
-
-_account: ContextVar[Hashable] = ContextVar("account", default=None)
 
 
 class Share:
@@ -64,19 +62,6 @@ class Share:
 _shares: PerLoop[WeakValueDictionary[Hashable, Share]] = PerLoop(WeakValueDictionary)
 
 
-class fetches_for:  # noqa: N801 - used as a statement
-    """Counts all fetches within the context as this account's."""
-
-    def __init__(self, account: Hashable) -> None:
-        self._account = account
-
-    def __enter__(self) -> None:
-        self._token = _account.set(self._account)
-
-    def __exit__(self, *exc: object) -> None:
-        _account.reset(self._token)
-
-
 def current_share() -> Share:
     """Return the share of the current account. Fetches without an account have a common share."""
-    return _shares.get().setdefault(_account.get(), Share())
+    return _shares.get().setdefault(current_account(), Share())

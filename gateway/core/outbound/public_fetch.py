@@ -76,7 +76,7 @@ class PublicFetcher:
     async def fetch(self, url: str, *, max_bytes: int, accept: str) -> bytes:
         """Return the body at a URL. Raises FetchError; a BusyError is not the fault of the party that gave the URL.
 
-        A fetch for an account waits for the account's share (`fetches_for`). That time does not count for the timeout.
+        A fetch for an account waits for the account's share (`acting_for`). That time does not count for the timeout.
         """
         share = current_share()
         try:

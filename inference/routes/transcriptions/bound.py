@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from billing.rules.prices import cost_microusd
@@ -11,6 +11,7 @@ from gateway.core.api.json import dumps
 from inference.routes.transcriptions.request import TranscriptionRequest
 from inference.routes.transcriptions.stream import TranscriptFormat, TranscriptMeter, whole_as_events
 from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Content
+from inference.rules.audio.length import AudioLength
 from inference.rules.json_body import JSON_TYPE
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.request import BoundedRequest, StreamedRequest
@@ -22,10 +23,26 @@ TEXT_TYPE = "text/plain; charset=utf-8"
 
 @dataclass(frozen=True)
 class BoundedTranscription(BoundedRequest):
-    """A bounded form. Its file is kept open for as long as the call needs it."""
+    """A bounded form. Its file is kept open for as long as the call needs it.
+
+    Until its file is measured, it holds the least that a file can cost, which the ledger tries before it is measured.
+    """
 
     hold_microusd: int
     asked: TranscriptionRequest
+    price: PriceVersion
+    max_cost_microusd: int
+
+    @property
+    def needs_preparing(self) -> bool:
+        """Return whether the file is not measured yet."""
+        return self.asked.length is None
+
+    def measured(self, length: AudioLength) -> "BoundedTranscription":
+        """Return it with the file's length and its hold. Raises MaxCostExceeded with what the request needs."""
+        asked = replace(self.asked, length=length)
+        hold = within(_cost(asked, self.price), self.max_cost_microusd)
+        return replace(self, asked=asked, hold_microusd=hold)
 
     @property
     def members(self) -> Container[str]:
@@ -52,7 +69,7 @@ class BoundedTranscription(BoundedRequest):
         stated = told.get("seconds") if told.get("type") == "duration" or "seconds" in told else duration
         if told.get("type") == "duration" and stated is None:
             raise MalformedUsage("usage states no seconds")
-        return Quantities(seconds=self.asked.length.seconds if stated is None else _whole_seconds(stated))
+        return Quantities(seconds=self.asked.seconds if stated is None else _whole_seconds(stated))
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
         """Render the response in the requested format."""
@@ -80,10 +97,16 @@ class StreamedTranscription(BoundedTranscription, StreamedRequest):
 def bound_transcription(
     asked: TranscriptionRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedTranscription:
-    """Compute the hold: the file's seconds, rounded up. Raises MaxCostExceeded with what the request needs."""
-    most = Quantities(seconds=asked.length.seconds)
-    hold = within(cost_microusd(most, price.worst_case), max_cost_microusd)
-    return (StreamedTranscription if asked.streams else BoundedTranscription)(hold, asked)
+    """Return the request with the least hold; `measured` computes its own. The caller's maximum is checked then, with
+    what the request needs."""
+    least = min(_cost(asked, price), max_cost_microusd)
+    make = StreamedTranscription if asked.streams else BoundedTranscription
+    return make(least, asked, price, max_cost_microusd)
+
+
+def _cost(asked: TranscriptionRequest, price: PriceVersion) -> int:
+    """Return the cost of the file's seconds, rounded up."""
+    return cost_microusd(Quantities(seconds=asked.seconds), price.worst_case)
 
 
 def _whole_seconds(stated: Any) -> int:

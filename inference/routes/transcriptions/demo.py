@@ -7,9 +7,9 @@ from typing import Any
 from inference.adapters.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
 from inference.adapters.demo.tokens import pieces_of
 from inference.routes.transcriptions.bound import BoundedTranscription
+from inference.routes.transcriptions.request import TranscriptionRequest
 from inference.routes.transcriptions.stream import DELTA, DONE, render
 from inference.rules.answer import Answer, Chunk
-from inference.rules.audio.length import AudioLength
 from inference.rules.upstream import Attempt
 
 
@@ -19,7 +19,7 @@ class DemoTranscriptions(DemoEndpoint[BoundedTranscription]):
     async def answer(self, attempt: Attempt[BoundedTranscription]) -> Answer:
         """Respond in the requested format."""
         asked = attempt.request.asked
-        text, seconds = _text(asked.length), asked.length.seconds
+        text, seconds = _text(asked), asked.seconds
         if asked.is_text:
             return Answer(_laid_out(asked.answer_format, text, seconds), None)
         usage = {"type": "duration", "seconds": seconds}
@@ -33,18 +33,18 @@ class DemoTranscriptions(DemoEndpoint[BoundedTranscription]):
 
     async def chunks(self, attempt: Attempt[BoundedTranscription]) -> AsyncIterator[Chunk]:
         """Stream the text token by token."""
-        length = attempt.request.asked.length
-        text = _text(length)
+        asked = attempt.request.asked
+        text = _text(asked)
         for piece in pieces_of(text):
             yield Chunk(render({"type": DELTA, "delta": piece}), 1, len(piece))
             await asyncio.sleep(float(attempt.target.options.get("token_seconds", TOKEN_SECONDS)))
-        usage = {"type": "duration", "seconds": length.seconds}
+        usage = {"type": "duration", "seconds": asked.seconds}
         yield Chunk(b"", events=({"type": DONE, "text": text, "usage": usage},))
 
 
-def _text(length: AudioLength) -> str:
-    unit = "second" if length.seconds == 1 else "seconds"
-    return f"This is the demo backend, which cannot hear. It got {length.seconds} {unit} of {length.container}."
+def _text(asked: TranscriptionRequest) -> str:
+    unit = "second" if asked.seconds == 1 else "seconds"
+    return f"This is the demo backend, which cannot hear. It got {asked.seconds} {unit} of {asked.container}."
 
 
 def _laid_out(layout: str, text: str, seconds: int) -> str:

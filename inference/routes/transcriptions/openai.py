@@ -55,7 +55,7 @@ class OpenAITranscriptions(HttpEndpoint[BoundedTranscription]):
         """Build the form. The file is read from disk while it is sent."""
         asked = attempt.request.asked
         fields = [("model", attempt.model), *asked.fields, *([("stream", "true")] if streams else [])]
-        container = asked.length.container
+        container = asked.container
         return form_payload(fields, asked.file, filename=f"audio.{container}", content_type=MEDIA_TYPES[container])
 
     async def read(self, attempt: Attempt[BoundedTranscription], response: Response) -> Answer:

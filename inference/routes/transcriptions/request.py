@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from gateway.core.contract.errors import InvalidRequest
 from inference.routes.transcriptions.members import TRANSCRIPTION_MEMBERS, TRANSLATION_MEMBERS
-from inference.rules.audio.length import AudioLength, read_length
-from inference.rules.audio.reading import UnreadableAudio
+from inference.rules.audio.length import AudioLength
 from inference.rules.form_body import FormBody, KeptFile, base_name
 from inference.rules.members import Member, refuse_members
 from inference.rules.model import ServedModel
@@ -20,14 +19,26 @@ _FLAGS = {"true": True, "True": True, "false": False, "False": False, "": None}
 
 @dataclass(frozen=True, slots=True)
 class TranscriptionRequest:
-    """A valid form. `fields` are the client's, except `model` and `stream`, as sent upstream."""
+    """A valid form. `fields` are the client's, except `model` and `stream`, as sent upstream; `length` is None until the
+    file is measured."""
 
     fields: Sequence[tuple[str, str]]
     file: KeptFile
-    length: AudioLength
     answer_format: str
     streams: bool
+    length: AudioLength | None = None
     is_large: bool = False
+
+    @property
+    def seconds(self) -> int:
+        """Return the file's seconds; until it is measured, the least that a file can have."""
+        return self.length.seconds if self.length else 1
+
+    @property
+    def container(self) -> str:
+        """Return the container of a file that is measured."""
+        assert self.length is not None
+        return self.length.container
 
     @property
     def is_text(self) -> bool:
@@ -59,11 +70,4 @@ def _read(
     for name in ("language", "prompt", "temperature"):
         sent.one(name)
     fields = tuple((name, value) for name, value in sent.fields if base_name(name) not in _OURS)
-    return TranscriptionRequest(fields, sent.file, _length_of(sent.file), answer_format, streams)
-
-
-def _length_of(file: KeptFile) -> AudioLength:
-    try:
-        return read_length(file)
-    except UnreadableAudio as error:
-        raise InvalidRequest(f"The length of the file cannot be determined. {error}", param="file") from error
+    return TranscriptionRequest(fields, sent.file, answer_format, streams)

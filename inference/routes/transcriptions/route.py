@@ -6,6 +6,7 @@ from inference.metering.form_route import form_reader
 from inference.metering.route import MeteredRoute
 from inference.routes.transcriptions.bound import bound_transcription
 from inference.routes.transcriptions.demo import DemoTranscriptions
+from inference.routes.transcriptions.measuring import measure_file
 from inference.routes.transcriptions.openai import OpenAITranscriptions, OpenAITranslations
 from inference.routes.transcriptions.request import read_transcription, read_translation
 
@@ -15,6 +16,7 @@ TRANSCRIPTIONS = MeteredRoute(
     read=form_reader(AUDIO_BODY_MAX_BYTES),
     check=read_transcription,
     bound=bound_transcription,
+    prepare=measure_file,
     endpoints={"openai": OpenAITranscriptions(), "demo": DemoTranscriptions()},
 )
 TRANSLATIONS = MeteredRoute(
@@ -23,5 +25,6 @@ TRANSLATIONS = MeteredRoute(
     read=form_reader(AUDIO_BODY_MAX_BYTES),
     check=read_translation,
     bound=bound_transcription,
+    prepare=measure_file,
     endpoints={"openai": OpenAITranslations(), "demo": DemoTranscriptions()},
 )

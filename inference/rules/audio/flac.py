@@ -2,18 +2,20 @@
 
 import re
 
-from tinytag import TinyTag
-
 from inference.rules.audio.reading import Reading, UnreadableAudio, check_count
 from inference.rules.audio.source import WINDOW_BYTES, AudioFile
+from inference.rules.audio.tag import read_tag
 
 _HEAD = re.compile(rb"\xff[\xf8\xf9][\x10-\xfe][\x00-\xaf]", re.DOTALL)
 _HEAD_MAX_BYTES = 16
+_STREAMINFO_END = 42
+"""The end of the block that every file begins with (RFC 9639 section 8.2)."""
 _BLOCKS = {1: 192, **{code: 144 << code for code in range(2, 6)}, **{code: 1 << code for code in range(8, 16)}}
 
 
-def read_flac(file: AudioFile, tag: TinyTag) -> Reading:
+def read_flac(file: AudioFile) -> Reading:
     """Sum the samples of all frames."""
+    tag = read_tag(file, _STREAMINFO_END)
     if not tag.samplerate:
         raise UnreadableAudio("The FLAC header has no sample rate.")
     samples = candidates = offset = 0

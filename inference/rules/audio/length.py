@@ -3,14 +3,14 @@
 import math
 from dataclasses import dataclass
 
-from tinytag import TinyTag, TinyTagException
+from tinytag import TinyTagException
 
 from inference.rules.audio.flac import read_flac
 from inference.rules.audio.mp4 import read_mp4
 from inference.rules.audio.mpeg import frame_of, read_mpeg
 from inference.rules.audio.ogg import read_ogg
 from inference.rules.audio.reading import Reading, UnreadableAudio
-from inference.rules.audio.source import AudioFile, Stored
+from inference.rules.audio.source import AudioFile, Clock, Stored
 from inference.rules.audio.wav import read_wav
 from inference.rules.audio.webm import read_webm
 
@@ -19,8 +19,14 @@ TOLERANCE_PART = 0.02
 """How much shorter than the frames a claim may be: encoders trim the padding that they add at both ends."""
 SECONDS_MAX = 30 * 24 * 3600
 
-_TAGGED = {"wav": read_wav, "flac": read_flac}
-_WALKED = {"m4a": read_mp4, "mp3": read_mpeg, "ogg": read_ogg, "webm": read_webm}
+_READERS = {
+    "wav": read_wav,
+    "flac": read_flac,
+    "m4a": read_mp4,
+    "mp3": read_mpeg,
+    "ogg": read_ogg,
+    "webm": read_webm,
+}
 MEDIA_TYPES = {
     "wav": "audio/wav",
     "mp3": "audio/mpeg",
@@ -40,12 +46,12 @@ class AudioLength:
     seconds: int
 
 
-def read_length(stored: Stored) -> AudioLength:
-    """Read the length of a file. Raises UnreadableAudio."""
-    file = AudioFile(stored)
+def read_length(stored: Stored, clock: Clock) -> AudioLength:
+    """Read the length of a file. `clock` returns seconds of processor time. Raises UnreadableAudio."""
+    file = AudioFile(stored, clock)
     container = container_of(file)
     try:
-        reading = _WALKED[container](file) if container in _WALKED else _TAGGED[container](file, _tag(file))
+        reading = _READERS[container](file)
     except UnreadableAudio:
         raise
     except (TinyTagException, ValueError, ArithmeticError, LookupError) as error:
@@ -76,11 +82,6 @@ _STARTS = (
     (b"\x1a\x45\xdf\xa3", 0, "webm"),
     (b"ID3", 0, "mp3"),
 )
-
-
-def _tag(file: AudioFile) -> TinyTag:
-    file.seek(0)
-    return TinyTag.get(file_obj=file, tags=False)  # type: ignore[arg-type]
 
 
 def _best(reading: Reading) -> float:

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 
-from inference.rules.audio.reading import Reading, UnreadableAudio, check_count
+from inference.rules.audio.reading import Reading, UnreadableAudio, check_count, check_tracks
 from inference.rules.audio.source import AudioFile
 
 _FRAMES = {b"mp4a": 1024, b"alac": 4096, b"Opus": 960, b".mp3": 1152, b"fLaC": 4096}
 """Samples per frame, by codec."""
 _INSIDE = {b"moov", b"trak", b"mdia", b"minf", b"stbl", b"moof", b"traf"}
+_TOLD = {b"hdlr", b"stsd", b"stsz", b"stz2", b"mdhd"}
+"""The boxes that describe a track."""
 
 
 class _Track:
@@ -28,9 +30,10 @@ def read_mp4(file: AudioFile) -> Reading:
         check_count(counted)
         if kind == b"trak":
             tracks.append(_Track())
+            check_tracks(len(tracks))
         elif kind == b"trun":
             fragments += int.from_bytes(file.at(offset + 4, 4), "big")
-        elif tracks:
+        elif tracks and kind in _TOLD:
             _note(tracks[-1], kind, file.at(offset, min(size, 256)))
     sounds = [track for track in tracks if track.is_sound and track.frame_seconds]
     if not sounds:

@@ -1,10 +1,13 @@
 """Ogg with Opus or Vorbis: the last page claims a length, which the packets confirm or refute (RFC 3533, RFC 7845)."""
 
+from collections.abc import Iterator
+
 from inference.rules.audio.opus import packet_seconds
-from inference.rules.audio.reading import Reading, UnreadableAudio, check_count
-from inference.rules.audio.source import AudioFile
+from inference.rules.audio.reading import Reading, UnreadableAudio, check_count, check_tracks
+from inference.rules.audio.source import READ_MAX_BYTES, AudioFile
 
 _PAGE_BYTES = 27
+_PAGE_MAX_BYTES = _PAGE_BYTES + 255 + 255 * 255
 
 
 class _Track:
@@ -20,7 +23,7 @@ class _Track:
         self._before = int.from_bytes(head[10:12], "little") if self.is_opus else 0
 
     def add(self, head: bytes) -> None:
-        """Count one more packet; a codec's headers add no length."""
+        """Count one more packet by its first two bytes; a codec's headers add no length."""
         self.packets += 1
         if self.is_opus and not head.startswith(b"Op"):
             self.seconds += packet_seconds(head)
@@ -51,14 +54,12 @@ def vorbis_blocks(head: bytes) -> tuple[float, float] | None:
 def read_ogg(file: AudioFile) -> Reading:
     """Walk the pages. Raises UnreadableAudio if no track is Opus or Vorbis."""
     tracks: dict[bytes, _Track] = {}
-    offset = packets = 0
-    while (page := file.at(offset, _PAGE_BYTES))[:4] == b"OggS" and len(page) == _PAGE_BYTES:
-        sizes = file.at(offset + _PAGE_BYTES, page[26])
-        at = offset + _PAGE_BYTES + len(sizes)
-        offset = at + sum(sizes)
+    packets = 0
+    for page, sizes, content in _pages(file):
         packets += len(sizes) + 1
         check_count(packets)
-        _add_page(file, tracks, page, sizes, at)
+        _add_page(tracks, page, sizes, content)
+        check_tracks(len(tracks))
     sounds = [track for track in tracks.values() if track.is_opus or track.is_vorbis]
     if not sounds:
         raise UnreadableAudio("An Ogg file must hold Opus or Vorbis.")
@@ -66,17 +67,33 @@ def read_ogg(file: AudioFile) -> Reading:
     return Reading(sum(track.claimed for track in sounds), least, most)
 
 
-def _add_page(file: AudioFile, tracks: dict[bytes, _Track], page: bytes, sizes: bytes, at: int) -> None:
+def _pages(file: AudioFile) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield the header, the sizes and the content of every page; the last one's content may be cut off."""
+    offset = 0
+    while len(window := file.at(offset, READ_MAX_BYTES)) >= _PAGE_BYTES:
+        at, end = 0, len(window) - (_PAGE_BYTES if len(window) < READ_MAX_BYTES else _PAGE_MAX_BYTES)
+        while at <= end:
+            page = window[at : at + _PAGE_BYTES]
+            if page[:4] != b"OggS":
+                return
+            begin = at + _PAGE_BYTES + page[26]
+            sizes = window[at + _PAGE_BYTES : begin]
+            at = begin + sum(sizes)
+            yield page, sizes, window[begin:at]
+        offset += at
+
+
+def _add_page(tracks: dict[bytes, _Track], page: bytes, sizes: bytes, content: bytes) -> None:
     """Add every packet that starts on a page to its track."""
-    serial, begins = page[14:18], not page[5] & 1
+    serial, begins, at = page[14:18], not page[5] & 1, 0
+    track = tracks.get(serial)
     for size in sizes:
         if begins:
-            head = file.at(at, min(size, 30))
-            if serial not in tracks:
-                tracks[serial] = _Track(head)
-            tracks[serial].add(head)
+            if track is None:
+                track = tracks[serial] = _Track(content[at : at + min(size, 30)])
+            track.add(content[at : at + min(size, 2)])
         begins = size < 255
         at += size
     granule = int.from_bytes(page[6:14], "little", signed=True)
-    if serial in tracks and granule >= 0:
-        tracks[serial].granule = granule
+    if track is not None and granule >= 0:
+        track.granule = granule

@@ -1,11 +1,14 @@
 """The length of an Opus packet, which its first bytes state (RFC 6716 section 3.1)."""
 
+from functools import lru_cache
+
 _SILK = (10.0, 20.0, 40.0, 60.0)
 _HYBRID = (10.0, 20.0)
 _CELT = (2.5, 5.0, 10.0, 20.0)
 PACKET_MAX_SECONDS = 0.12
 
 
+@lru_cache(maxsize=65536)
 def packet_seconds(head: bytes) -> float:
     """Return the seconds of a packet with these first two bytes (or one); 0 for an empty one."""
     if not head:

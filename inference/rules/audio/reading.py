@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 ELEMENTS_MAX = 1_000_000
 """A file of 25 MiB with more frames than this was crafted to waste the reader's time."""
+TRACKS_MAX = 64
 
 
 class UnreadableAudio(ValueError):
@@ -26,3 +27,9 @@ def check_count(elements: int) -> None:
     """Raise UnreadableAudio if a file has more parts than any valid one."""
     if elements > ELEMENTS_MAX:
         raise UnreadableAudio("The file has too many parts.")
+
+
+def check_tracks(tracks: int) -> None:
+    """Raise UnreadableAudio if a file has more tracks than any valid one."""
+    if tracks > TRACKS_MAX:
+        raise UnreadableAudio("The file has too many tracks.")

@@ -1,51 +1,55 @@
-"""Reads a stored file in small pieces, so that no value in it can cause a large allocation."""
+"""Reads a stored file in small pieces, so that no value in it can cause a large allocation, and with bounded effort."""
 
+from collections.abc import Callable
 from typing import Protocol
+
+from inference.rules.audio.reading import UnreadableAudio
 
 WINDOW_BYTES = 64 * 1024
 READ_MAX_BYTES = 256 * 1024
 """The maximum bytes per read, whatever length a header states."""
+READS_MAX = 50_000
+"""The maximum number of reads from the file."""
+CPU_SECONDS_MAX = 1.0
+"""The maximum processor time, which is looked at with each read from the file."""
+
+Clock = Callable[[], float]
 
 
 class Stored(Protocol):
     """The interface of the stored bytes."""
 
-    size_bytes: int
+    @property
+    def size_bytes(self) -> int: ...
 
     def read_at(self, offset: int, size_bytes: int) -> bytes: ...
 
 
 class AudioFile:
-    """Random access through a small window, with the file methods that a tag reader needs."""
+    """Random access through a small window.
 
-    def __init__(self, stored: Stored) -> None:
+    Reading raises UnreadableAudio once the file has caused too many reads, or too much work by `clock`, the seconds of
+    processor time.
+    """
+
+    def __init__(self, stored: Stored, clock: Clock) -> None:
         self._stored = stored
+        self._clock, self._begun = clock, clock()
+        self._reads = 0
         self.size_bytes = stored.size_bytes
         self._window, self._begin = b"", 0
-        self._position = 0
 
     def at(self, offset: int, size_bytes: int) -> bytes:
         """Return the bytes at an offset, fewer at the end of the file."""
         size_bytes = min(size_bytes, READ_MAX_BYTES)
         begin = offset - self._begin
         if begin < 0 or begin + size_bytes > len(self._window):
+            self._count_read()
             self._window = self._stored.read_at(offset, max(size_bytes, WINDOW_BYTES))
             self._begin, begin = offset, 0
         return self._window[begin : begin + size_bytes]
 
-    def read(self, size_bytes: int = READ_MAX_BYTES) -> bytes:
-        """Read from the position and advance it."""
-        data = self.at(self._position, max(size_bytes, 0)) if self._position >= 0 else b""
-        self._position += len(data)
-        return data
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        """Move the position. Raises ValueError before the start."""
-        self._position = offset + {0: 0, 1: self._position, 2: self.size_bytes}[whence]
-        if self._position < 0:
-            raise ValueError("before the beginning")
-        return self._position
-
-    def tell(self) -> int:
-        """Return the position."""
-        return self._position
+    def _count_read(self) -> None:
+        self._reads += 1
+        if self._reads > READS_MAX or self._clock() - self._begun > CPU_SECONDS_MAX:
+            raise UnreadableAudio("It takes too long to measure the file.")

@@ -1,18 +1,18 @@
 """WAV: the length follows from the number of bytes and the rate, because its samples are not compressed."""
 
-from tinytag import TinyTag
-
 from inference.rules.audio.reading import Reading, UnreadableAudio
-from inference.rules.audio.source import AudioFile
+from inference.rules.audio.source import WINDOW_BYTES, AudioFile
+from inference.rules.audio.tag import read_tag
 
 _BITS = {"1": None, "3": None, "6": 8, "7": 8}
 """PCM and floating point, whose header states the bits per sample; A-law and mu-law, which have 8."""
 _HEADER_BYTES = 44
 
 
-def read_wav(file: AudioFile, tag: TinyTag) -> Reading:
+def read_wav(file: AudioFile) -> Reading:
     """Count every byte after the smallest header as audio: a decoder does so if the header states too few. A header
     that states more, as from recorders that cannot seek back, is ignored."""
+    tag = read_tag(file, WINDOW_BYTES)
     codec = (tag.mime_type or "").partition('codecs="')[2].rstrip('"')
     if codec not in _BITS:
         raise UnreadableAudio("A WAV file must hold PCM, floating-point, A-law or mu-law samples.")

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from inference.rules.audio.ogg import vorbis_blocks
 from inference.rules.audio.opus import PACKET_MAX_SECONDS, packet_seconds
-from inference.rules.audio.reading import Reading, UnreadableAudio, check_count
-from inference.rules.audio.source import AudioFile
+from inference.rules.audio.reading import Reading, UnreadableAudio, check_count, check_tracks
+from inference.rules.audio.source import WINDOW_BYTES, AudioFile
 
 _SEGMENT, _INFO, _TRACKS, _TRACK, _AUDIO = 0x18538067, 0x1549A966, 0x1654AE6B, 0xAE, 0xE1
 _CLUSTER, _GROUP = 0x1F43B675, 0xA0
@@ -18,6 +18,8 @@ _SCALE, _DURATION, _NUMBER, _TYPE, _CODEC, _PRIVATE = 0x2AD7B1, 0x4489, 0xD7, 0x
 _TIME, _SIMPLE_BLOCK, _BLOCK = 0xE7, 0xA3, 0xA1
 _SOUND = 2
 _LACING = 0x06
+_HEAD_BYTES = 12
+"""The maximum size of an element's id and size, and enough of a block to measure it."""
 
 
 class _Walk:
@@ -32,11 +34,10 @@ class _Walk:
         self.packets, self.opus_seconds = 0, 0.0
 
     def take(self, element: int, file: AudioFile, offset: int, size: int) -> None:
-        """Record the content of one element."""
+        """Record the content of one element other than a block."""
         if element == _TRACK:
             self.tracks.append({})
-        elif element in (_SIMPLE_BLOCK, _BLOCK):
-            self._take_block(file.at(offset, min(size, 12)), size)
+            check_tracks(len(self.tracks))
         elif element in (_NUMBER, _TYPE, _CODEC, _PRIVATE) and self.tracks:
             self.tracks[-1][element] = file.at(offset, min(size, 256))
         elif element == _SCALE:
@@ -48,12 +49,15 @@ class _Walk:
         elif element == _CLUSTER:
             self.sounds = self.sounds or _sounds(self.tracks)
 
-    def _take_block(self, head: bytes, size: int) -> None:
-        number, at = _vint(head, 0, keep_marker=False)
+    def take_block(self, head: bytes) -> None:
+        """Record a block, by its first bytes."""
+        number, at = (head[0] & 0x7F, 1) if head and head[0] & 0x80 else _vint(head, 0, keep_marker=False)
         codec = self.sounds.get(number)
         if codec is None or len(head) < at + 3:
             return
-        self.last = max(self.last, self.cluster + int.from_bytes(head[at : at + 2], "big", signed=True))
+        last = self.cluster + int.from_bytes(head[at : at + 2], "big", signed=True)
+        if last > self.last:
+            self.last = last
         laced = bool(head[at + 2] & _LACING)
         frames = head[at + 3] + 1 if laced and len(head) > at + 3 else 1
         self.packets += frames
@@ -64,8 +68,11 @@ class _Walk:
 def read_webm(file: AudioFile) -> Reading:
     """Walk the file. Raises UnreadableAudio if no track is Opus or Vorbis."""
     walk = _Walk()
-    for element, offset, size in _elements(file):
-        walk.take(element, file, offset, size)
+    for element, offset, size, head in _elements(file):
+        if element in (_SIMPLE_BLOCK, _BLOCK):
+            walk.take_block(head)
+        else:
+            walk.take(element, file, offset, size)
     if not walk.sounds or not walk.packets:
         raise UnreadableAudio("A WebM file must hold one track of Opus or Vorbis, and sound in it.")
     [codec] = walk.sounds.values()
@@ -76,19 +83,37 @@ def read_webm(file: AudioFile) -> Reading:
     return Reading(claimed or None, walk.packets * shortest, walk.packets * longest)
 
 
-def _elements(file: AudioFile) -> Iterator[tuple[int, int, int]]:
-    """Yield id, offset and size of every element, in order. An element of unknown size is descended into."""
+def _elements(file: AudioFile) -> Iterator[tuple[int, int, int, bytes]]:
+    """Yield id, offset, size and first bytes of every element, in order. An element of unknown size is descended into."""
     offset = count = 0
     while offset < file.size_bytes:
-        head = file.at(offset, 12)
-        element, at = _vint(head, 0, keep_marker=True)
-        size, at = _vint(head, at, keep_marker=False)
-        if at == 0:
-            raise UnreadableAudio("The WebM file is damaged.")
-        count += 1
-        check_count(count)
-        yield element, offset + at, size
-        offset += at if element in _INSIDE else at + size
+        window = file.at(offset, WINDOW_BYTES)
+        at, end = 0, len(window) - (2 * _HEAD_BYTES if len(window) == WINDOW_BYTES else 0)
+        while at < end:
+            element, size, begin = _simple_block(window, at) or _element(window, at)
+            count += 1
+            check_count(count)
+            yield element, offset + begin, size, window[begin : begin + min(size, _HEAD_BYTES)]
+            at = begin if element in _INSIDE else begin + size
+        offset += at
+
+
+def _simple_block(window: bytes, at: int) -> tuple[int, int, int] | None:
+    """Return id, size and content's offset of a usual block, None for anything else: blocks are nearly all elements."""
+    if window[at] != _SIMPLE_BLOCK or at + 2 >= len(window) or window[at + 1] < 0x40:
+        return None
+    if window[at + 1] & 0x80:
+        return _SIMPLE_BLOCK, window[at + 1] & 0x7F, at + 2
+    return _SIMPLE_BLOCK, (window[at + 1] & 0x3F) << 8 | window[at + 2], at + 3
+
+
+def _element(window: bytes, at: int) -> tuple[int, int, int]:
+    """Return id, size and content's offset of an element. Raises UnreadableAudio."""
+    element, begin = _vint(window, at, keep_marker=True)
+    size, begin = _vint(window, begin, keep_marker=False) if begin else (0, 0)
+    if not begin:
+        raise UnreadableAudio("The WebM file is damaged.")
+    return element, size, begin
 
 
 def _sounds(tracks: list[dict[int, bytes]]) -> dict[int, bytes]:
@@ -114,7 +139,7 @@ def _vorbis_blocks(tracks: list[dict[int, bytes]]) -> tuple[float, float]:
 
 def _vint(data: bytes, at: int, *, keep_marker: bool) -> tuple[int, int]:
     """Read a variable-size integer and return it with the offset after it, which is 0 if it is damaged."""
-    if at >= len(data) or not data[at] or (at == 0 and keep_marker and not data[0]):
+    if at >= len(data) or not data[at]:
         return 0, 0
     length = 9 - data[at].bit_length()
     if at + length > len(data):

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 import pytest
 
+from inference.rules.audio import reading
 from inference.rules.audio.length import AudioLength, read_length
 from inference.rules.audio.opus import packet_seconds
 from inference.rules.audio.reading import UnreadableAudio
-from inference.rules.audio.source import READ_MAX_BYTES
+from inference.rules.audio.source import CPU_SECONDS_MAX, READ_MAX_BYTES, READS_MAX
 from tests.factories import audio
+from tests.support.calls import calls_during
 
 
 @dataclass
@@ -21,6 +23,7 @@ class Stored:
 
     data: bytes
     largest_read: int = 0
+    reads: int = 0
 
     @property
     def size_bytes(self) -> int:
@@ -30,12 +33,18 @@ class Stored:
     def read_at(self, offset: int, size_bytes: int) -> bytes:
         """Read."""
         assert offset >= 0
+        self.reads += 1
         self.largest_read = max(self.largest_read, size_bytes)
         return self.data[offset : offset + size_bytes]
 
 
+def stopped() -> float:
+    """A clock that stands still."""
+    return 0.0
+
+
 def length_of(data: bytes) -> AudioLength:
-    return read_length(Stored(data))  # type: ignore[arg-type]
+    return read_length(Stored(data), stopped)
 
 
 HONEST: dict[str, Callable[[float], bytes]] = {
@@ -138,17 +147,62 @@ def test_no_header_makes_much_of_a_file_come_into_memory(container: str) -> None
     data = HONEST[container](3)
     stored = Stored(data + b"\x7f" * 2_000_000 if container != "mp3" else data)
     with suppress(UnreadableAudio):
-        read_length(stored)  # type: ignore[arg-type]
+        read_length(stored, stopped)
     assert 0 < stored.largest_read <= READ_MAX_BYTES
 
 
 @pytest.mark.parametrize(
     "unit", [b"\xff\xf8\x75\x08", b"OggS" + bytes(22) + b"\xff" + bytes(255), b"\0\0\0\x08trak", b"\xec\x80"]
 )
-def test_a_file_made_of_parts_alone_is_refused_before_it_keeps_a_thread_long(unit: bytes) -> None:
+def test_a_file_made_of_parts_alone_is_refused_before_it_keeps_a_thread_long(
+    unit: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "ELEMENTS_MAX", 50_000)
     fronts = {b"\xff": audio.flac(1), b"O": b"", b"\0": audio.m4a(1), b"\xec": audio.webm(1)}
     with pytest.raises(UnreadableAudio):
-        length_of(fronts[unit[:1]] + unit * (25 * 1024 * 1024 // len(unit)))
+        length_of(fronts[unit[:1]] + unit * (2 * 1024 * 1024 // len(unit)))
+
+
+FLAC_HEAD = audio.flac(1)[:42]
+
+COSTLY = {
+    "one frame and no other": (b"\xff\xfb\x90\x00", b"\xff"),
+    "frames that no frame follows": (b"", b"\xff\xfb\x90\x00"),
+    "tags without content": (b"", b"ID3\x04\0\0\0\0\0\0"),
+    "chunks without content": (audio.wav(0)[:36], b"junk\0\0\0\0"),
+    "blocks without content": (b"fLaC\0" + FLAC_HEAD[5:], b"\x01\0\0\0"),
+    "comments without content": (b"fLaC\0" + FLAC_HEAD[5:] + b"\x84\xff\xff\xff\0\0\0\0\0\0\x60\0", b"\0\0\0\0"),
+    "tracks without content": (b"\0\0\0\x08ftyp", b"\0\0\0\x08trak"),
+    "a track for each page": (b"", b"OggS" + bytes(11) + b"%03d" + bytes(8) + b"\1\0"),
+}
+
+
+@pytest.mark.parametrize("case", COSTLY)
+def test_a_file_made_to_cost_much_is_measured_or_given_up_at_a_bound(case: str) -> None:
+    front, unit = COSTLY[case]
+    number = 2 * 1024 * 1024 // len(unit)
+    units = b"".join(unit % (at % 1000) for at in range(number)) if b"%" in unit else unit * number
+    stored = Stored(front + units)
+
+    def measure() -> None:
+        with suppress(UnreadableAudio):
+            read_length(stored, stopped)
+
+    assert calls_during(measure).total() < 1_000_000
+    assert stored.reads <= READS_MAX
+
+
+@pytest.mark.parametrize("container", HONEST)
+def test_a_file_that_takes_long_is_given_up_at_the_next_read(container: str) -> None:
+    stored, looks = Stored(HONEST[container](3)), iter((0.0, CPU_SECONDS_MAX + 0.1))
+    with pytest.raises(UnreadableAudio, match="too long"):
+        read_length(stored, lambda: next(looks))
+    assert stored.reads == 0
+
+
+def test_the_longest_files_that_people_send_are_measured() -> None:
+    frame = b"\xff\xf3\x48\xc4" + bytes(140)  # 32 kbit/s
+    assert length_of(frame * (25 * 1024 * 1024 // len(frame))) == AudioLength("mp3", 6554)
 
 
 @pytest.mark.parametrize(
