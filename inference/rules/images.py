@@ -1,4 +1,5 @@
-"""Validates images from callers: a data URL, or a public https URL. The bytes determine an image's type."""
+"""Validates images from callers: a data URL, or a public https URL. The bytes determine an image's type, and its first
+structure must be whole."""
 
 import base64
 import binascii
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from gateway.core.contract.errors import ImageRejected
 from gateway.core.contract.limits import IMAGE_MAX_BYTES
 from gateway.core.outbound.public_addresses import is_public_https
+from inference.rules import image_structure
 
 STILL_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
 CHAT_TYPES = STILL_TYPES | {"image/gif"}
@@ -17,6 +19,12 @@ _HEAD_MAX_CHARACTERS = 100
 PIECE_CHARACTERS = 64 * 1024  # a multiple of four
 _PADDING_MAX = 4  # stays with the characters before it
 _TOLD = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WebP", "image/gif": "GIF"}
+_WHOLE = {
+    "image/png": image_structure.whole_png,
+    "image/jpeg": image_structure.whole_jpeg,
+    "image/webp": image_structure.whole_webp,
+    "image/gif": image_structure.whole_gif,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +90,13 @@ def _decoded(text: str) -> bytes:
 
 
 def _media_type(data: bytes) -> str:
-    """Return the media type by the format's signature; empty for an unknown format."""
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if data.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if data.startswith((b"GIF87a", b"GIF89a")):
-        return "image/gif"
-    return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else ""
+    """Return the media type of an image whose first structure is whole; empty for anything else."""
+    return next((media_type for media_type, is_whole in _WHOLE.items() if is_whole(data)), "")
 
 
 def _rejected(types: frozenset[str], param: str) -> ImageRejected:
     *names, last = sorted(_TOLD[name] for name in types)
     return ImageRejected(
-        f"An image must be a {', '.join(names)} or {last}, as a base64 data URL or at a public https URL.", param=param
+        f"An image must be a whole {', '.join(names)} or {last}, as a base64 data URL or at a public https URL.",
+        param=param,
     )

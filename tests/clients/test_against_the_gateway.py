@@ -13,6 +13,7 @@ import pytest
 from openai import AsyncOpenAI, OpenAI
 
 from account_gateway_client import Gateway, GatewayError, Receipt, call_headers, receipt_of
+from tests.factories.images import PNG_URL
 from tests.support.demo_gateway import DemoGateway
 
 MESSAGES: Any = [{"role": "user", "content": "Say something short."}]
@@ -219,7 +220,7 @@ def test_a_judgement_has_its_identity_and_its_receipt(demo_gateway: DemoGateway)
 
 def test_a_judgement_of_images_and_with_leave_to_fall_back(demo_gateway: DemoGateway) -> None:
     judge = demo_gateway.sign_in("judgement:evaluate")
-    image = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"0" * 20).decode()
+    image = PNG_URL
     asked = {"clear": {"type": "noul", "instructions": "Is it clear?"}}
     seen = judge.judge(
         "A photo.", asked, max_cost_microusd=2000, model="judgement-vision", images=[image], allow_fallback=True

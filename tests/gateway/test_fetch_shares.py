@@ -10,8 +10,9 @@ import pytest
 from gateway.core.api.turns import acting_for
 from gateway.core.outbound import fetch_shares
 from gateway.core.outbound.public_fetch import BusyError, FetchError, PublicFetcher
+from tests.factories.images import PNG
 from tests.support.concurrency import PATIENCE_SECONDS, eventually_async
-from tests.support.image_host import PNG, ImageHost, answer, resolving
+from tests.support.image_host import ImageHost, answer, resolving
 
 MEBIBYTE = 1024 * 1024
 LONG = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (12 * MEBIBYTE)

@@ -11,7 +11,8 @@ import uvloop
 
 from gateway.core.outbound.public_addresses import is_public
 from gateway.core.outbound.public_fetch import FetchError, NotPublicError, PublicFetcher
-from tests.support.image_host import PNG, ImageHost, answer, resolving
+from tests.factories.images import PNG
+from tests.support.image_host import ImageHost, answer, resolving
 
 MAX_BYTES = 1000
 

@@ -16,12 +16,12 @@ from inference.rules.model import ServedModel
 from inference.rules.plan import DeploymentTarget
 from inference.rules.upstream import UpstreamTarget
 from inference.rules.usage import MissingUsage
+from tests.factories.images import PNG_URL as PNG
 
 DEPLOYMENT = DeploymentTarget("1", UpstreamTarget("u", "openai", "http://u", "k"), "m")
 MODEL = ServedModel("fast", enabled=True, max_output_tokens=100, deployments=(DEPLOYMENT,))
 PRICES = PriceBook.parse({"input_token": "1", "output_token": "1"})
 HELLO = [{"role": "user", "content": "hello"}]
-PNG = "data:image/png;base64,iVBORw0KGgo="
 
 
 def read(model: Any = MODEL, **members: Any) -> Any:

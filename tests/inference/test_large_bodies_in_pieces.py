@@ -18,6 +18,7 @@ from inference.routes.responses.record import record_of
 from inference.rules.images import CHAT_TYPES, PIECE_CHARACTERS, read_data_url
 from inference.rules.json_body import JsonBody
 from inference.rules.model import ServedModel
+from tests.factories.images import PNG
 from tests.support.calls import calls_during
 
 TEXT = "\n" * 2**20
@@ -58,13 +59,10 @@ def test_a_stored_conversation_is_read_in_parts() -> None:
     assert calls_during(conversation.items)["loads"] >= PIECES
 
 
-PNG = b"\x89PNG\r\n\x1a\n"
-
-
 def test_a_large_image_is_decoded_in_pieces() -> None:
     url = "data:image/png;base64," + base64.b64encode(PNG + bytes(3 * 2**20)).decode()
     read = read_data_url(url, CHAT_TYPES, "p")
-    assert (len(read.data), read.data[:8], read.url) == (len(PNG) + 3 * 2**20, PNG, url)
+    assert (len(read.data), read.data[: len(PNG)], read.url) == (len(PNG) + 3 * 2**20, PNG, url)
     assert calls_during(lambda: read_data_url(url, CHAT_TYPES, "p"))["a2b_base64"] >= PIECES
 
 

@@ -18,6 +18,7 @@ from inference.routes.responses.record import record_of
 from inference.routes.responses.request import ResponseRequest, read_request
 from inference.rules.json_body import JsonBody
 from inference.rules.model import ServedModel
+from tests.factories.images import PNG_URL
 
 MODEL = ServedModel("fast", context_tokens=10_000)
 OWNER = ("account", "did:a")
@@ -28,7 +29,7 @@ NAMES = (
 WORDS = (
     *sorted(ITEMS | ROLES),
     *("input_text", "output_text", "input_image", "input_file", "refusal", "item_reference", "web_search_call"),
-    *("data:image/png;base64,iVBORw0KGgo=", "https://example.com/a.png", "x", ""),
+    *(PNG_URL, "https://example.com/a.png", "x", ""),
 )
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-(2**63), 2**63), st.floats(allow_nan=False), st.sampled_from(WORDS)

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from inference.adapters import fetched_images
+from tests.factories.images import PNG
 from tests.judgement.bench import Bench, ask, post
 from tests.judgement.test_images import data_url, vision
 from tests.judgement.test_judgement import assert_refused
 from tests.support import hostile_images
-from tests.support.image_host import PNG, ImageHost, answer
+from tests.support.image_host import ImageHost, answer
 
 pytestmark = pytest.mark.usefixtures("host")
 

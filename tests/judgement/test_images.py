@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from tests.factories.images import GIF, JPEG, PNG, WEBP
 from tests.judgement.bench import BALANCE, Bench, ask, post
 from tests.judgement.test_judgement import assert_refused
-from tests.support.image_host import GIF, JPEG, PNG, WEBP, ImageHost, answer
+from tests.support.image_host import ImageHost, answer
 
 pytestmark = pytest.mark.usefixtures("host")
 

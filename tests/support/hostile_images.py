@@ -5,7 +5,8 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.support.image_host import GIF, PNG, ImageHost, Page, answer, resolving
+from tests.factories.images import GIF, PNG
+from tests.support.image_host import ImageHost, Page, answer, resolving
 
 MEGABYTE = 1024 * 1024
 PATIENCE_SECONDS = 0.5

@@ -19,10 +19,7 @@ from gateway.core.outbound.public_fetch import PublicFetcher
 
 NAME = "images.example"
 HOSTS = (NAME, "other.example")
-PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
-JPEG = b"\xff\xd8\xff\xe0" + b"\0" * 40
-WEBP = b"RIFF\x24\0\0\0WEBPVP8 " + b"\0" * 40
-GIF = b"GIF89a" + b"\0" * 40
+
 
 Page = bytes | Callable[[socket.socket], None]
 

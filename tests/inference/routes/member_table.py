@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from inference.rules.members import Treatment
+from tests.factories.images import PNG_URL
 from tests.support.stage import Caller, Stage
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 INPUT, OUTPUT = Decimal("1.5"), Decimal(7)
 PRICE = {"input_token": str(INPUT), "output_token": str(OUTPUT)}
 LIMIT = 50
-PNG = "data:image/png;base64,iVBORw0KGgo="
+PNG = PNG_URL
 
 Members = dict[str, Any]
 

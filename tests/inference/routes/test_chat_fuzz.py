@@ -19,6 +19,7 @@ from inference.rules.members import Treatment
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.plan import DeploymentTarget
 from inference.rules.upstream import UpstreamTarget
+from tests.factories.images import PNG_URL
 
 DEPLOYMENT = DeploymentTarget("1", UpstreamTarget("u", "openai", "http://u", "k"), "m")
 MODEL = ServedModel("fast", enabled=True, max_output_tokens=100, context_tokens=5000, deployments=(DEPLOYMENT,))
@@ -27,7 +28,7 @@ PRICE = PriceVersion(1, datetime(2026, 1, 1, tzinfo=UTC), PRICES, PRICES.worst_c
 
 URLS = st.sampled_from(
     [
-        "data:image/png;base64,iVBORw0KGgo=",
+        PNG_URL,
         "data:,",
         "https://images.example/a",
         "https://[",

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from inference.adapters import fetched_images
-from tests.support.image_host import GIF, JPEG, PNG, WEBP, ImageHost, answer
+from tests.factories.images import GIF, JPEG, PNG, WEBP
+from tests.support.image_host import ImageHost, answer
 from tests.support.stage import Stage, chat
 
 CONTEXT = 3000

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from tests.factories.images import PNG
 from tests.inference.routes.sdk import sdk
 from tests.inference.routes.vectors import Bench, alias_options, bench, manifest_id
-from tests.support.image_host import PNG
 from tests.support.stage import EMBEDDINGS, Stage
 from tests.support.vector_upstreams import CohereUpstream
 from tests.support.vector_upstreams.cohere import DIMENSIONS, IMAGE_TOKENS

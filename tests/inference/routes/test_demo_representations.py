@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.factories.images import JPEG, PNG
 from tests.inference.routes.sdk import sdk
 from tests.inference.routes.vectors import alias_options
-from tests.support.image_host import JPEG, PNG
 from tests.support.stage import EMBEDDINGS, Caller, Stage
 
 CONTEXTUAL = "/v1/embeddings/contextual"

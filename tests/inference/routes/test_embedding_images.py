@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests.factories.images import GIF, JPEG, PNG, WEBP
 from tests.inference.routes.vectors import Bench, alias_options, bench
-from tests.support.image_host import GIF, JPEG, PNG, WEBP, ImageHost, answer
+from tests.support.image_host import ImageHost, answer
 from tests.support.stage import EMBEDDINGS, Stage
 from tests.support.vector_upstreams import RepresentationUpstream
 from tests.support.vector_upstreams.ours import IMAGE_TOKENS

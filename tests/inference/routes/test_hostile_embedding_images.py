@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from inference.adapters import fetched_images
+from tests.factories.images import PNG
 from tests.inference.routes.vectors import Bench, alias_options, bench
 from tests.support import hostile_images
-from tests.support.image_host import PNG, ImageHost, answer
+from tests.support.image_host import ImageHost, answer
 from tests.support.stage import EMBEDDINGS, Stage
 from tests.support.vector_upstreams import RepresentationUpstream
 

@@ -8,7 +8,8 @@ import pytest
 
 from inference.adapters import fetched_images
 from inference.routes.images.openai import remote
-from tests.support.image_host import GIF, JPEG, NAME, PNG, WEBP, ImageHost, answer
+from tests.factories.images import GIF, JPEG, PNG, WEBP
+from tests.support.image_host import NAME, ImageHost, answer
 from tests.support.stage import Caller, Stage
 
 pytestmark = pytest.mark.usefixtures("host")

@@ -11,10 +11,11 @@ from django.utils import timezone
 
 from accounts.models import Account
 from billing.operations import budgets
+from tests.factories.images import PNG
 from tests.factories.payments import refund
 from tests.inference.calls.test_organizations import World
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
-from tests.support.image_host import PNG, ImageHost, answer
+from tests.support.image_host import ImageHost, answer
 from tests.support.serving import RunningGateway
 from tests.support.stage import CHAT, RESPONSES, Caller, Stage
 

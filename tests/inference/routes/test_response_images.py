@@ -3,8 +3,9 @@
 import base64
 from typing import Any
 
+from tests.factories.images import GIF, JPEG, PNG
 from tests.inference.routes.test_responses import READ, respond
-from tests.support.image_host import GIF, JPEG, PNG, ImageHost, answer
+from tests.support.image_host import ImageHost, answer
 from tests.support.stage import RESPONSES, Caller, Stage
 from tests.support.stage import ask as request
 

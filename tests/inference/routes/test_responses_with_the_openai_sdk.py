@@ -10,6 +10,7 @@ import openai
 import pytest
 from pydantic import BaseModel
 
+from tests.factories.images import PNG_URL
 from tests.inference.routes.sdk import async_sdk, sdk
 from tests.support.stage import Stage
 
@@ -158,7 +159,7 @@ def test_an_answer_that_is_cut_by_its_limit_is_incomplete(client: Make) -> None:
 
 def test_log_probabilities_and_images_are_passed_on(client: Make) -> None:
     ours, alias = client(context_tokens=5_000)
-    image = {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo=", "detail": "low"}
+    image = {"type": "input_image", "image_url": PNG_URL, "detail": "low"}
     text = {"type": "input_text", "text": PROMPT}
     made = ours.responses.create(
         model=alias,

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from tests.factories.images import PNG
 from tests.inference.routes.vectors import Bench, alias_options, bench, manifest_id
-from tests.support.image_host import PNG
 from tests.support.stage import EMBEDDINGS, Stage
 from tests.support.vector_upstreams import VoyageUpstream
 from tests.support.vector_upstreams.server import vector

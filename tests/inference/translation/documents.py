@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from tests.factories.images import PNG_URL as DATA_URL
+
 WEATHER_SCHEMA = {
     "type": "object",
     "properties": {"city": {"type": "string"}},
     "required": ["city"],
     "additionalProperties": False,
 }
-DATA_URL = "data:image/png;base64,iVBORw0KGgo="
 
 CHAT_REQUEST: dict[str, Any] = {
     "model": "fast",

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.factories.images import PNG
 from tests.inference.routes.vectors import alias_options, manifest_id
 from tests.interop.node_script import run_script
-from tests.support.image_host import PNG
 from tests.support.stage import EMBEDDINGS, Caller, Stage
 from tests.support.vector_upstreams import RepresentationUpstream
 from tests.support.vector_upstreams.ours import IMAGE_TOKENS

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from tests.factories.images import FIRST_BYTES, PNG
 from tests.support.upstream.behaviours import HOST, Behaviour
 from tests.support.upstream.stream import Frame
 from tests.support.upstream.tokens import count_text
@@ -15,7 +16,8 @@ PARTIAL, COMPLETED = "image_generation.partial_image", "image_generation.complet
 PARTIAL_TOKENS = 100
 TOKENS = {"low": 272, "medium": 1056, "high": 4160}
 KIND = "1024x1024/medium"
-SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+HEADER = PNG[: FIRST_BYTES["image/png"]]
 
 Data = list[dict[str, Any]]
 
@@ -37,7 +39,7 @@ SPOILED: Mapping[str, Callable[[Data], Any]] = {
 
 def data_of(behaviour: Behaviour, number: int = 0) -> bytes:
     """Return the bytes of an image, which depend on its number."""
-    return SIGNATURE + bytes([number]) * (behaviour.image_bytes - len(SIGNATURE))
+    return HEADER + bytes([number]) * (behaviour.image_bytes - len(HEADER))
 
 
 def tokens_of(body: Mapping[str, Any], behaviour: Behaviour) -> int:

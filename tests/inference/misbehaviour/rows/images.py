@@ -2,10 +2,11 @@
 
 import base64
 
+from tests.factories.images import PNG
 from tests.inference.misbehaviour.row import Json, Row
 from tests.support.upstream.behaviours import HOST
 
-IMAGE = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(range(256))).decode()
+IMAGE = base64.b64encode(PNG + bytes(range(256))).decode()
 TOLD: Json = {"b64_json": IMAGE, "background": "opaque", "output_format": "png", "quality": "low", "size": "1024x1024"}
 USAGE: Json = {"input_tokens": 6, "output_tokens": 272, "total_tokens": 278}
 PARTIAL: Json = {"type": "image_generation.partial_image", "created_at": 1, "served_by": HOST, **TOLD}
