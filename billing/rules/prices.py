@@ -30,6 +30,7 @@ COMPONENTS = (
     "request",
 )
 TOKEN_COMPONENTS = COMPONENTS[:5]
+_INPUT_TEXT = frozenset({"input_token", "input_kilobyte"})
 
 _DECIMAL = re.compile(r"(0|[1-9][0-9]{0,9})(?:\.([0-9]{1,6}))?", re.ASCII)
 _IMAGE_KIND = re.compile(r"[A-Za-z0-9_.-]{1,32}/[A-Za-z0-9_.-]{1,32}", re.ASCII)
@@ -145,6 +146,13 @@ def cost_microusd(used: Quantities, book: PriceBook) -> int:
     """Compute the exact cost of the quantities and round it up, once, to whole micro-USD."""
     total = sum(count * _unit_price(name, used, book) for name, count in units_of(used).items() if count)
     return -(-total // PICO_PER_MICRO)
+
+
+def with_charged_items(bound: Quantities, book: PriceBook, images: int = 0) -> Quantities:
+    """Return the quantities with the items that `input_item` charges: images if the price also has a component for text,
+    otherwise every input, as they are."""
+    is_mixed = "input_item" in book.prices and bool(_INPUT_TEXT & book.components)
+    return replace(bound, items=images) if is_mixed else bound
 
 
 def units_of(used: Quantities) -> dict[str, int]:

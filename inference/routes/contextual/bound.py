@@ -1,6 +1,6 @@
 """A request for contextual embeddings with its hold."""
 
-from billing.rules.prices import cost_microusd
+from billing.rules.prices import cost_microusd, with_charged_items
 from gateway.core.contract.values import value_class
 from inference.routes.contextual.request import ContextualRequest
 from inference.rules.bounded_representation import BoundedRepresentation
@@ -19,7 +19,8 @@ def bound_contextual(
     asked: ContextualRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedContextual:
     """Compute the hold. Raises MaxCostExceeded with what the request needs."""
-    hold = within(cost_microusd(asked.bound, price.worst_case), max_cost_microusd)
+    bound = with_charged_items(asked.bound, price.prices)
+    hold = within(cost_microusd(bound, price.worst_case), max_cost_microusd)
     return BoundedContextual(
-        hold, asked.body, asked.is_large, asked.representation, asked.input_type, asked.bound, price.prices, asked
+        hold, asked.body, asked.is_large, asked.representation, asked.input_type, bound, price.prices, asked
     )

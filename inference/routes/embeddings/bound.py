@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from billing.rules.prices import PriceBook, cost_microusd
+from billing.rules.prices import PriceBook, cost_microusd, with_charged_items
 from billing.rules.quantities import Quantities
 from gateway.core.contract.values import value_class
 from inference.routes.embeddings.represented_bound import BoundedRepresented, bound_represented
@@ -40,5 +40,6 @@ def bound_embeddings(
     """Compute the hold. Raises MaxCostExceeded with what the request needs, or PriceError if an image has no price."""
     if isinstance(asked, RepresentedRequest):
         return bound_represented(asked, price, max_cost_microusd)
+    asked = replace(asked, bound=with_charged_items(asked.bound, price.prices))
     hold = within(cost_microusd(asked.bound, price.worst_case), max_cost_microusd)
     return BoundedEmbeddings(hold, asked.body, asked.is_large, asked, price.prices)

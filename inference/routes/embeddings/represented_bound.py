@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from billing.rules.prices import PriceBook, PriceError, cost_microusd
+from billing.rules.prices import PriceBook, PriceError, cost_microusd, with_charged_items
 from billing.rules.quantities import QUANTITY_MAX, Quantities
 from gateway.core.contract.values import value_class
 from inference.routes.embeddings.items import images_of
@@ -38,13 +38,14 @@ def bound_represented(asked: RepresentedRequest, price: PriceVersion, max_cost_m
 
 def _with_images(asked: RepresentedRequest, book: PriceBook) -> Quantities:
     count = sum(1 for _ in images_of(asked.inputs))
+    bound = with_charged_items(asked.bound, book, count)
     if not count:
-        return asked.bound
+        return bound
     if not IMAGE_COMPONENTS & book.components:
         raise PriceError("an image has no price: neither input_item nor input_token")
     if asked.image_tokens is None:
         if book.needs_token_usage:
             raise PriceError("an image's tokens cannot be bounded without the alias's context_tokens")
-        return asked.bound
-    tokens = (asked.bound.input_tokens or 0) + count * asked.image_tokens
-    return replace(asked.bound, input_tokens=min(tokens, QUANTITY_MAX))
+        return bound
+    tokens = (bound.input_tokens or 0) + count * asked.image_tokens
+    return replace(bound, input_tokens=min(tokens, QUANTITY_MAX))

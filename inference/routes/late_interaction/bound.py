@@ -1,6 +1,6 @@
 """A request for late interaction with its hold."""
 
-from billing.rules.prices import cost_microusd
+from billing.rules.prices import cost_microusd, with_charged_items
 from gateway.core.contract.values import value_class
 from inference.routes.late_interaction.request import LateInteractionRequest
 from inference.rules.bounded_representation import BoundedRepresentation
@@ -19,7 +19,8 @@ def bound_late_interaction(
     asked: LateInteractionRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedLateInteraction:
     """Compute the hold. Raises MaxCostExceeded with what the request needs."""
-    hold = within(cost_microusd(asked.bound, price.worst_case), max_cost_microusd)
+    bound = with_charged_items(asked.bound, price.prices)
+    hold = within(cost_microusd(bound, price.worst_case), max_cost_microusd)
     return BoundedLateInteraction(
-        hold, asked.body, asked.is_large, asked.representation, None, asked.bound, price.prices, asked
+        hold, asked.body, asked.is_large, asked.representation, None, bound, price.prices, asked
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from billing.rules.prices import PriceBook, cost_microusd
+from billing.rules.prices import PriceBook, cost_microusd, with_charged_items
 from billing.rules.quantities import Quantities
 from gateway.core.contract.values import value_class
 from inference.routes.rerank.request import RerankRequest
@@ -32,5 +32,6 @@ def bound_rerank(
     asked: RerankRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedRerank:
     """Compute the hold. Raises MaxCostExceeded with what the request needs."""
+    asked = replace(asked, bound=with_charged_items(asked.bound, price.prices))
     hold = within(cost_microusd(asked.bound, price.worst_case), max_cost_microusd)
     return BoundedRerank(hold, asked.body, asked.is_large, asked, price.prices)

@@ -57,6 +57,13 @@ def test_an_item_is_charged_by_its_price(world: Bench) -> None:
     world.assert_charged(24)
 
 
+def test_a_text_beside_it_is_charged_by_its_own_price_alone(world: Bench) -> None:
+    world.serve(options=OPTIONS, price={"input_item": "12", "input_kilobyte": "5"})
+    assert world.post(input=[image(data_url(PNG)), "x", "y"]).status_code == 200
+    world.assert_charged(12 + 5)
+    assert world.caller.only_call.usage_record.items == 1
+
+
 def test_an_image_that_has_no_price_is_unavailable(world: Bench) -> None:
     world.serve(options=OPTIONS, price={"input_kilobyte": "12"})
     world.assert_refused(world.post(input=[image(data_url(PNG))]), 503, "model_unavailable")

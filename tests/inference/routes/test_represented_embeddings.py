@@ -330,7 +330,8 @@ def test_without_a_price_for_its_input_it_is_unavailable(world: Bench, price: An
         ({"input_kilobyte": "7"}, 14),
         ({"input_item": "5"}, 10),
         ({"request": "3"}, 3),
-        ({"input_token": "2", "input_item": "5", "input_kilobyte": "7", "request": "3"}, 2 * 2 + 10 + 14 + 3),
+        ({"input_token": "2", "input_item": "5", "input_kilobyte": "7", "request": "3"}, 2 * 2 + 14 + 3),
+        ({"input_item": "5", "input_kilobyte": "7"}, 14),
     ],
 )
 def test_every_component_is_charged(world: Bench, price: Any, cost: int) -> None:

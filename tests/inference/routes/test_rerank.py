@@ -95,8 +95,8 @@ def test_tokens_are_charged_where_they_have_a_price_as_well(stage: Stage) -> Non
     caller, answer = ask(stage, fields={"price": price})
     tokens = stage.upstream.ledger.entries[0].prompt_tokens
     bound = TEXT_BYTES + (len(QUERY) + 4) * 3
-    assert answer.headers["x-service-hold-microusd"] == str(20 + 2 * bound + 5 * 3 + 7)
-    assert caller.wallet["balance"] == 1_000_000 - (20 + 2 * tokens + 5 * 3 + 7)
+    assert answer.headers["x-service-hold-microusd"] == str(20 + 2 * bound + 7)
+    assert caller.wallet["balance"] == 1_000_000 - (20 + 2 * tokens + 7)
 
 
 def test_tokens_with_a_price_and_without_a_count_are_left_to_review(stage: Stage) -> None:
