@@ -1,7 +1,7 @@
 """How a metered route treats the members of a body: passed upstream, bounded by the hold, or refused.
 
-Each route has its own table, a dict of `Member` by name. Members that no table names pass upstream unchanged, so that a
-vendor's new harmless members work without a new release.
+Each route has its own table, a dict of `Member` by name. On routes in a vendor's shape, members that no table names pass
+upstream unchanged, so that a vendor's new harmless members work without a new release; elsewhere they are refused.
 """
 
 from collections.abc import Mapping
@@ -126,6 +126,14 @@ def refuse_members(body: Mapping[str, Any], table: Mapping[str, Member] = REFUSE
         member = table.get(name)
         if member is not None and member.treatment is Treatment.REFUSED:
             _check_allowed(name, body[name], member)
+
+
+def refuse_others(body: Mapping[str, Any], table: Mapping[str, Member]) -> None:
+    """Raise InvalidRequest naming the first member that a table refuses or does not name."""
+    refuse_members(body, table)
+    for name in body:
+        if name not in table:
+            raise InvalidRequest(f"{name} is not a field of this request.", param=name)
 
 
 def _check_allowed(name: str, value: Any, member: Member) -> None:

@@ -15,6 +15,8 @@ DENSE_ADAPTERS = frozenset({"cohere", "representation", "voyage"})
 TYPED_ADAPTERS = frozenset({"cohere"})
 """Adapters of upstreams that require an input type."""
 ADAPTERS = DENSE_ADAPTERS | {"demo"}
+PLAIN_ADAPTERS = frozenset({"demo", "openai"})
+"""Adapters of upstreams whose embeddings are representations only if a request selects one, or never."""
 
 
 class ContradictedError(Exception):

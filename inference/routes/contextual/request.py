@@ -9,7 +9,7 @@ from gateway.core.contract.errors import InvalidRequest
 from inference.routes.contextual.members import CONTEXTUAL_MEMBERS
 from inference.rules.bounded_representation import input_bound
 from inference.rules.json_body import JsonBody
-from inference.rules.members import refuse_members
+from inference.rules.members import refuse_others
 from inference.rules.model import ServedModel
 from inference.rules.representation import Representation, read_input_type, representation_of
 
@@ -42,7 +42,7 @@ def read_request(sent: JsonBody, model: ServedModel) -> ContextualRequest:
     """Validate a request. Raises InvalidRequest naming the member at fault, or ModelUnavailable if no upstream of the
     model serves representations."""
     body = sent.members
-    refuse_members(body, CONTEXTUAL_MEMBERS)
+    refuse_others(body, CONTEXTUAL_MEMBERS)
     input_type = read_input_type(body, required=True) or ""
     groups = _queries(body) if input_type == "query" else _documents(body)
     dimensions = _one_of(body, "dimensions", DIMENSIONS) or _configured(model)

@@ -13,6 +13,8 @@ from inference.routes.embeddings.openai import OpenAIEmbeddings
 from inference.routes.embeddings.representation import RepresentationEmbeddings
 from inference.routes.embeddings.voyage import VoyageEmbeddings
 from inference.rules.json_body import JsonBody
+from inference.rules.plan import require_vendors
+from inference.rules.representation import DENSE_ADAPTERS, PLAIN_ADAPTERS
 
 EMBEDDINGS: MeteredRoute[JsonBody, Valid] = MeteredRoute(
     name=Route.EMBEDDINGS,
@@ -30,3 +32,4 @@ EMBEDDINGS: MeteredRoute[JsonBody, Valid] = MeteredRoute(
     },
     close_function=CLOSE_AND_NOTE,
 )
+require_vendors("kinds of embeddings", DENSE_ADAPTERS | PLAIN_ADAPTERS, EMBEDDINGS.endpoints)

@@ -9,7 +9,7 @@ from gateway.core.contract.errors import InvalidRequest
 from inference.routes.late_interaction.members import LATE_INTERACTION_MEMBERS
 from inference.rules.bounded_representation import input_bound
 from inference.rules.json_body import JsonBody
-from inference.rules.members import read_count, refuse_members
+from inference.rules.members import read_count, refuse_others
 from inference.rules.model import ServedModel
 from inference.rules.representation import Representation, representation_of
 
@@ -44,7 +44,7 @@ def read_request(sent: JsonBody, model: ServedModel) -> LateInteractionRequest:
     """Validate a request. Raises InvalidRequest naming the member at fault, or ModelUnavailable if no upstream of the
     model serves representations."""
     body = sent.members
-    refuse_members(body, LATE_INTERACTION_MEMBERS)
+    refuse_others(body, LATE_INTERACTION_MEMBERS)
     query = body.get("query")
     if not isinstance(query, str) or not query:
         raise InvalidRequest("query must be a non-empty string.", param="query")

@@ -7,7 +7,7 @@ provider reads the query once with every document (a pair), and counts it each t
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway.core.contract.errors import InputTooLarge
+from gateway.core.contract.errors import InputTooLarge, ModelUnavailable
 from inference.rules.model import ServedModel
 
 RESERVED_TOKENS = 4
@@ -39,9 +39,12 @@ def limits_of(model: ServedModel) -> Limits:
     """Return the lowest limits of the providers that serve a model, so that the result does not depend on which is
     chosen.
 
-    The alias's `context_tokens`, if set, replaces the limit of a pair.
+    The alias's `context_tokens`, if set, replaces the limit of a pair. Adapters without limits do not serve this route
+    (`require_vendors`). Raises ModelUnavailable if no other is left.
     """
-    found = [LIMITS[at.upstream.adapter] for at in model.deployments if at.upstream.adapter in LIMITS] or [_VOYAGE]
+    found = [LIMITS[at.upstream.adapter] for at in model.deployments if at.upstream.adapter in LIMITS]
+    if not found:
+        raise ModelUnavailable("No upstream of this model serves reranking.")
     totals = [each.total_tokens for each in found if each.total_tokens is not None]
     pair_tokens = model.context_tokens or min(each.pair_tokens for each in found)
     return Limits(

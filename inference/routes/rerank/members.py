@@ -25,4 +25,4 @@ OWN: Mapping[str, Member] = {
 """Every member of the gateway's own request, and the providers' members that it refuses."""
 
 RERANK_MEMBERS: Mapping[str, Member] = {**REFUSED_EVERYWHERE, **OWN}
-"""The members that are refused by name."""
+"""All members that a request may have, and those that are refused with a reason."""

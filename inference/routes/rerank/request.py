@@ -9,7 +9,7 @@ from gateway.core.contract.errors import InputTooLarge, InvalidRequest
 from inference.routes.rerank.limits import Limits, bound_tokens, limits_of
 from inference.routes.rerank.members import RERANK_MEMBERS
 from inference.rules.json_body import JsonBody
-from inference.rules.members import read_count, read_flag, refuse_members
+from inference.rules.members import read_count, read_flag, refuse_others
 from inference.rules.model import ServedModel
 
 TOP_MAX = 1000
@@ -37,7 +37,7 @@ class RerankRequest:
 def read_request(sent: JsonBody, model: ServedModel) -> RerankRequest:
     """Validate a rerank request, or raise InvalidRequest or InputTooLarge naming the member at fault."""
     body = sent.members
-    refuse_members(body, RERANK_MEMBERS)
+    refuse_others(body, RERANK_MEMBERS)
     limits = limits_of(model)
     query, instruction = _text(body, "query"), _text(body, "instruction", optional=True)
     documents = _documents(body.get("documents"))

@@ -6,8 +6,10 @@ from inference.metering.route import MeteredRoute
 from inference.routes.rerank.bound import bound_rerank
 from inference.routes.rerank.cohere import CohereRerank
 from inference.routes.rerank.demo import DemoRerank
+from inference.routes.rerank.limits import LIMITS
 from inference.routes.rerank.request import read_request
 from inference.routes.rerank.voyage import VoyageRerank
+from inference.rules.plan import require_vendors
 
 RERANK = MeteredRoute(
     name=Route.RERANK,
@@ -17,3 +19,4 @@ RERANK = MeteredRoute(
     bound=bound_rerank,
     endpoints={"voyage": VoyageRerank(), "cohere": CohereRerank(), "demo": DemoRerank()},
 )
+require_vendors("limits of reranking", LIMITS, RERANK.endpoints)

@@ -214,6 +214,7 @@ def test_missing_usage_leaves_the_answer_and_its_charge_to_review(world: Bench) 
         ({**ASKED, "quantization": ["int8"]}, "quantization"),
         ({**ASKED, "manifest_id": "0" * 64}, "manifest_id"),
         ({**ASKED, "output_dtype": "int8"}, "output_dtype"),
+        ({**ASKED, "novelty": None}, "novelty"),
         ({**ASKED, "api_base": "https://elsewhere.example"}, "api_base"),
     ],
 )

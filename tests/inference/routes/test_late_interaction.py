@@ -256,6 +256,7 @@ def test_an_upstream_that_hangs_up_is_left_to_review(world: Bench) -> None:
         ({"documents": [{"id": "a"}]}, "documents.0.text"),
         ({"documents": [{"id": "a", "text": None}]}, "documents.0.text"),
         ({"documents": [{"id": str(index), "text": "x"} for index in range(1001)]}, "documents"),
+        ({"novelty": None}, "novelty"),
         ({"top_spans": 0}, "top_spans"),
         ({"top_spans": -1}, "top_spans"),
         ({"top_spans": 101}, "top_spans"),

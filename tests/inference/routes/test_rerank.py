@@ -85,11 +85,6 @@ def test_more_results_than_documents_may_be_asked_for(stage: Stage) -> None:
     assert [result["index"] for result in answer.json()["results"]] == [1, 2, 0]
 
 
-def test_a_member_that_is_not_known_here_goes_upstream(stage: Stage) -> None:
-    ask(stage, novelty={"a": 1})
-    assert stage.upstream.ledger.entries[0].body["novelty"] == {"a": 1}
-
-
 def test_tokens_are_charged_where_they_have_a_price_as_well(stage: Stage) -> None:
     price = {"input_kilobyte": "20", "input_token": "2", "input_item": "5", "request": "7"}
     caller, answer = ask(stage, fields={"price": price})

