@@ -55,7 +55,7 @@ class ClientEvents:
         if reader is None:
             raise InvalidRequest("Events of this type are not supported.", param="type")
         client_id(event)
-        return reader(event)
+        return reader(self._state.ids.for_upstream(event))
 
     def answer_speech(self) -> Event:
         """Request the response to the client's speech, with its settings. Raises as `read`."""

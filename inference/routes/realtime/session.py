@@ -11,12 +11,11 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
 
-import orjson
-
 from gateway.core.api.background import spawn
 from gateway.core.api.json import dumps, strict_loads
 from gateway.core.api.offload import is_large, offload
 from gateway.core.contract.errors import ApiError, InternalError, MaxCostExceeded, UpstreamInvalid
+from inference.adapters.exchange import NotJSONError, parse_object
 from inference.metering.call import Call
 from inference.metering.checkpoints import Checkpoints
 from inference.routes.realtime import endings
@@ -33,7 +32,6 @@ from inference.routes.realtime.settings import Settings
 from inference.routes.realtime.state import State
 from inference.routes.realtime.stream import BinaryChunk, SessionStream
 from inference.routes.realtime.upstream_events import Reaction, UpstreamEvents
-from inference.rules.answer import Chunk
 from inference.rules.upstream import StreamBroken
 
 log = logging.getLogger("inference.calls")
@@ -150,19 +148,20 @@ class Session:
             if isinstance(chunk, BinaryChunk):
                 await self._forward(chunk.data, is_binary=True)
             else:
-                await self._react(chunk, self._heard.read(_parsed(chunk.data)))
+                event = _parsed(chunk.data)
+                await self._react(event, self._heard.read(event))
             if self._ending.done() and not self._state.is_busy:
                 self._quiet.set()
 
-    async def _react(self, chunk: Chunk, reaction: Reaction) -> None:
+    async def _react(self, event: Event, reaction: Reaction) -> None:
         if reaction.is_news or self._state.tally.open:
             self._checkpoints.note(at_once=reaction.is_news)
-        for event in reaction.to_upstream if not self._ending.done() else ():
-            await self._stream.send(dumps(event))
+        for requested in reaction.to_upstream if not self._ending.done() else ():
+            await self._stream.send(dumps(requested))
         if reaction.is_forwarded:
-            await self._forward(chunk.data)
-        for event in reaction.to_client:
-            await self._notify(event)
+            await self._notify(self._state.ids.for_client(event))
+        for told in reaction.to_client:
+            await self._notify(told)
         if reaction.is_spent:
             self._end(endings.spent())
 
@@ -202,9 +201,6 @@ class Session:
 
 def _parsed(data: bytes) -> Event:
     try:
-        event = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise StreamBroken(UpstreamInvalid(private="an event that is not JSON"), "malformed") from error
-    if not isinstance(event, dict):
-        raise StreamBroken(UpstreamInvalid(private="an event that is no object"), "malformed")
-    return event
+        return parse_object(data)
+    except NotJSONError as error:
+        raise StreamBroken(UpstreamInvalid(private=f"an event that is {error}"), "malformed") from error

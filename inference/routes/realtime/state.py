@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from inference.routes.realtime.allowance import Allowance
 from inference.routes.realtime.asked import Questions
 from inference.routes.realtime.bound import BoundedSession
+from inference.routes.realtime.ids import Ids
 from inference.routes.realtime.settings import Settings
 from inference.routes.realtime.tally import Tally
 
@@ -19,6 +20,7 @@ class State:
     settings: Settings
     tally: Tally = field(default_factory=Tally)
     questions: Questions = field(default_factory=Questions)
+    ids: Ids = field(default_factory=Ids)
     allowance: Allowance = field(init=False)
 
     def __post_init__(self) -> None:

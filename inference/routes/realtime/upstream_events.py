@@ -29,8 +29,8 @@ _TRANSCRIBED = "conversation.item.input_audio_transcription."
 
 @dataclass(slots=True)
 class Reaction:
-    """The reaction to an upstream's event. `is_forwarded`: it is forwarded unchanged, otherwise `to_client` is sent.
-    `is_news`: the session's cost has changed. `is_spent`: the hold does not cover a response that is due."""
+    """The reaction to an upstream's event. `is_forwarded`: it is forwarded with the gateway's ids. Then `to_client` is sent.
+    `is_news`: the session's cost has changed. `is_spent`: the hold is used up, or does not cover a response that is due."""
 
     is_forwarded: bool = True
     to_client: list[Event] = field(default_factory=list)
@@ -87,7 +87,7 @@ class UpstreamEvents:
         if not isinstance(session, dict):
             raise StreamBroken(UpstreamInvalid(private="a session that is no object"), "malformed")
         self._state.allowance.described(tokens_of_settings(session), is_update=is_update)
-        return _instead({**event, "session": self._state.settings.shown(session, self._state.id)})
+        return self._instead({**event, "session": self._state.settings.shown(session, self._state.id)})
 
     def _updated(self, event: Event) -> Reaction:
         reaction = self._session(event, is_update=self._opening is None)
@@ -128,7 +128,7 @@ class UpstreamEvents:
             self._state.tally.is_whole = False
         _count(self._state.tally.end, response_id, used)
         self._state.allowance.done(asked, used)
-        reaction = _instead({**event, "response": _for_client(response)})
+        reaction = self._instead({**event, "response": _for_client(response)})
         reaction.to_client.append(self._usage_event())
         reaction.is_news, reaction.is_spent = True, self._state.allowance.is_used_up
         return reaction
@@ -170,7 +170,7 @@ class UpstreamEvents:
 
     def _untranscribed(self, event: Event) -> Reaction:
         self._state.allowance.transcribing.pop(str(event.get("item_id")), None)
-        return _instead({**event, "error": redacted_error(event.get("error"))})
+        return self._instead({**event, "error": redacted_error(event.get("error"))})
 
     def _hidden(self, event: Event) -> Reaction:
         return Reaction(is_forwarded=False)
@@ -185,8 +185,10 @@ class UpstreamEvents:
             self._state.allowance.asked.remove(pending.asked)
         if pending is not None and pending.is_ours:
             return Reaction(is_forwarded=False)
-        told = redacted_error(error) | {"event_id": pending.event_id if pending else named}
-        return _instead({"type": "error", "event_id": event.get("event_id"), "error": told})
+        told = redacted_error(error) | {
+            "event_id": pending.event_id if pending else self._state.ids.client_event(named)
+        }
+        return self._instead({"type": "error", "error": told})
 
     def _delta(self, kind: str, event: Event) -> None:
         delta, response_id = event.get("delta"), event.get("response_id")
@@ -209,13 +211,13 @@ class UpstreamEvents:
         except MalformedUsage as error:
             raise _malformed(error) from error
 
+    def _instead(self, event: Event) -> Reaction:
+        """Forward another event in place of the upstream's, with the gateway's ids."""
+        return Reaction(is_forwarded=False, to_client=[self._state.ids.for_client(event)])
+
     def _usage_event(self) -> Event:
         state = self._state
         return usage_event(state.usage_id, state.allowance.spent_microusd, state.bounded.hold_microusd)
-
-
-def _instead(event: Event) -> Reaction:
-    return Reaction(is_forwarded=False, to_client=[event])
 
 
 def _id_of(event: Event) -> str:

@@ -139,6 +139,7 @@ class Talk:
         self._speaking: asyncio.Task[None] | None = None
         self._running: str | None = None
         self._cancelled: set[str] = set()
+        self._items: set[str] = set()
 
     async def run(self) -> None:
         """Run until one side disconnects."""
@@ -186,12 +187,17 @@ class Talk:
             self._text_tokens += len((part.get("text") or "").split())
             self._audio_tokens += len(base64.b64decode(part.get("audio") or "")) // BYTES_PER_TOKEN
         self._count += 1
-        item = {**event["item"], "id": event["item"].get("id") or f"item_{self._count}"}
+        item = {**event["item"], "id": event["item"].get("id") or f"item_upstream_{self._count}"}
+        self._items.add(item["id"])
         await self._say("conversation.item.added", item=item)
         await self._say("conversation.item.done", item=item)
 
     async def _on_conversation_item_delete(self, event: Event) -> None:
-        await self._refuse(event, "item_not_found")
+        if event["item_id"] not in self._items:
+            await self._refuse(event, "item_not_found")
+            return
+        self._items.discard(event["item_id"])
+        await self._say("conversation.item.deleted", item_id=event["item_id"])
 
     async def _on_input_audio_buffer_append(self, event: Event) -> None:
         sound = base64.b64decode(event["audio"])
@@ -201,10 +207,14 @@ class Talk:
             return
         if any(sound) and not self._is_speech:
             self._is_speech = True
-            await self._say("input_audio_buffer.speech_started", item_id=f"turn_{self._count + 1}", audio_start_ms=0)
+            await self._say(
+                "input_audio_buffer.speech_started", item_id=f"turn_upstream_{self._count + 1}", audio_start_ms=0
+            )
         elif self._is_speech and not any(sound):
             self._is_speech = False
-            await self._say("input_audio_buffer.speech_stopped", item_id=f"turn_{self._count + 1}", audio_end_ms=1)
+            await self._say(
+                "input_audio_buffer.speech_stopped", item_id=f"turn_upstream_{self._count + 1}", audio_end_ms=1
+            )
             await self._commit()
             if turns.get("create_response", True) or not self._manners.obeys:
                 await self._on_response_create({"type": "response.create"})
@@ -221,7 +231,7 @@ class Talk:
 
     async def _commit(self) -> None:
         self._count += 1
-        item_id, tokens = f"turn_{self._count}", -(-len(self._buffer) // BYTES_PER_TOKEN)
+        item_id, tokens = f"turn_upstream_{self._count}", -(-len(self._buffer) // BYTES_PER_TOKEN)
         self._audio_tokens += tokens
         self._buffer = b""
         await self._say("input_audio_buffer.committed", item_id=item_id, previous_item_id=None)
@@ -272,7 +282,7 @@ class Talk:
             said += 1
             delta = base64.b64encode(bytes(2400)).decode() if is_spoken else f"word{number} "
             kind = "response.output_audio.delta" if is_spoken else "response.output_text.delta"
-            await self._say(kind, response_id=response_id, item_id="item_out", delta=delta)
+            await self._say(kind, response_id=response_id, item_id="item_upstream_out", delta=delta)
         await self._finish(response_id, said, is_spoken)
 
     async def _finish(self, response_id: str, said: int, is_spoken: bool) -> None:
@@ -315,4 +325,6 @@ class Talk:
     async def _say(self, kind: str, **members: Any) -> None:
         self._number = getattr(self, "_number", 0) + 1
         with contextlib.suppress(ConnectionError):
-            await self._socket.send_str(json.dumps({"type": kind, "event_id": f"event_{self._number}", **members}))
+            await self._socket.send_str(
+                json.dumps({"type": kind, "event_id": f"event_upstream_{self._number}", **members})
+            )
