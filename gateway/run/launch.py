@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from gateway.run.children import spawn, stop
+from gateway.run.database import KeptDatabase
 from gateway.run.errors import StartError
 from gateway.run.home import Home, occupy
 from gateway.run.options import PROJECT_DIR, Options
@@ -132,7 +133,8 @@ class Launch:
         while not self._is_stopping():
             if supervisor.tick(TICK_SECONDS):
                 parts.record(supervisor)
-            parts.restart_database()
+            if parts.database:
+                parts.database.tick()
             if not until_ready:
                 parts.add_sandbox(supervisor)
             if until_ready and answers(self._options):
@@ -156,7 +158,7 @@ class Parts:
         self.listener = listener
         self.environment = environment
         self.addresses = addresses
-        self._cluster = cluster
+        self.database = KeptDatabase(cluster, say) if cluster else None
         self._has_sandbox = False
 
     def add_sandbox(self, supervisor: Supervisor) -> None:

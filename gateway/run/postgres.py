@@ -16,7 +16,7 @@ from psycopg import sql
 from gateway.run.binaries import Binaries, find
 from gateway.run.children import spawn, stop
 from gateway.run.datadir import SUPERUSER, DataDirectory
-from gateway.run.errors import StartError
+from gateway.run.errors import DatabaseEnded, StartError
 from gateway.run.files import read_or_create_secret, read_text, write_private
 from gateway.run.identity import database_identity
 from gateway.run.placement import place_binaries, place_data
@@ -74,12 +74,12 @@ class Cluster:
     def start(self) -> str:
         """Start the server, create data and database if necessary, and return the database's URL.
 
-        Raises StartError in one line; no server is left running then.
+        Raises StartError in one line, DatabaseEnded if another try may help; no server is left running then.
         """
         data, binaries = self._prepare()
         try:
             self._launch(data, binaries)
-            _create_database(self.url)
+            self._create_database()
         except BaseException:
             self.stop()
             raise
@@ -94,7 +94,11 @@ class Cluster:
 
     def has_ended(self) -> bool:
         """Return whether the server was started and has stopped by itself since."""
-        return self.process is not None and self.process.poll() is not None
+        return self.exit_code() is not None
+
+    def exit_code(self) -> int | None:
+        """Return how a server that has ended did so (negative: by a signal), or None if there is none or it runs."""
+        return None if self.process is None else self.process.poll()
 
     def stop(self) -> None:
         """Stop the server without losing committed data, and wait for it (a "fast shutdown": SIGINT)."""
@@ -132,7 +136,7 @@ class Cluster:
                 return
             failure = self._failure(mark)
             if attempt == ATTEMPTS - 1 or not _may_pass(failure):
-                raise StartError(f"PostgreSQL did not start: {failure} (see {self.log_path})")
+                raise DatabaseEnded(f"PostgreSQL did not start: {failure} (see {self.log_path})", self.process.wait())
             time.sleep(0.2 * 2**attempt)
 
     def _choose_port(self) -> int:
@@ -157,10 +161,23 @@ class Cluster:
             if _is_ready(data.path / "postmaster.pid", self.process.pid):
                 return True
             if time.monotonic() > deadline:
-                self.stop()
-                raise StartError(f"PostgreSQL took more than {START_SECONDS:.0f} s to start (see {self.log_path})")
+                raise DatabaseEnded(
+                    f"PostgreSQL took more than {START_SECONDS:.0f} s to start (see {self.log_path})", 1
+                )
             time.sleep(0.02)
         return False
+
+    def _create_database(self) -> None:
+        """Create the gateway's database in a new cluster."""
+        assert self.process is not None
+        try:
+            with psycopg.connect(self.url, dbname="postgres", autocommit=True) as connection:
+                row = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone()
+                if row is None:
+                    connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
+        except psycopg.OperationalError as error:
+            reason = str(error).strip().partition("\n")[0]
+            raise DatabaseEnded(f"PostgreSQL did not stay up: {reason}", self.process.poll() or 1) from error
 
     def _open_log_mark(self) -> int:
         """Return the log's length, after truncating the log if it has grown long."""
@@ -190,14 +207,6 @@ def database_url(home: Path) -> str | None:
     if not password or not port:
         return None
     return f"postgresql://{SUPERUSER}:{quote(password, safe='')}@{HOST}:{port}/{DATABASE}"
-
-
-def _create_database(url: str) -> None:
-    """Create the gateway's database in a new cluster."""
-    with psycopg.connect(url, dbname="postgres", autocommit=True) as connection:
-        row = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone()
-        if row is None:
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
 
 
 def _is_ready(lock: Path, pid: int) -> bool:

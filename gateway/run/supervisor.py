@@ -4,17 +4,17 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gateway.run.children import signal_group, spawn
 from gateway.run.errors import StartError
 from gateway.run.options import PROJECT_DIR
 from gateway.run.output import Output
-from gateway.run.services import DRAIN_SECONDS, Service
+from gateway.run.restarts import Restarts, describe
+from gateway.run.services import Service
 
-PAUSES_SECONDS = (0.0, 0.5, 1.0, 2.0, 4.0)
-SETTLED_SECONDS = 20.0
-STOP_SECONDS = DRAIN_SECONDS + 5.0
+STOP_SECONDS = 22.0
+"""How long processes may take to stop, with the default settings."""
 
 
 @dataclass(slots=True)
@@ -23,9 +23,7 @@ class Child:
 
     service: Service
     process: subprocess.Popen[bytes] | None = None
-    started_at: float = 0.0
-    due_at: float = 0.0
-    failures: int = 0
+    restarts: Restarts = field(default_factory=Restarts)
 
     @property
     def is_running(self) -> bool:
@@ -56,7 +54,7 @@ class Supervisor:
         for child in self._children:
             if child.process is not None and not child.is_running:
                 self._handle_exit(child, child.process, now)
-        due = [child for child in self._children if child.process is None and child.due_at <= now]
+        due = [child for child in self._children if child.process is None and child.restarts.due_at <= now]
         for child in due:
             self._start(child, now)
         return bool(due)
@@ -86,26 +84,14 @@ class Supervisor:
         )
         assert child.process.stdout is not None
         self.output.attach(service.name, child.process.stdout)
-        child.started_at = now
+        child.restarts.started_at = now
 
     def _handle_exit(self, child: Child, process: subprocess.Popen[bytes], now: float) -> None:
-        """Clean up an ended process with its group, and decide when its service restarts.
-
-        A process that was killed from outside is always restarted; one that repeatedly exits by itself soon after its
-        start is not.
-        """
+        """Clean up an ended process with its group, and restart its service later unless it keeps failing."""
         signal_group(process.pid, signal.SIGKILL)
         self.output.pump(0)
-        was_killed = process.returncode == -signal.SIGKILL
-        lived_seconds = now - child.started_at
-        child.failures = 0 if was_killed or lived_seconds > SETTLED_SECONDS else child.failures + 1
-        name, how = child.service.name, _describe(process.returncode)
-        if child.failures >= len(PAUSES_SECONDS):
+        name, how = child.service.name, describe(process.returncode)
+        if not child.restarts.ended(process.returncode, now):
             raise StartError(f"The {name} keeps failing ({how}): {self.output.last_line(name)}")
-        child.process, child.due_at = None, now + PAUSES_SECONDS[child.failures]
+        child.process = None
         self._say(f"the {name} stopped ({how}); restarting it")
-
-
-def _describe(code: int) -> str:
-    """Describe how a process ended."""
-    return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
