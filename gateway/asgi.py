@@ -1,6 +1,6 @@
 """The ASGI application.
 
-Model routes and /healthz run on the event loop, everything else through Django, WebSockets through Channels.
+Model routes and the health checks run on the event loop, everything else through Django, WebSockets through Channels.
 """
 
 from gateway.core.startup import load_settings
@@ -24,7 +24,7 @@ from django.urls import path, re_path  # noqa: E402
 import gateway.celery  # noqa: E402, F401 (makes it the application that tasks are handed to)
 from gateway.core.api.lean import LeanHandler  # noqa: E402
 from gateway.core.database.bounded import serve_requests  # noqa: E402
-from gateway.health import healthz  # noqa: E402
+from gateway.health import healthz, livez, readyz  # noqa: E402
 from gateway.server.http import HttpRouter  # noqa: E402
 from gateway.server.lifespan import Lifespan  # noqa: E402
 from gateway.server.proxies import trust_proxies  # noqa: E402
@@ -37,7 +37,8 @@ from judgement.urls import metered_urlpatterns as judgement_urlpatterns  # noqa:
 
 serve_requests()
 django_application.request_class = Utf8Request
-on_the_loop = [path("healthz", healthz), *model_urlpatterns, *judgement_urlpatterns, *session_urlpatterns]
+health = [path("healthz", healthz), path("livez", livez), path("readyz", readyz)]
+on_the_loop = [*health, *model_urlpatterns, *judgement_urlpatterns, *session_urlpatterns]
 sockets = [
     path("v1/realtime", serve_realtime),  # type: ignore[arg-type] # an application, which is what Channels routes to
     re_path("", refuse_websocket),  # type: ignore[arg-type]

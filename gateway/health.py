@@ -1,6 +1,7 @@
 """GET /healthz: 200 when the database can be written and the replay store answers, else 503, within two seconds.
+GET /readyz: the same, but 503 also from the signal to stop on. GET /livez: 200 while the process can answer.
 
-It runs on the event loop with its own connection, so that it can respond even if a hanging database has exhausted all
+They run on the event loop with a connection of their own, so that they can respond even if a hanging database has exhausted all
 threads and pools.
 """
 
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_safe
 from psycopg import AsyncConnection, Error
 
 from gateway.core.api.background import spawn
+from gateway.core.api.draining import drain_of_loop
 from gateway.core.api.per_loop import PerLoop
 from gateway.core.database.history import History, histories
 from gateway.core.database.sessions import check_async
@@ -29,7 +31,23 @@ QUESTION = "SELECT current_setting('transaction_read_only') = 'off', (SELECT cou
 @require_safe
 async def healthz(request: HttpRequest) -> JsonResponse:
     """Check whether this process can serve requests."""
-    if await _probes.get().answers():
+    return _status(is_ready=await _probes.get().answers())
+
+
+@require_safe
+async def readyz(request: HttpRequest) -> JsonResponse:
+    """Check whether this process should get requests."""
+    return _status(is_ready=not drain_of_loop().has_begun and await _probes.get().answers())
+
+
+@require_safe
+async def livez(request: HttpRequest) -> JsonResponse:
+    """Respond: a process that cannot has to be restarted."""
+    return _status(is_ready=True)
+
+
+def _status(*, is_ready: bool) -> JsonResponse:
+    if is_ready:
         return JsonResponse({"status": "ok"})
     return JsonResponse({"status": "not_ready"}, status=503)
 

@@ -33,24 +33,35 @@ CHAPTERS = (
 )
 
 
-def _health(status: str) -> dict[str, Any]:
+
+def _status(status: str) -> dict[str, Any]:
     member = {"type": "string", "enum": [status]}
     schema = {"type": "object", "properties": {"status": member}, "required": ["status"]}
     return {"application/json": {"schema": schema}}
 
 
+def _check(name: str, summary: str, description: str, refusal: str = "") -> dict[str, Any]:
+    responses = {"200": {"description": "Yes.", "content": _status("ok")}}
+    if refusal:
+        responses["503"] = {"description": refusal, "content": _status("not_ready")}
+    told = {"summary": summary, "description": description, "security": [], "responses": responses}
+    return {"get": {"operationId": name, "tags": ["Health"], **told}}
+
+
 HEALTH = {
-    "get": {
-        "operationId": "healthz",
-        "tags": ["Health"],
-        "summary": "Check whether this process can serve requests",
-        "description": "The database and the replay store respond.",
-        "security": [],
-        "responses": {
-            "200": {"description": "Ready.", "content": _health("ok")},
-            "503": {"description": "Not ready.", "content": _health("not_ready")},
-        },
-    }
+    "/healthz": _check(
+        "healthz",
+        "Check whether this process can serve requests",
+        "The database and the replay store respond.",
+        "Not ready.",
+    ),
+    "/readyz": _check(
+        "readyz",
+        "Check whether this process should get requests",
+        "As /healthz, and the process is not stopping.",
+        "Not ready, or stopping.",
+    ),
+    "/livez": _check("livez", "Check whether this process responds", "It does not ask the database."),
 }
 
 
@@ -72,11 +83,11 @@ def leave_out_variants(endpoints: list[Any]) -> list[Any]:
 
 
 def complete(result: dict[str, Any], **context: Any) -> dict[str, Any]:
-    """Add the introduction, this gateway's address, the chapters in order, and /healthz, which is a plain view."""
+    """Add the introduction, this gateway's address, the chapters in order, and the health checks, which are plain views."""
     result["info"]["description"] = INTRODUCTION.read_text(encoding="utf-8")
     result["servers"] = [{"url": settings.GATEWAY_BASE_URL}]
     result["tags"] = [{"name": name, "description": description} for name, description in CHAPTERS]
-    result["paths"] = {"/healthz": HEALTH, **result["paths"]}
+    result["paths"] = {**HEALTH, **result["paths"]}
     return result
 
 

@@ -4,12 +4,14 @@ from django.contrib import admin
 from django.urls import include, path
 
 from gateway import reference
-from gateway.health import healthz
+from gateway.health import healthz, livez, readyz
 
 handler500 = "gateway.core.api.boundary.server_error"
 
 urlpatterns = [
     path("healthz", healthz),
+    path("livez", livez),
+    path("readyz", readyz),
     path("openapi.json", reference.openapi),
     path("docs", reference.page),
     path("admin/", admin.site.urls),

@@ -11,6 +11,8 @@ __all__ = ["PROJECT_DIR", "Options"]
 
 WILDCARD_HOSTS = ("", "0.0.0.0", "::", "*")  # noqa: S104 - recognised, not listened on
 PORT_MAX = 65535
+CUT_SECONDS = 10.0
+"""How long a server needs at most to end what it has cut after DRAIN_SECONDS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class Options:
     config: Path | None
     database_url: str | None
     workers: int
+    stop_seconds: float
     is_production: bool
 
     @classmethod
@@ -42,6 +45,7 @@ class Options:
             config=_config(given.get("GATEWAY_CONFIG"), is_production, problems),
             database_url=given.get("DATABASE_URL"),
             workers=_number(given, "WEB_CONCURRENCY", 1, 256, problems),
+            stop_seconds=_stop_seconds(given, problems),
             is_production=is_production,
         )
         if is_production:
@@ -63,6 +67,27 @@ def _number(given: Mapping[str, str], name: str, default: int, maximum: int, pro
         problems.append(f"{name} must be a whole number from 1 to {maximum}, not {text!r}.")
         return default
     return int(text)
+
+
+def _stop_seconds(given: Mapping[str, str], problems: list[str]) -> float:
+    """Return how long the processes may take to stop."""
+    notice, drain = (
+        _seconds(given, "DRAIN_NOTICE_SECONDS", 2.0, problems),
+        _seconds(given, "DRAIN_SECONDS", 10.0, problems),
+    )
+    return notice + drain + CUT_SECONDS
+
+
+def _seconds(given: Mapping[str, str], name: str, default: float, problems: list[str]) -> float:
+    """Return a time of at least 0, or record a problem."""
+    try:
+        seconds = float(given.get(name, default))
+    except ValueError:
+        seconds = -1.0
+    if 0 <= seconds < float("inf"):
+        return seconds
+    problems.append(f"{name} must be a number of at least 0, not {given[name]!r}.")
+    return default
 
 
 def _reachable(host: str) -> str:

@@ -34,10 +34,13 @@ class Child:
 class Supervisor:
     """Starts services, restarts those that end, and gives up on one that keeps failing."""
 
-    def __init__(self, services: Sequence[Service], say: Callable[[str], None]) -> None:
+    def __init__(
+        self, services: Sequence[Service], say: Callable[[str], None], stop_seconds: float = STOP_SECONDS
+    ) -> None:
         self.output = Output()
         self._children = [Child(service) for service in services]
         self._say = say
+        self._stop_seconds = stop_seconds
 
     def pids(self) -> Mapping[str, int]:
         """Return the process ids by service; each process leads a process group."""
@@ -65,7 +68,7 @@ class Supervisor:
         for process in running:
             if process.poll() is None:
                 signal_group(process.pid, signal.SIGTERM, leader_only=True)
-        deadline = time.monotonic() + STOP_SECONDS
+        deadline = time.monotonic() + self._stop_seconds
         while any(process.poll() is None for process in running) and time.monotonic() < deadline and not is_urgent():
             self.output.pump(0.05)
         for process in running:

@@ -21,14 +21,15 @@ from gateway.server.descriptors import raise_descriptor_limit
 from gateway.server.huge_pages import use_huge_pages
 from gateway.server.memory import return_large_blocks
 from gateway.server.parent import end_with_parent
+from gateway.server.stopping import handle_signals
 from inference.metering import alarms, out_of_turn
 from inference.metering.journal_reader import JournalReader
 from inference.queries import catalogue
 
 log = logging.getLogger("gateway.lifespan")
 
-DRAIN_SECONDS = 20.0
-"""How long a shutdown waits for calls that were sent upstream."""
+CALLS_SECONDS = 20.0
+"""How long a shutdown waits for calls that were sent upstream, after their requests were answered."""
 
 NEW_OBJECTS_MAX = 5_000
 """The garbage collector runs after this many more allocations than deallocations of container objects. Python's default
@@ -79,11 +80,12 @@ async def start() -> None:
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS_MAX)
     use_huge_pages()
+    handle_signals()
 
 
 async def stop() -> None:
     """Wait for running calls to finish, then close."""
-    left = await drain(DRAIN_SECONDS)
+    left = await drain(CALLS_SECONDS)
     if left:
         log.error("%d calls were still in progress; reconciliation will close them", left)
     for finish in (alarms.finish, out_of_turn.finish):

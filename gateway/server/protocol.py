@@ -14,6 +14,7 @@ from django.conf import settings
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from gateway.core.api.draining import drain_of_loop
 from gateway.core.contract.asgi import CUT
 from gateway.core.contract.limits import HEAD_MAX_BYTES, HEADERS_MAX, PIPELINED_REQUESTS_MAX
 from gateway.server.answer_writer import AnswerWriter
@@ -32,6 +33,7 @@ class Bounded(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self.timeout_keep_alive = settings.KEEP_ALIVE_SECONDS
         self._watch = watch_of(self.server_state)
+        self._drain = drain_of_loop()
         self._since = self._unread_since = self.loop.time()
         self._unread_bytes = 0
         self._undigested_bytes = 0
@@ -93,6 +95,8 @@ class Bounded(HttpToolsProtocol):
             raise HttpParserError("a handshake that follows an unanswered request")
         self._undigested_bytes = 0
         super().on_headers_complete()
+        if self._drain.has_begun:
+            self.cycle.keep_alive = False
         self.scope["headers"] = self.headers.copy()
         if not self._is_handshake():
             writer = AnswerWriter(self.transport, self.loop)

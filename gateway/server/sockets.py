@@ -13,6 +13,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import CloseCode, Frame
 from websockets.server import ServerProtocol
 
+from gateway.core.api.draining import drain_of_loop
 from gateway.core.contract.limits import HEAD_MAX_BYTES, SOCKET_FRAGMENTS_MAX, SOCKET_MESSAGE_MAX_BYTES
 
 UNSENT_MAX_BYTES = 2 * SOCKET_MESSAGE_MAX_BYTES
@@ -40,6 +41,11 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         self._is_refused = False
         self._unparsed = bytearray()
         self._frames = 0
+
+    def shutdown(self) -> None:
+        """Leave a draining server's session to the application, which ends it in time."""
+        if self.close_sent or not drain_of_loop().has_begun:
+            super().shutdown()
 
     def data_received(self, data: bytes) -> None:
         """Parse what arrived, or disconnect a client that does not wait for the handshake's response."""

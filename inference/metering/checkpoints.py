@@ -18,6 +18,7 @@ from billing.operations.closings import Evidence
 from billing.rules.quantities import Quantities
 from gateway.core import database
 from gateway.core.api.background import spawn
+from gateway.core.api.draining import ServerStopped, drain_of_loop
 from gateway.core.contract.errors import ApiError, ConsentRequired, NotReady
 from gateway.core.database import BatchFunction, Element
 from inference.metering.call import Call
@@ -41,7 +42,7 @@ class Checkpoints:
     """The checkpoints of one stream: every few seconds from its first chunk on, one at a time. The stream never waits for them.
 
     They continue while the upstream is silent. Between them, the process's journal records what was delivered. If the stream
-    may not continue, `ending` is set to the reason and `on_end` is called.
+    may not continue, or the server stops, `ending` is set to the reason and `on_end` is called.
     """
 
     def __init__(self, call: Call, used: Callable[[], Quantities], on_end: Callable[[], None]) -> None:
@@ -52,6 +53,8 @@ class Checkpoints:
         self._stopped = False
         self._note_at = 0.0
         self.ending: ApiError | None = None
+        self._drain = drain_of_loop()
+        self._drain.on_cut(self._cut)
 
     def begin(self) -> None:
         """Start checking in. The first note does so too."""
@@ -72,6 +75,7 @@ class Checkpoints:
     def stop(self) -> None:
         """Stop making checkpoints."""
         self._stopped = True
+        self._drain.forget(self._cut)
         if self._timer is not None:
             self._timer.cancel()
 
@@ -80,6 +84,13 @@ class Checkpoints:
 
     def _check_in(self) -> None:
         spawn(self._ask(self._call.evidence(self._used())))
+
+    def _cut(self) -> None:
+        self._end(ServerStopped())
+
+    def _end(self, ending: ApiError) -> None:
+        self.ending = ending
+        self._on_end()
 
     async def _ask(self, evidence: Evidence) -> None:
         try:
@@ -90,8 +101,7 @@ class Checkpoints:
         if self._stopped:
             return
         if ending:
-            self.ending = ending
-            self._on_end()
+            self._end(ending)
         else:
             self._check_in_after(settings.STREAM_CHECKPOINT_SECONDS)
 

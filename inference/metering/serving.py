@@ -13,6 +13,7 @@ from typing import Any
 from billing.operations import closings
 from billing.operations.ledger import Replay
 from gateway.core.api.background import spawn
+from gateway.core.api.draining import until_cut
 from gateway.core.api.exceptions import as_api_error
 from gateway.core.api.turns import acting_for
 from gateway.core.contract.errors import ApiError, NotReady
@@ -38,8 +39,9 @@ RunSession = Callable[[Call, Stream], Awaitable[None]]
 
 
 async def serve(request: MeteredRequest, route: MeteredRoute[Any, Any]) -> ServedAnswer:
-    """Answer a metered request, or raise the catalogue's error."""
-    answer = await _admit(request, route, _send)
+    """Answer a metered request, or raise the catalogue's error: ServerStopped if the server stops before the answer."""
+    async with until_cut():
+        answer = await _admit(request, route, _send)
     assert answer is not None
     return answer
 

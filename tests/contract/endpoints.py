@@ -23,6 +23,8 @@ _PRODUCT = f"{_ORG}/products/<product>"
 
 ACCOUNT = [
     Endpoint("GET", "/healthz", PUBLIC),
+    Endpoint("GET", "/readyz", PUBLIC),
+    Endpoint("GET", "/livez", PUBLIC),
     Endpoint("POST", "/v1/auth/token/exchange", PUBLIC),
     Endpoint("POST", "/v1/public/token", PUBLIC),
     Endpoint("POST", "/v1/public/device/token", PUBLIC),

@@ -18,7 +18,7 @@ from django.utils import timezone
 from psycopg import sql
 
 from billing.queries import audit
-from gateway.server.lifespan import DRAIN_SECONDS
+from gateway.server.lifespan import CALLS_SECONDS
 from inference.metering import recovery
 from tests.support.concurrency import eventually
 from tests.support.database import connect, database_url
@@ -211,7 +211,7 @@ def test_a_server_that_is_stopped_while_the_database_is_away_leaves_its_charge_t
             stage.upstream.release()
             assert pending.result().status_code == 200
         server.terminate()
-        assert server.wait(timeout=DRAIN_SECONDS + 5) in (0, -signal.SIGTERM)
+        assert server.wait(timeout=CALLS_SECONDS + 5) in (0, -signal.SIGTERM)
     caller.origin = home
     assert caller.only_call.state == "dispatched"
     for minutes in (0, 1):

@@ -18,7 +18,7 @@ from tests.support.processes import gateway_process
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-PATHS = sorted({re.sub(r"\{\w+\}", "1", template) for template in templates()} - {"/healthz"})
+PATHS = sorted({re.sub(r"\{\w+\}", "1", template) for template in templates()} - {"/healthz", "/readyz", "/livez"})
 METERED = {f"/{pattern.pattern}" for urls in (model_urls, judgement_urls) for pattern in urls.metered_urlpatterns}
 SESSIONS = {f"/{pattern.pattern}" for pattern in model_urls.session_urlpatterns}
 ON_THE_LOOP = METERED | SESSIONS

@@ -83,7 +83,8 @@ class GatewayProcess:
     def environment(self) -> dict[str, str]:
         """Return its environment, which commands in other shells share."""
         kept = {name: value for name, value in os.environ.items() if name not in OURS}
-        return {**kept, "DATA_DIR": str(self.data_dir), "PORT": str(self.port), **self.settings}
+        ours = {"DATA_DIR": str(self.data_dir), "PORT": str(self.port), "DRAIN_NOTICE_SECONDS": "0"}
+        return {**kept, **ours, **self.settings}
 
     def start(self) -> Self:
         """Start without waiting."""

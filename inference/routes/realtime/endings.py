@@ -3,10 +3,12 @@ progress."""
 
 from dataclasses import dataclass
 
+from gateway.core.api.draining import ServerStopped
 from gateway.core.contract.errors import ApiError, MaxCostExceeded
 
 NORMAL = 1000
 UPSTREAM = 1011
+RESTART = 1012
 TOKEN_ENDED = 4401
 CEILING = 4402
 ACCESS_LOST = 4403
@@ -44,7 +46,9 @@ def spent() -> Ending:
 
 
 def stopped(error: ApiError) -> Ending:
-    """Build the end of a session whose token or access has ended."""
+    """Build the end of a session whose token or access has ended, or whose server stops."""
+    if isinstance(error, ServerStopped):
+        return Ending(RESTART, "service restart", error)
     if error.status == 401:
         return Ending(TOKEN_ENDED, "token ended", error)
     if error.status == 403:

@@ -70,6 +70,7 @@ class LeanHandler:
         except ClientLeft:
             pass
         except Incomplete:
+            watch.stop()  # it would cancel the wait for the same event
             await cut(scope, receive)
         except asyncio.CancelledError:
             if not watch.has_left:
