@@ -26,6 +26,7 @@ DATABASE = "database"
 UPSTREAM = "upstream"
 ROLES = {
     "uvicorn": SERVER,
+    "gateway.server": SERVER,
     "multiprocessing": SERVER,
     "celery": "jobs",
     "postgres": DATABASE,

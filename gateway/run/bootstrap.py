@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 import venv
 from pathlib import Path
@@ -26,6 +27,8 @@ COVERS = {
 PIN = re.compile(r"^[\w.-]+(?:\[[\w,-]+\])?==", re.MULTILINE)
 TURN = re.compile(r"(?:Collecting |Requirement already satisfied: )([\w.-]+)|Processing \S*/([\w.]+)-")
 PROJECT_DIR = Path(__file__).resolve().parents[2]
+UNPACKING = "  unpacking them ..."
+COUNT_SECONDS = 3.0
 # A network that is away for a moment is asked again. What pip has downloaded is kept in its cache.
 PAUSES_SECONDS = (5, 20)
 
@@ -100,10 +103,39 @@ def install(python: Path, requirements: Path) -> bool:
     command = [python, "-m", "pip", "install", "--progress-bar=off", "--disable-pip-version-check", "--no-input"]
     command += ["--root-user-action=ignore", "--require-hashes", "--no-deps", "-r", requirements]
     total = len(PIN.findall(requirements.read_text(encoding="utf-8")))
-    with subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, universal_newlines=True) as pip:
+    running = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, universal_newlines=True)
+    with running as pip, counting(python.parent.parent, total) as unpacking:
         for news in progress(pip.stdout or (), total):
             say(news)
+            if news == UNPACKING:
+                unpacking.set()
     return pip.returncode == 0
+
+
+@contextlib.contextmanager
+def counting(environment: Path, total: int) -> Iterator:
+    """Yield an event; once it is set, say every few seconds how many packages pip has unpacked, about which it is silent."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def count() -> None:
+        begun.wait()
+        before = len(packages(environment))
+        while not ended.wait(COUNT_SECONDS):
+            say("  %d of %d unpacked" % (min(len(packages(environment)) - before, total), total))
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        yield begun
+    finally:
+        ended.set()
+        begun.set()
+        thread.join()
+
+
+def packages(environment: Path) -> list:
+    """List the installed packages' folders."""
+    return list(environment.glob("lib/python*/site-packages/*.dist-info"))
 
 
 def progress(lines: Iterable, total: int) -> Iterator:
@@ -118,7 +150,7 @@ def progress(lines: Iterable, total: int) -> Iterator:
         elif line.startswith("Ignoring "):
             total -= 1  # not needed on this platform
         elif line.startswith("Installing collected packages"):
-            yield "  unpacking them ..."
+            yield UNPACKING
 
 
 def runs(*command: object) -> bool:

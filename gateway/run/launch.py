@@ -5,21 +5,24 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
 from types import FrameType
+from urllib.parse import urlsplit
 
+from gateway.run.announcement import announce, ready
 from gateway.run.children import spawn, stop
 from gateway.run.database import KeptDatabase
 from gateway.run.errors import StartError
 from gateway.run.home import Home, occupy
 from gateway.run.options import PROJECT_DIR, Options
+from gateway.run.payments import payment_settings
 from gateway.run.ports import listen
 from gateway.run.postgres import Cluster, settings_for
 from gateway.run.probe import answers
-from gateway.run.services import sandbox, services
+from gateway.run.services import Service, payments, sandbox, services
 from gateway.run.supervisor import Supervisor
 
 TICK_SECONDS = 0.1
@@ -44,7 +47,7 @@ class Launch:
             signal.signal(number, self._note)
         options = self._options
         with (
-            listen(options.host, options.port) as listener,
+            self._listeners() as listeners,
             occupy(options.data_dir) as home,
             self._database() as cluster,
         ):
@@ -52,7 +55,7 @@ class Launch:
             environment = self._environment(home, addresses)
             home.record(addresses, {})
             self._prepare(environment)
-            self._serve(Parts(home, cluster, listener, environment, addresses))
+            self._serve(Parts(home, cluster, listeners, environment, addresses))
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         """Record a signal to stop; a second one means at once."""
@@ -65,12 +68,22 @@ class Launch:
         return self._signals > 1
 
     @contextmanager
+    def _listeners(self) -> Iterator[list[socket.socket]]:
+        """Listen on the port, if the server is to run."""
+        if "server" not in self._options.parts:
+            yield []
+            return
+        with listen(self._options.host, self._options.port) as listeners:
+            yield listeners
+
+    @contextmanager
     def _database(self) -> Iterator[Cluster | None]:
         """Run the embedded PostgreSQL, unless DATABASE_URL names another database."""
         if self._options.database_url:
             yield None
             return
         cluster = Cluster(self._options.data_dir, settings=settings_for(self._options.workers))
+        announce("starting the database ...")
         try:
             cluster.start()
             yield cluster
@@ -90,10 +103,13 @@ class Launch:
         config = {"GATEWAY_CONFIG": str(self._options.config or "")}
         places = {"HOST": self._options.host, "PORT": str(self._options.port), "DATA_DIR": str(home.path)}
         defaults = {"DJANGO_SETTINGS_MODULE": "gateway.settings", "PYTHONUNBUFFERED": "1", **secrets}
+        if self._options.payments:
+            defaults |= payment_settings(self._options.data_dir)
         return {**defaults, **given, **places, **config, **addresses}
 
     def _prepare(self, environment: Mapping[str, str]) -> None:
         """Migrate the database and apply the configuration; print what changed."""
+        announce("preparing the database (migrations, configuration) ...")
         log_path = self._options.data_dir / "prepare.log"
         with log_path.open("w+b") as log:
             command = [sys.executable, "manage.py", "prepare"]
@@ -106,25 +122,29 @@ class Launch:
         if child.returncode and not self._is_stopping():
             raise StartError(_failure_text(text, log_path))
         if text and not child.returncode:
-            print(text, flush=True)
+            announce(text)
 
     def _serve(self, parts: "Parts") -> None:
         """Run the services until a signal, the server first; print `ready` once the gateway's health check succeeds."""
-        server, *helpers = services(self._options, parts.listener.fileno(), parts.environment)
-        supervisor = Supervisor([server], say)
+        wanted = services(self._options, [one.fileno() for one in parts.listeners], parts.environment)
+        servers = [service for service in wanted if service.name == "server"]
+        supervisor = Supervisor(servers, say, self._options.stop_seconds)
         try:
             self._watch(parts, supervisor, time.monotonic() + READY_SECONDS, until_ready=True)
             if not self._is_stopping():
                 # Not sooner, because they would compete with the server's start for the processors.
-                supervisor.add(helpers)
-                parts.add_sandbox(supervisor)
+                supervisor.add([service for service in wanted if service not in servers])
+                self._add_sandbox(parts, supervisor)
+                supervisor.add(self._payments(parts))
                 supervisor.tick(0)
                 parts.record(supervisor)
-                print(_announcement(self._options, parts.environment), flush=True)
+                announce(ready(self._options, parts.environment))
             self._watch(parts, supervisor, float("inf"), until_ready=False)
         finally:
+            announce("stopping ...")
             # No new connection may wait for a server that is stopping.
-            parts.listener.close()
+            for listener in parts.listeners:
+                listener.close()
             supervisor.stop(self._is_urgent)
             parts.home.record(parts.addresses, {})
 
@@ -136,11 +156,23 @@ class Launch:
             if parts.database:
                 parts.database.tick()
             if not until_ready:
-                parts.add_sandbox(supervisor)
-            if until_ready and answers(self._options):
+                self._add_sandbox(parts, supervisor)
+            if until_ready and ("server" not in self._options.parts or answers(self._options)):
                 return
             if time.monotonic() > deadline:
                 raise StartError(f"The server was not ready within {READY_SECONDS:.0f} s.")
+
+    def _payments(self, parts: "Parts") -> list[Service]:
+        """Return the stand-in of a payment provider, if it is wanted."""
+        if not self._options.payments:
+            return []
+        port = urlsplit(parts.environment["STRIPE_API_BASE"]).port
+        assert port is not None
+        return [payments(port, self._options.data_dir / "payments.json", self._options, parts.environment)]
+
+    def _add_sandbox(self, parts: "Parts", supervisor: Supervisor) -> None:
+        if "sandbox" in self._options.parts:
+            parts.add_sandbox(supervisor)
 
 
 class Parts:
@@ -150,12 +182,12 @@ class Parts:
         self,
         home: Home,
         cluster: Cluster | None,
-        listener: socket.socket,
+        listeners: Sequence[socket.socket],
         environment: Mapping[str, str],
         addresses: Mapping[str, str],
     ) -> None:
         self.home = home
-        self.listener = listener
+        self.listeners = listeners
         self.environment = environment
         self.addresses = addresses
         self.database = KeptDatabase(cluster, say) if cluster else None
@@ -170,29 +202,6 @@ class Parts:
     def record(self, supervisor: Supervisor) -> None:
         """Record which processes run."""
         self.home.record(self.addresses, supervisor.pids())
-
-    def restart_database(self) -> None:
-        """Restart an embedded database that stopped, on the same port, because every process knows that."""
-        if self._cluster is None or not self._cluster.has_ended():
-            return
-        say("the database stopped; restarting it")
-        if self._cluster.start() != self.addresses["DATABASE_URL"]:
-            raise StartError("Another process took the database's port; start the gateway again.")
-
-
-def _announcement(options: Options, environment: Mapping[str, str]) -> str:
-    """Return the line that scripts wait for, `ready: <base url>`, followed by the addresses to visit."""
-    portal = environment.get("PORTAL_URL", options.base_url).rstrip("/")
-    lines = [
-        f"ready: {options.base_url}",
-        f"  portal     {portal}/",
-        f"  console    {options.base_url}/admin/",
-        f"  reference  {options.base_url}/docs",
-    ]
-    if not options.is_production:
-        app = f"http://127.0.0.1:{environment.get('DEMO_APP_PORT', '8900')}"
-        lines.append(f"  demo       `make demo` makes a paid call; `make demo-app` serves an example app at {app}")
-    return "\n".join(lines)
 
 
 def say(message: str) -> None:

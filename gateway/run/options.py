@@ -1,6 +1,6 @@
 """Reads the options of `make run` from the environment."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,8 @@ __all__ = ["PROJECT_DIR", "Options"]
 
 WILDCARD_HOSTS = ("", "0.0.0.0", "::", "*")  # noqa: S104 - recognised, not listened on
 PORT_MAX = 65535
+PARTS = ("server", "worker", "sandbox", "beat")
+"""What `--only` chooses from; the worker of sandbox runs is started only if the configuration needs it."""
 CUT_SECONDS = 10.0
 """How long a server needs at most to end what it has cut after DRAIN_SECONDS."""
 
@@ -28,13 +30,15 @@ class Options:
     workers: int
     stop_seconds: float
     is_production: bool
+    payments: bool = False
+    parts: Collection[str] = PARTS
 
     @classmethod
-    def read(cls, environment: Mapping[str, str]) -> "Options":
+    def read(cls, environment: Mapping[str, str], parts: Collection[str] = PARTS) -> "Options":
         """Read the options; an empty variable counts as absent. Raises StartError with all problems."""
         given = {name: value for name, value in environment.items() if value}
         problems: list[str] = []
-        host = given.get("HOST", "127.0.0.1")
+        host = given.get("HOST", "localhost")
         port = _number(given, "PORT", 8000, PORT_MAX, problems)
         is_production = given.get("GATEWAY_ENV") == "production"
         options = cls(
@@ -47,6 +51,8 @@ class Options:
             workers=_number(given, "WEB_CONCURRENCY", 1, 256, problems),
             stop_seconds=_stop_seconds(given, problems),
             is_production=is_production,
+            payments=_payments(given, is_production, problems),
+            parts=parts,
         )
         if is_production:
             problems = [*settings_problems(given, besides=problems), *problems]
@@ -88,6 +94,16 @@ def _seconds(given: Mapping[str, str], name: str, default: float, problems: list
         return seconds
     problems.append(f"{name} must be a number of at least 0, not {given[name]!r}.")
     return default
+
+
+def _payments(given: Mapping[str, str], is_production: bool, problems: list[str]) -> bool:
+    """Return whether the stand-in of a payment provider is wanted, or record a problem."""
+    setting = given.get("PAYMENTS")
+    if setting is None:
+        return False
+    if setting != "demo" or is_production or "STRIPE_SECRET_KEY" in given:
+        problems.append("PAYMENTS can only be demo, outside production and without STRIPE_SECRET_KEY.")
+    return True
 
 
 def _reachable(host: str) -> str:

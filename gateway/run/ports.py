@@ -3,11 +3,12 @@
 import random
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from gateway.run.errors import StartError
 
 BACKLOG = 2048
+LOCALHOST = "localhost"
 
 LISTENER_PORTS = range(20_000, 32_768)
 """Below the ephemeral ports, so that no outgoing connection takes the port of a server that restarts."""
@@ -37,8 +38,32 @@ def is_free(host: str, port: int) -> bool:
 
 
 @contextmanager
-def listen(host: str, port: int) -> Iterator[socket.socket]:
-    """Listen on a port as long as the gateway runs. Raises StartError if it is taken."""
+def listen(host: str, port: int) -> Iterator[list[socket.socket]]:
+    """Listen on a port as long as the gateway runs: for `localhost`, on the loopback address of either IP version that this
+    machine has. Raises StartError if it is taken."""
+    with ExitStack() as stack:
+        if host == LOCALHOST:
+            listeners = [stack.enter_context(_listener("127.0.0.1", port))]
+            if has_ipv6_loopback():
+                listeners.append(stack.enter_context(_listener("::1", port)))
+            yield listeners
+        else:
+            yield [stack.enter_context(_listener(host, port))]
+
+
+def has_ipv6_loopback() -> bool:
+    """Return whether a socket can be bound to ::1."""
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def _listener(host: str, port: int) -> Iterator[socket.socket]:
+    """Listen on one address. Raises StartError if that is not possible."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
@@ -46,8 +71,8 @@ def listen(host: str, port: int) -> Iterator[socket.socket]:
     family, kind, protocol, _, address = found[0]
     with socket.socket(family, kind, protocol) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Accepted connections inherit the option. uvicorn assumes that a socket passed by number is a local one and
-        # does not set it, and then the body of a response would wait 40 ms for the acknowledgement of its headers.
+        # Accepted connections inherit the option. Without it, the body of a response would wait 40 ms for the
+        # acknowledgement of its headers.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             listener.bind(address)

@@ -1,13 +1,12 @@
 """Defines a gateway's processes other than its database, and how each is started."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.run.options import Options
 
-DRAIN_SECONDS = 10
 SANDBOX_RUNS_AT_ONCE = 4
 
 
@@ -21,13 +20,20 @@ class Service:
     file_descriptors: tuple[int, ...] = ()
 
 
-def services(options: Options, listener: int, environment: Mapping[str, str]) -> list[Service]:
-    """Return the ASGI server on the socket `listener`, the Celery worker and the scheduler."""
-    return [
-        Service("server", _server(options, listener), environment, (listener,)),
+def services(options: Options, listeners: Sequence[int], environment: Mapping[str, str]) -> list[Service]:
+    """Return those wanted of the ASGI server on the sockets `listeners`, the Celery worker and the scheduler, in this order."""
+    every = [
+        Service("server", _server(options, listeners), environment, tuple(listeners)),
         Service("worker", _worker("celery", 2), environment),
         Service("beat", _beat(options.data_dir), environment),
     ]
+    return [service for service in every if service.name in options.parts]
+
+
+def payments(port: int, state: Path, options: Options, environment: Mapping[str, str]) -> Service:
+    """Return the stand-in of a payment provider, which keeps its records in the file `state`."""
+    command = (sys.executable, "-m", "tests.support.stripe", "--port", str(port), "--gateway", options.base_url)
+    return Service("payments", (*command, "--state", str(state), "--quiet"), environment)
 
 
 def sandbox(environment: Mapping[str, str]) -> Service:
@@ -35,31 +41,13 @@ def sandbox(environment: Mapping[str, str]) -> Service:
     return Service("sandbox", _worker("sandbox", SANDBOX_RUNS_AT_ONCE), environment)
 
 
-def _server(options: Options, listener: int) -> tuple[str, ...]:
-    """Return uvicorn's command line.
+def _server(options: Options, listeners: Sequence[int]) -> tuple[str, ...]:
+    """Return the server's command line.
 
-    The supervisor owns the socket, so that a restarted server takes over the waiting connections. Proxies are handled
-    by the application (TRUSTED_PROXIES): uvicorn by itself would trust every process of this machine.
+    The supervisor owns the sockets, so that a restarted server takes over the waiting connections.
     """
-    flags = {
-        "--fd": str(listener),
-        "--workers": str(options.workers),
-        "--loop": "uvloop",
-        "--http": "gateway.server.protocol:Bounded",
-        "--ws": "gateway.server.sockets:BoundedSocket",
-        "--log-level": "warning",
-        "--timeout-graceful-shutdown": str(DRAIN_SECONDS),
-    }
-    arguments = [part for pair in flags.items() for part in pair]
-    return (
-        sys.executable,
-        "-m",
-        "uvicorn",
-        "gateway.asgi:application",
-        "--no-access-log",
-        "--no-proxy-headers",
-        *arguments,
-    )
+    sockets = [part for number in listeners for part in ("--fd", str(number))]
+    return (sys.executable, "-m", "gateway.server", *sockets, "--workers", str(options.workers))
 
 
 def _worker(queue: str, concurrency: int) -> tuple[str, ...]:

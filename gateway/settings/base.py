@@ -29,7 +29,7 @@ FIELD_ENCRYPTION_KEYS: list[str] = env.list("FIELD_ENCRYPTION_KEYS", default=[])
 DEBUG = False
 ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=["*"])
 
-HOST = env("HOST", default="127.0.0.1")
+HOST = env("HOST", default="localhost")
 PORT = env.int("PORT", default=8000)
 GATEWAY_BASE_URL = env("GATEWAY_BASE_URL", default=f"http://{HOST}:{PORT}").rstrip("/")
 PORTAL_URL = env("PORTAL_URL", default=GATEWAY_BASE_URL).rstrip("/")

@@ -26,11 +26,6 @@ class AppGateway(GatewayProcess):
         return f"{self.app_origin}/example/"
 
     @property
-    def portal_url(self) -> str:
-        """Name the portal by a host that passkeys accept, as they accept no bare address."""
-        return f"http://localhost:{self.port}"
-
-    @property
     def environment(self) -> dict[str, str]:
         named = super().environment | {"DEMO_APP_PORT": str(self.app_port), "LOG_LEVEL": "DEBUG"}
         return named | (_payments(self.provider) if self.provider else {})
@@ -54,7 +49,7 @@ class DemoApp(GatewayProcess):
     """The example app."""
 
     def is_ready(self) -> bool:
-        return f"ready: {self.base_url}/example/" in self.stdout
+        return f"ready: http://127.0.0.1:{self.port}/example/" in self.stdout
 
 
 def _payments(provider: FakeStripe) -> dict[str, str]:

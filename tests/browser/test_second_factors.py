@@ -16,14 +16,14 @@ from tests.browser.person import PASSWORD, Person
 @pytest.fixture
 def resident(person: Person, gateway: AppGateway) -> Person:
     """Somebody with an account, at the portal by a name that passkeys accept."""
-    person.sign_up_at_the_portal(gateway.portal_url)
+    person.sign_up_at_the_portal(gateway.base_url)
     return person
 
 
 def test_a_passkey_signs_in_without_a_password(resident: Person, gateway: AppGateway) -> None:
     page = resident.page
     _plug_in_an_authenticator(page)
-    page.goto(f"{gateway.portal_url}/account/2fa/webauthn/add/")
+    page.goto(f"{gateway.base_url}/account/2fa/webauthn/add/")
     page.get_by_label("Name").fill("My laptop")
     page.get_by_role("button", name="Add passkey").click()
     expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
@@ -36,8 +36,8 @@ def test_a_passkey_signs_in_without_a_password(resident: Person, gateway: AppGat
 def test_a_passkey_that_cannot_be_used_is_told_in_words(person: Person, gateway: AppGateway) -> None:
     _plug_in_an_authenticator(person.page)
     for portal, words in (
-        (gateway.base_url, "do not work at this address"),
-        (gateway.portal_url, "No passkey was used"),
+        (f"http://127.0.0.1:{gateway.port}", "do not work at this address"),
+        (gateway.base_url, "No passkey was used"),
     ):
         person.page.goto(f"{portal}/account/login/")
         person.page.get_by_role("button", name="Sign in with a passkey").click()
@@ -48,7 +48,7 @@ def test_an_authenticator_app_is_asked_for_and_a_recovery_code_stands_in_once(
     resident: Person, gateway: AppGateway
 ) -> None:
     page = resident.page
-    page.goto(f"{gateway.portal_url}/account/2fa/totp/activate/")
+    page.goto(f"{gateway.base_url}/account/2fa/totp/activate/")
     secret = page.get_by_label("Authenticator secret").input_value()
     page.get_by_label("Code", exact=False).last.fill(_code(secret))
     page.get_by_role("button", name="Activate").click()

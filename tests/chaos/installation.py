@@ -133,9 +133,9 @@ class Installation:
         return [*servers, jobs]
 
     def _server(self, name: str, port: int) -> Service:
-        listener = self._stack.enter_context(listen(LOOPBACK, port))
+        listeners = self._stack.enter_context(listen(LOOPBACK, port))
         options = Options.read({**self._environment, "PORT": str(port)})
-        server, *_ = services(options, listener.fileno(), self._environment)
+        server, *_ = services(options, [one.fileno() for one in listeners], self._environment)
         return replace(server, name=name)
 
     def _settings(self, config: Path) -> dict[str, str]:

@@ -71,7 +71,7 @@ def _signed(gateway: Gateway, method: str, url: str) -> dict[str, str]:
 def _run_in_python(example: str, gateway: DemoGateway, directory: Path) -> str:
     assert ALICE in example
     script = directory / "example.py"
-    local = example.replace("http://127.0.0.1:8000", gateway.base_url)
+    local = example.replace("http://localhost:8000", gateway.base_url)
     script.write_text(local.replace(".data", str(gateway.data_dir)))
     told = gateway.run(str(script), PYTHONPATH=str(CLIENT))
     assert told.returncode == 0, told.stderr

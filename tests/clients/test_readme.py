@@ -52,11 +52,11 @@ def amounts_of(label: str, text: str) -> list[int]:
 def test_the_example_is_short_and_runs(demo_gateway: DemoGateway, readme: Path, tmp_path: Path) -> None:
     example = example_of(readme)
     assert len([line for line in example.splitlines() if line.strip()]) < EXAMPLE_LINES_MAX
-    assert "http://127.0.0.1:8000" in example
+    assert "http://localhost:8000" in example
     assert ".data/demo-product.pem" in example
     script = tmp_path / "example.py"
     script.write_text(
-        example.replace("http://127.0.0.1:8000", demo_gateway.base_url).replace(".data", str(demo_gateway.data_dir))
+        example.replace("http://localhost:8000", demo_gateway.base_url).replace(".data", str(demo_gateway.data_dir))
     )
     told = demo_gateway.run(str(script), PYTHONPATH=str(ROOT / "clients" / "python"))
     assert told.returncode == 0, told.stderr
@@ -126,4 +126,4 @@ def test_the_demo_tells_each_step_and_what_it_cost(demo_gateway: DemoGateway) ->
 def test_the_demo_without_a_gateway_says_what_to_do(demo_gateway: DemoGateway, tmp_path: Path) -> None:
     told = demo_gateway.run("manage.py", "demo", DATA_DIR=str(tmp_path), PORT="1")
     assert (told.returncode, told.stdout) == (1, "")
-    assert told.stderr == "No gateway answers at http://127.0.0.1:1; start one with `make run` first.\n"
+    assert told.stderr == "No gateway answers at http://localhost:1; start one with `make run` first.\n"

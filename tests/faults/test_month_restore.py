@@ -34,7 +34,7 @@ def copy() -> Iterator[str]:
 
 def run_of_page(program: str, url: str, dump: Path) -> subprocess.CompletedProcess[str]:
     """Run the guide's command of a PostgreSQL program."""
-    [line] = re.findall(rf"^{program} .+$", PAGE.read_text(), re.MULTILINE)
+    [line] = re.findall(rf'^{program} .*"\$DATABASE_URL".*$', PAGE.read_text(), re.MULTILINE)
     _, *arguments = shlex.split(line.replace("$DATABASE_URL", url).replace("gateway.dump", str(dump)))
     command = [binaries.find(None, os.environ).program(program), *arguments]
     return subprocess.run(command, capture_output=True, text=True)

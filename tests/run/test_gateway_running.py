@@ -4,6 +4,8 @@ import os
 import re
 import signal
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,13 +31,15 @@ def gateway() -> Iterator[GatewayProcess]:
 
 
 def test_says_ready_once_and_nothing_else_than_news(gateway: GatewayProcess) -> None:
-    applied, operator, ready, *places = gateway.stdout.splitlines()
+    database, preparing, applied, operator, ready, *places = gateway.stdout.splitlines()
+    assert database == "starting the database ..."
+    assert preparing == "preparing the database (migrations, configuration) ..."
     assert applied.startswith("demo.yaml applied: ")
     assert operator.startswith("operator: operator@localhost (did:web:localhost:operator), password: ")
     assert ready == f"ready: {gateway.base_url}"
     assert places == [
         f"  portal     {gateway.base_url}/",
-        f"  console    {gateway.base_url}/admin/",
+        f"  console    {gateway.base_url}/admin/, as operator@localhost; the password is in {gateway.data_dir}/operator.txt",
         f"  reference  {gateway.base_url}/docs",
         "  demo       `make demo` makes a paid call; `make demo-app` serves an example app at http://127.0.0.1:8900",
     ]
@@ -165,8 +169,8 @@ def test_leaves_nothing_behind_when_it_is_killed_with_its_server(gateway: Gatewa
 def test_finds_its_data_again(gateway: GatewayProcess) -> None:
     known = load(gateway.data_dir)
     gateway.start().wait_until_ready()
-    applied, ready, *_ = gateway.stdout.splitlines()
-    assert "created" not in applied
+    *steps, ready, _, _, _, _ = gateway.stdout.splitlines()
+    assert steps == ["starting the database ...", "preparing the database (migrations, configuration) ..."]
     assert ready == f"ready: {gateway.base_url}"
     assert load(gateway.data_dir) == known
 
@@ -175,10 +179,32 @@ def test_does_not_undo_what_a_file_has_set(gateway: GatewayProcess) -> None:
     assert price_of_fast(gateway) == "{'input_token': '7', 'output_token': '9'}"
 
 
+def test_is_backed_up_and_restored_as_the_operations_page_says(gateway: GatewayProcess, tmp_path: Path) -> None:
+    page = (PROJECT_DIR / "docs" / "operations.md").read_text().partition("### The database of `make run`")[2]
+    backup, restore = re.findall(r"```sh\n(.*?)```", page.partition("\n## ")[0], re.DOTALL)
+    run_script(gateway, backup, tmp_path)
+    apply_price(gateway, tmp_path, 8)
+    addresses = "".join(line for line in backup.splitlines(keepends=True) if "pg_dump" not in line)
+    run_script(gateway, addresses + restore, tmp_path)
+    assert price_of_fast(gateway) == "{'input_token': '7', 'output_token': '9'}"
+    eventually(lambda: gateway.health() == 200)
+
+
+def run_script(gateway: GatewayProcess, script: str, folder: Path) -> None:
+    """Run commands of the page in a shell, with the paths of this gateway."""
+    script = script.replace(".venv/bin/python", sys.executable).replace('".data"', f'"{gateway.data_dir}"')
+    command = ["bash", "-euc", script.replace("gateway.dump", str(folder / "gateway.dump"))]
+    outcome = subprocess.run(
+        command, cwd=PROJECT_DIR, env=gateway.environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+    )
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+
+
 def test_stops_cleanly_and_frees_its_port(gateway: GatewayProcess) -> None:
     assert gateway.stop(signal.SIGINT) == 0
     assert processes_of(gateway.data_dir) == []
     assert gateway.health() == 0
     assert gateway.children() == {}
+    assert gateway.stdout.splitlines()[-1] == "stopping ..."
     assert gateway.complaints == ""
     assert not (gateway.data_dir / "postgres" / "postmaster.pid").exists()

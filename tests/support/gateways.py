@@ -56,7 +56,7 @@ class GatewayProcess:
     @property
     def base_url(self) -> str:
         """Return its base URL."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://localhost:{self.port}"
 
     @property
     def stdout(self) -> str:

@@ -1,6 +1,7 @@
 """The fake provider's objects by id, in order of creation, each in one mode."""
 
 import copy
+import json
 import secrets
 import string
 import threading
@@ -78,6 +79,16 @@ class Store:
         with self.lock:
             rows = list(self._objects.values())
         return [row for row in reversed(rows) if row["object"] == kind and live in {None, self._live[row["id"]]}]
+
+    def dump(self) -> str:
+        """Return all objects as JSON."""
+        with self.lock:
+            return json.dumps([self._objects, self._live])
+
+    def load(self, text: str) -> None:
+        """Replace all objects by those of a dump."""
+        with self.lock:
+            self._objects, self._live = json.loads(text)
 
     def clear(self) -> None:
         """Forget everything."""
