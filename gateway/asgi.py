@@ -15,6 +15,9 @@ from django.core.asgi import get_asgi_application  # noqa: E402
 
 django.setup()
 
+from gateway.static_files import collect_static_files  # noqa: E402
+
+collect_static_files()  # before the middleware reads them
 django_application = get_asgi_application()
 
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402

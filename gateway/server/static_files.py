@@ -1,4 +1,4 @@
-"""Static files: compressed and named by content hash when `prepare` collects them, and served on the event loop."""
+"""Static files: compressed and named by content hash when they are collected, and served on the event loop."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -16,8 +16,7 @@ class CollectedFiles(CompressedManifestStaticFilesStorage):
     """Names each file by its content's hash, so that a browser may cache it forever."""
 
     def stored_name(self, name: str) -> str:
-        """Return the name with its hash, or the plain one in a process for which nothing was collected
-        (`runserver`)."""
+        """Return the name with its hash, or the plain one in a process for which nothing was collected (a command)."""
         return super().stored_name(name) if self.hashed_files else name
 
 

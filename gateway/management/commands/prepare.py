@@ -1,6 +1,5 @@
 """Prepares a database for the gateway's start; used by `make run` and by deployments."""
 
-import fcntl
 import os
 import secrets
 from io import StringIO
@@ -18,6 +17,7 @@ from accounts.operations import signing_keys
 from gateway.config.known import is_configured
 from gateway.core.database.server import ServerAway, server_version
 from gateway.run.files import write_private
+from gateway.static_files import collect_static_files
 from integrations.operations import sandbox_worker
 
 POSTGRESQL_OLDEST = 150000
@@ -84,17 +84,6 @@ class Command(BaseCommand):
         )
         if not given:
             write_private(Path(settings.DATA_DIR) / "operator.txt", f"{OPERATOR_DID}\n{email}\n{password}\n")
-
-
-def collect_static_files() -> None:
-    """Fill STATIC_ROOT with compressed files named by their content. Processes that share it run one at a time."""
-    settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
-    directory = os.open(settings.STATIC_ROOT, os.O_RDONLY)
-    try:
-        fcntl.flock(directory, fcntl.LOCK_EX)
-        call_command("collectstatic", interactive=False, verbosity=0)
-    finally:
-        os.close(directory)
 
 
 def check_database() -> None:
