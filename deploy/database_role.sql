@@ -5,6 +5,10 @@
 --   psql "$OWNER_DATABASE_URL" --set ON_ERROR_STOP=1 --file deploy/database_role.sql
 --   psql "$OWNER_DATABASE_URL" --command "\password gateway_app"
 --
+-- The first run creates the role, for which the owner needs CREATEROLE. Without it, let a superuser create the role first:
+--   CREATE ROLE gateway_app LOGIN;
+--   \password gateway_app
+--
 -- One transaction: a gateway that is running never has more rights than at its end, nor fewer, and a run that fails changes nothing.
 BEGIN;
 
@@ -12,9 +16,13 @@ DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'gateway_app') THEN
     CREATE ROLE gateway_app LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE;
   END IF;
+EXCEPTION WHEN insufficient_privilege THEN
+  RAISE EXCEPTION 'the role gateway_app does not exist, and % may not create it', current_user
+    USING HINT = 'As a superuser: CREATE ROLE gateway_app LOGIN; then run this again.';
 END $$;
 
--- Whatever it was granted before, it has what follows.
+-- Whatever it was granted before, it has what follows. Databases that were made before PostgreSQL 15 let everybody create.
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 REVOKE ALL ON SCHEMA public FROM gateway_app;
 REVOKE ALL ON ALL TABLES IN SCHEMA public FROM gateway_app;
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM gateway_app;

@@ -18,6 +18,8 @@ from django.db.migrations.executor import MigrationExecutor
 LOCK_KEY = 0x67617465776173
 """The lock against concurrent installations of the same function; "gatewas" in ASCII."""
 
+_FUNCTION = re.compile(r"CREATE OR REPLACE FUNCTION (\w+)\(.*?\bAS \$\$(.*?)\$\$", re.DOTALL)
+_VIEW = re.compile(r"CREATE OR REPLACE VIEW (\w+) ")
 _TRIGGER = re.compile(r"CREATE OR REPLACE TRIGGER .+?;", re.DOTALL)
 _NAMES = re.compile(r"TRIGGER (\w+)\s.+\sON (\w+)\s.+\sFUNCTION (\w+)\(", re.DOTALL)
 _TRIGGERS = """
@@ -52,6 +54,20 @@ def install(using: str) -> None:
     with connections[using].cursor() as cursor:
         for statement in _changes(cursor):
             cursor.execute(statement)
+
+
+def differences(using: str) -> list[str]:
+    """Return the names of functions, views and triggers that `install` would create or replace; only reads. Of a view, only
+    the absence is noticed."""
+    text = "\n".join(sources())
+    with connections[using].cursor() as cursor:
+        cursor.execute("SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schema()::regnamespace")
+        functions = set(cursor.fetchall())
+        cursor.execute("SELECT viewname FROM pg_views WHERE schemaname = current_schema()")
+        views = {name for (name,) in cursor.fetchall()}
+        triggers = [statement.split()[4] for statement in _changes(cursor) if statement.startswith("CREATE")]
+    missing = [name for name, body in _FUNCTION.findall(text) if (name, body) not in functions]
+    return sorted({*missing, *(name for name in _VIEW.findall(text) if name not in views), *triggers})
 
 
 def sources() -> Iterator[str]:

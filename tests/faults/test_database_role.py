@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from billing.queries import audit
+from gateway.management import schema
 from organizations.models import AuditEntry, Organization
 from organizations.tasks import purge_audit_log
 from tests.billing.months import conftest as months_ledger
@@ -207,3 +209,42 @@ def test_the_script_revokes_other_grants(role: str) -> None:
 def test_a_forbidden_statement_is_refused(role: str, statement: str) -> None:
     with psycopg.connect(url_of(role)) as application, pytest.raises(psycopg.errors.InsufficientPrivilege):
         application.execute(statement.encode())
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """Undo everything afterwards, the change of role as well."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+@pytest.mark.parametrize(
+    ("change", "lacks"),
+    [
+        ("SELECT", None),
+        ("DELETE FROM django_migrations WHERE id = (SELECT max(id) FROM django_migrations)", "migrations to apply: 1"),
+        (
+            "CREATE OR REPLACE FUNCTION billing_refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+            "functions, views or triggers that differ: billing_refuse_change",
+        ),
+        (
+            "ALTER TABLE billing_transfer DISABLE TRIGGER transfer_stays",
+            "functions, views or triggers that differ: transfer_stays",
+        ),
+        (
+            "INSERT INTO django_migrations (app, name, applied) VALUES ('billing', '9999_of_a_newer_version', now())",
+            None,
+        ),
+    ],
+    ids=["none", "migration", "function", "trigger", "newer version"],
+)
+def test_what_the_role_may_not_change_is_said(stage: Stage, role: str, change: str, lacks: str | None) -> None:
+    with undone(), connection.cursor() as cursor:
+        cursor.execute(change)
+        cursor.execute(f"SET LOCAL ROLE {role}")
+        if lacks is None:
+            schema.bring_up_to_date()
+        else:
+            with pytest.raises(CommandError, match=re.escape(f"({lacks}), and the role {role} may not change it: run")):
+                schema.bring_up_to_date()

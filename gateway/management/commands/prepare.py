@@ -16,6 +16,7 @@ from django.utils import timezone
 from accounts.operations import signing_keys
 from gateway.config.known import is_configured
 from gateway.core.database.server import ServerAway, server_version
+from gateway.management.schema import bring_up_to_date
 from gateway.run.files import write_private
 from gateway.static_files import collect_static_files
 from integrations.operations import sandbox_worker
@@ -31,7 +32,7 @@ class Command(BaseCommand):
     """Collects static files, migrates, creates the first signing keys, applies GATEWAY_CONFIG and, outside production,
     creates an operator."""
 
-    help = "Collect static files, migrate, apply GATEWAY_CONFIG and create a development operator. Safe to repeat."
+    help = "Collect static files, migrate if the role may, apply GATEWAY_CONFIG and create a development operator. Safe to repeat."
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -41,7 +42,7 @@ class Command(BaseCommand):
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK_KEY])
             try:
-                call_command("migrate", verbosity=0, interactive=False)
+                bring_up_to_date()
                 signing_keys.ensure_active_key(now=timezone.now())
                 self._apply(self._config())
                 sandbox_worker.mark_whether_wanted()

@@ -1,0 +1,189 @@
+"""The unit and the image's command run as the restricted role, on a database that its owner prepared."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator, Mapping
+from configparser import ConfigParser
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+import requests
+
+from gateway.run.__main__ import main
+from gateway.run.options import PROJECT_DIR
+from gateway.run.postgres import Cluster
+from tests.support.concurrency import eventually
+from tests.support.database import make_home
+from tests.support.gateways import GatewayProcess
+
+DEPLOY = PROJECT_DIR / "deploy"
+HOST = "gateway.example"
+PASSWORD = "only-for-this-test"
+SECRETS = {"SECRET_KEY": "s" * 40, "FIELD_ENCRYPTION_KEYS": urlsafe_b64encode(b"k" * 32).decode()}
+CONFIGURATION = """
+products: [{slug: studio, name: Studio}]
+upstreams: [{name: cloud, adapter: openai, base_url: "https://models.example/v1", api_key: sk-1}]
+aliases:
+  - name: fast
+    max_output_tokens: 100
+    context_tokens: 1000
+    deployments: [{upstream: cloud, model: small-1}]
+    price: {input_token: "0.15", output_token: "0.60"}
+credits: [{account: "did:web:studio.example:ada", amount_microusd: 1000, key: first}]
+"""
+
+
+class ShippedGateway(GatewayProcess):
+    """A gateway whose public address is not its own."""
+
+    def is_ready(self) -> bool:
+        return f"ready: https://{HOST}\n" in self.stdout
+
+
+@dataclass
+class Database:
+    """An operator's database: a server, and the URLs of a superuser, an owner, and the gateway's role."""
+
+    cluster: Cluster
+
+    def url(self, role: str, name: str = "gateway") -> str:
+        at = urlsplit(self.cluster.url)
+        return at._replace(netloc=f"{role}:{PASSWORD}@127.0.0.1:{at.port}", path=f"/{name}").geturl()
+
+    def run(self, statement: str, url: str = "") -> None:
+        with psycopg.connect(url or self.cluster.url, autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """Make a database as the operator's guide says: prepared by its owner, then the script of the role."""
+    database = Database(Cluster(make_home(), durable=False))
+    database.cluster.start()
+    try:
+        database.run(f"CREATE ROLE owner LOGIN CREATEROLE PASSWORD '{PASSWORD}'")
+        database.run("CREATE DATABASE made OWNER owner")
+        database.run("CREATE DATABASE empty OWNER owner")
+        prepared = manage(tmp_path_factory.mktemp("owner"), "prepare", DATABASE_URL=database.url("owner", "made"))
+        assert prepared.returncode == 0, prepared.stderr
+        database.run((DEPLOY / "database_role.sql").read_text(), database.url("owner", "made"))
+        database.run(f"ALTER ROLE gateway_app PASSWORD '{PASSWORD}'", database.url("owner", "made"))
+        yield database
+    finally:
+        database.cluster.stop()
+
+
+def manage(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in production."""
+    settings = {**documented(folder), **environment}
+    return GatewayProcess(data_dir=folder / "data", settings=settings).manage(*arguments)
+
+
+def documented(folder: Path) -> dict[str, str]:
+    """Return the environment that the guide to deploying shows, with values for what it leaves out."""
+    text = (DEPLOY / "README.md").read_text(encoding="utf-8")
+    shown = dict(re.findall(r"^([A-Z_]+)=(\S+)", text, re.MULTILINE))
+    assert shown.keys() >= SECRETS.keys() | {"DATABASE_URL", "GATEWAY_CONFIG", "WEB_CONCURRENCY"}
+    config = folder / "gateway.yaml"
+    config.write_text(CONFIGURATION)
+    return {**shown, **SECRETS, "GATEWAY_CONFIG": str(config)}
+
+
+def unit() -> tuple[list[str], Mapping[str, str]]:
+    """Return the command and the environment of the unit."""
+    parser = ConfigParser(strict=False, interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read(DEPLOY / "account-gateway.service")
+    service = parser["Service"]
+    return shlex.split(service["ExecStart"]), dict([service["Environment"].split("=", 1)])
+
+
+def image() -> tuple[list[str], Mapping[str, str]]:
+    """Return the command and the environment of the image."""
+    text = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
+    environment = dict(
+        word.split("=", 1) for line in re.findall(r"^ENV (.+)", text, re.MULTILINE) for word in line.split()
+    )
+    return json.loads(re.findall(r"^CMD (.+)", text, re.MULTILINE)[-1]), environment
+
+
+@pytest.mark.parametrize("shipped", [unit, image])
+def test_starts_and_answers_under_the_role_that_owns_nothing(
+    database: Database, tmp_path: Path, shipped: object
+) -> None:
+    assert callable(shipped)
+    [(python, *arguments), environment] = shipped()
+    assert Path(python).name == "python"
+    settings = {**documented(tmp_path), **environment, "DATABASE_URL": database.url("gateway_app", "made")}
+    gateway = ShippedGateway(data_dir=tmp_path / "data", command=[sys.executable, *arguments])
+    gateway.settings = {
+        **settings,
+        "WEB_CONCURRENCY": "2",
+        "DATA_DIR": str(gateway.data_dir),
+        "PORT": str(gateway.port),
+        "HOST": "127.0.0.1",
+    }
+    with gateway:
+        assert gateway.complaints == ""
+        assert "gateway.yaml applied" in gateway.stdout
+        assert gateway.health() == 200
+        headers = {"Host": HOST, "X-Forwarded-Proto": "https"}
+        keys = requests.get(f"{gateway.base_url}/.well-known/jwks.json", headers=headers, timeout=60)
+        assert keys.status_code == 200
+        assert keys.json()["keys"]
+        token = requests.post(f"{gateway.base_url}/v1/oauth/token", headers=headers, timeout=60)
+        assert (token.status_code, token.json()["error"]) == (400, "invalid_request")
+    assert gateway.wait() == 0
+
+
+def test_a_database_that_nobody_prepared_is_refused_with_what_to_run(database: Database, tmp_path: Path) -> None:
+    refused = manage(tmp_path, "prepare", DATABASE_URL=database.url("gateway_app", "empty"))
+    assert refused.returncode == 1
+    assert re.fullmatch(
+        r"CommandError: The database is not of this version \(migrations to apply: \d+\), and the role gateway_app may not"
+        r" change it: run `manage.py prepare` with DATABASE_URL of the owner of its tables, then deploy/database_role.sql.\n",
+        refused.stderr,
+    )
+
+
+def test_the_script_says_who_may_create_the_role(database: Database) -> None:
+    database.run(f"CREATE ROLE plain LOGIN PASSWORD '{PASSWORD}'")
+    script = (DEPLOY / "database_role.sql").read_text().replace("gateway_app", "gateway_other")
+    with pytest.raises(psycopg.errors.RaiseException, match="the role gateway_other does not exist, and plain may not"):
+        database.run(script, database.url("plain", "made"))
+
+
+def test_only_some_parts_are_started(database: Database, tmp_path: Path) -> None:
+    command = (sys.executable, "-m", "gateway.run", "--only", "worker,sandbox")
+    gateway = GatewayProcess(data_dir=tmp_path / "data", command=command)
+    gateway.settings = {**documented(tmp_path), "DATABASE_URL": database.url("gateway_app", "made")}
+    gateway.start()
+    try:
+        eventually(lambda: "ready: worker, sandbox\n" in gateway.stdout or gateway.has_ended())
+        assert gateway.children().keys() == {"worker"}, "the configuration needs no sandbox"
+        assert gateway.health() == 0
+    finally:
+        gateway.stop()
+
+
+def test_an_unknown_part_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--only", "server,web"])
+    assert "argument --only: web: choose from server,worker,sandbox,beat" in capsys.readouterr().err
+
+
+def test_the_data_directory_is_where_the_unit_and_the_image_provide_one() -> None:
+    assert unit()[1]["DATA_DIR"] == "/var/lib/account-gateway"
+    assert "StateDirectory=account-gateway\n" in (DEPLOY / "account-gateway.service").read_text(encoding="utf-8")
+    text = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
+    folder = image()[1]["DATA_DIR"]
+    assert f"VOLUME {folder}\n" in text
+    [user] = re.findall(r"^USER (\d+):\d+$", text, re.MULTILINE)
+    assert re.search(rf"install --directory --owner={user} --group={user} --mode=0700 {folder}$", text, re.MULTILINE)
