@@ -6,7 +6,6 @@ from datetime import timedelta
 
 from celery import shared_task
 from django.conf import settings
-from django.db import transaction
 from django.utils import timezone
 
 from billing.models import ProviderEvent
@@ -24,6 +23,7 @@ from billing.operations import (
 )
 from billing.queries import audit
 from gateway.core.contract.ids import new_id
+from gateway.core.jobs.operations.messages import notify
 from gateway.core.jobs.operations.recording import job
 
 log = logging.getLogger("billing.tasks")
@@ -98,14 +98,7 @@ def handle_event(event_pk: int) -> None:
 
 def hand_over(event: ProviderEvent) -> None:
     """Send an event to a worker once it is committed; if no worker can be notified, the schedule finds it."""
-
-    def notify() -> None:
-        try:
-            handle_event.apply_async((event.pk,), retry=False)
-        except Exception:
-            log.exception("event %s is left to the scheduled job", event.event_id)
-
-    transaction.on_commit(notify)
+    notify(handle_event, event.pk, f"event {event.event_id}")
 
 
 @job("credits")

@@ -1,13 +1,12 @@
 """The integrations' jobs. Those named execute_ run on the queue `sandbox`, which has its own workers."""
 
-import logging
 from typing import Any
 
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
-from django.db import transaction
 from django.utils import timezone
 
+from gateway.core.jobs.operations.messages import notify
 from gateway.core.jobs.operations.recording import job
 from integrations.models import EvolutionJob, SandboxRun, SandboxSettings
 from integrations.models.execution import Execution
@@ -20,8 +19,6 @@ from integrations.operations import (
     sandbox_runs,
     sandbox_worker,
 )
-
-log = logging.getLogger(__name__)
 
 QUEUE = "sandbox"
 
@@ -96,11 +93,4 @@ def pass_on_cancel(run: SandboxRun) -> None:
 
 def begin(task: Any, execution_id: str) -> None:
     """Queue an execution for a worker; if the queue is unavailable, `tend_executions` does it later."""
-
-    def send() -> None:
-        try:
-            task.apply_async((execution_id,), retry=False, expires=executions.MESSAGE_SECONDS)
-        except Exception:
-            log.exception("%s is left to the scheduled job", execution_id)
-
-    transaction.on_commit(send)
+    notify(task, execution_id, execution_id, expires=executions.MESSAGE_SECONDS)

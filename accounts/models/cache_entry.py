@@ -1,4 +1,4 @@
-"""Shared counters for deployments without Redis: sign-in attempts and used second-factor codes."""
+"""Counters that all processes share: sign-in attempts and used second-factor codes."""
 
 from django.db import models
 

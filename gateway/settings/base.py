@@ -255,10 +255,8 @@ if SEAT_COLLECTION_FROM and not STRIPE_SECRET_KEY:
 INVOICE_SELLER = env.str("INVOICE_SELLER", default="Account Gateway", multiline=True)
 
 REDIS_URL = env("REDIS_URL", default="")
-# Sign-in attempts and used codes are counted across processes: in the database, or in Redis.
+# Sign-in attempts and used codes are counted across processes in the database, which every page needs anyway.
 CACHES = {"default": {"BACKEND": "gateway.core.database.cache.SharedCache", "LOCATION": "accounts_cache_entry"}}
-if REDIS_URL:
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 CELERY_BROKER_URL = env("CELERY_BROKER_URL", default=REDIS_URL or "files://localhost")
 # A request that starts a task never waits for an unreachable broker: the schedule does what was not sent.
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {
@@ -267,6 +265,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {
     "interval_step": 0,
     "interval_max": 0,
 }
+if CELERY_BROKER_URL.startswith(("redis://", "rediss://")):
+    # Without them, a Redis that hangs would be waited for without end. Sending a message takes at most two such waits.
+    CELERY_BROKER_TRANSPORT_OPTIONS |= {"socket_connect_timeout": 0.4, "socket_timeout": 0.4}
 if CELERY_BROKER_URL == "files://localhost":
     _queue = DATA_DIR / "celery"
     CELERY_BROKER_TRANSPORT_OPTIONS |= {

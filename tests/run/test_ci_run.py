@@ -9,7 +9,7 @@ import pytest
 from gateway.run.options import PROJECT_DIR
 
 TOOLS = ("dirname", "env", "mktemp", "sh", "wc")
-STUBS = ("python3", "make", "git", "bwrap", "node", "npm", "chromium")
+STUBS = ("python3", "make", "git", "bwrap", "nginx", "redis-server", "node", "npm", "chromium")
 STUB = "#!/bin/sh\nexit 0\n"
 MAKE = '#!/bin/sh\necho "$1 with $PYTHON at home in $HOME"\n'
 APT_GET = """#!/bin/sh

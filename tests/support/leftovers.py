@@ -21,11 +21,13 @@ _filled_by_migrations: set[str] = set()
 
 @pytest.fixture(autouse=True)
 def fresh_process() -> Iterator[None]:
-    """Reset the log limits of earlier tests, and their signing keys, which may have been rolled back."""
+    """Reset the log limits of earlier tests, their message broker, and their signing keys, which may have been rolled back."""
     from accounts.operations.keyring import keyring
+    from gateway.core.jobs.operations.messages import sender
 
     logs.forget()
     keyring.forget()
+    sender.forget()
     yield
     keyring.forget()
 

@@ -50,7 +50,7 @@ def test_an_event_is_taken_without_waiting_and_swept_once(
     assert {delivery.status for delivery in provider.webhooks.deliveries} == {200}
     waiting = ProviderEvent.objects.filter(handled_at=None)
     assert waiting.count() == len(provider.webhooks.deliveries)
-    assert waiting.count() <= len(no_broker) <= 2 * waiting.count()
+    assert 1 <= len(no_broker) <= 2 * waiting.count()
     assert caplog.text.count("is left to the scheduled job") == waiting.count()
     assert (status(checkout), payer.money) == ("open", (0, 0, 0))
     for _ in range(2):
