@@ -3,6 +3,7 @@ self-contained."""
 
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from django.conf import settings
@@ -32,6 +33,7 @@ CHAPTERS = (
     ("Health", ""),
 )
 
+_rendering = Lock()
 
 
 def _status(status: str) -> dict[str, Any]:
@@ -91,7 +93,12 @@ def complete(result: dict[str, Any], **context: Any) -> dict[str, Any]:
     return result
 
 
-@cache
 def _document() -> bytes:
-    """Render the document once per process: it depends only on code and settings."""
+    """Render the document once per process: it depends only on code and settings. The generator is not thread-safe."""
+    with _rendering:
+        return _rendered()
+
+
+@cache
+def _rendered() -> bytes:
     return dumps(SchemaGenerator().get_schema(request=None, public=True))

@@ -32,9 +32,9 @@ class AnswerWriter:
             self._loop.call_soon(self.flush)
 
     def flush(self) -> None:
-        """Write a delayed head."""
-        if self._head is not None:
-            head, self._head = self._head, None
+        """Write a delayed head, unless the connection was closed meanwhile."""
+        head, self._head = self._head, None
+        if head is not None and not self._transport.is_closing():
             self._transport.write(head)
 
     def close(self) -> None:

@@ -1,13 +1,19 @@
 """The OpenAPI document describes exactly the routes that exist, and each as its action declares it."""
 
 import io
+import json
+from typing import Any
 
+import pytest
 from django.core.management import call_command
 from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
 
+from gateway import reference
 from gateway.core.contract.errors import CATALOGUE, InvalidGrant, InvalidRequest
 from tests.contract.document import document, error_codes, operations
 from tests.contract.routes import mapped_routes
+from tests.support.concurrency import at_once
 
 DESCRIBED = operations()
 MAPPED = {(route.method, route.path.replace("<", "{").replace(">", "}")): route for route in mapped_routes()}
@@ -15,6 +21,21 @@ MAPPED = {(route.method, route.path.replace("<", "{").replace(">", "}")): route 
 
 def test_it_has_every_route_with_its_methods_and_no_other() -> None:
     assert {key for key in DESCRIBED if key[1].startswith("/v1/")} == set(MAPPED)
+
+
+def test_requests_at_once_before_it_is_made_get_the_same_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The generator loads what it extends on first use, which fails where two threads do so at once."""
+    made: list[Any] = []
+    get_schema = SchemaGenerator.get_schema
+
+    def counted(*args: Any, **options: Any) -> Any:
+        made.append(args)
+        return get_schema(*args, **options)
+
+    monkeypatch.setattr(SchemaGenerator, "get_schema", counted)
+    reference._rendered.cache_clear()
+    answers = at_once(*[lambda: Client().get("/openapi.json").content] * 8)
+    assert (len(made), [json.loads(answer) for answer in answers]) == (1, [document()] * 8)
 
 
 def test_it_is_valid_and_made_without_a_warning() -> None:

@@ -5,6 +5,8 @@ import socket
 import struct
 from typing import Any
 
+import uvloop
+
 from gateway.server.answer_writer import AnswerWriter
 from tests.server.crowd import connect
 from tests.support.stage import Stage
@@ -28,6 +30,19 @@ class Transport(asyncio.Transport):
 
     def close(self) -> None:
         self.calls.append(b"closed")
+
+    def is_closing(self) -> bool:
+        return b"closed" in self.calls
+
+
+class Connection(asyncio.Protocol):
+    """Sets `lost` when its connection is closed."""
+
+    def __init__(self) -> None:
+        self.lost = asyncio.Event()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.lost.set()
 
 
 async def test_a_whole_answer_is_one_write_and_further_pieces_are_their_own() -> None:
@@ -57,6 +72,24 @@ async def test_a_head_goes_out_before_the_connection_is_closed() -> None:
     writer.close()
     await asyncio.sleep(0)
     assert transport.calls == [b"head", b"closed"]
+
+
+def test_a_head_is_dropped_with_a_connection_that_was_lost_in_the_same_turn() -> None:
+    assert uvloop.run(_errors_of_a_lost_connection()) == []
+
+
+async def _errors_of_a_lost_connection() -> list[Any]:
+    """Write a head on a closed connection, and return what the event loop would log."""
+    loop, errors = asyncio.get_running_loop(), list[Any]()
+    loop.set_exception_handler(lambda _, context: errors.append(context))
+    ours, theirs = socket.socketpair()
+    with theirs:
+        transport, protocol = await loop.create_connection(Connection, sock=ours)
+        transport.abort()
+        await protocol.lost.wait()
+        AnswerWriter(transport, loop).write(b"head")
+        await asyncio.sleep(0)
+    return errors
 
 
 def test_an_answer_is_one_packet(stage: Stage) -> None:
