@@ -38,6 +38,7 @@ class Bounded(HttpToolsProtocol):
         self._unread_bytes = 0
         self._undigested_bytes = 0
         self._is_in_message = False
+        self._has_body_begun = False
         self._is_too_large = False
         self._is_handed_over = False
         self._running: RequestResponseCycle | None = None
@@ -81,6 +82,7 @@ class Bounded(HttpToolsProtocol):
         if len(self.pipeline) >= PIPELINED_REQUESTS_MAX:
             raise HttpParserError("too many pipelined requests")
         self._is_in_message = True
+        self._has_body_begun = False
         self._since = self.loop.time()
         super().on_message_begin()
 
@@ -108,6 +110,7 @@ class Bounded(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """Receive a piece of the body; the head and extensions of its chunk have been parsed with it."""
         self._undigested_bytes = 0
+        self._has_body_begun = True
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -157,11 +160,19 @@ class Bounded(HttpToolsProtocol):
         if self.cycle is not None and not self.cycle.response_complete:
             if not self._is_in_message:
                 return False
-            # A reader of a body limits its pauses; this covers a body that never begins.
-            patience += settings.BODY_SECONDS + settings.LARGE_BODY_WAIT_SECONDS
+            patience += self._body_patience()
         elif not self._is_in_message:
             patience = max(patience, self.timeout_keep_alive)
         return now - self._since > patience
+
+    def _body_patience(self) -> float:
+        """Return how long the body of a request that is not responded to may take.
+
+        Its reader limits the pauses of a body that has begun. A client that waits for 100 does not owe one yet.
+        """
+        if self._has_body_begun or self.cycle.waiting_for_100_continue:
+            return settings.BODY_SECONDS + settings.LARGE_BODY_WAIT_SECONDS
+        return settings.BODY_IDLE_SECONDS
 
     def _is_unread_too_long(self, now: float) -> bool:
         """Return whether a response is buffered here and the client does not read it.

@@ -82,6 +82,18 @@ def test_pipelined_requests_are_answered_in_order_up_to_a_limit(stage: Stage) ->
     assert ask(stage, (GET + b"\r\n") * 10_000).count(b"HTTP/1.1 ") <= PIPELINED_REQUESTS_MAX + 1
 
 
+def test_a_body_that_never_begins_ends_the_connection_long_before_a_body_must_be_complete(
+    stage: Stage, settings: Any
+) -> None:
+    settings.HEAD_SECONDS = settings.BODY_IDLE_SECONDS = 0.2
+    settings.BODY_SECONDS = settings.LARGE_BODY_WAIT_SECONDS = 10_000.0
+    alias, caller = stage.model(max_output_tokens=20), stage.caller()
+    heads = [raw_request(caller, chat(alias)).partition(b"\r\n\r\n")[0] for _ in range(2)]
+    openings = [heads[0] + b"\r\n\r\n", heads[1] + b"\r\nExpect: 100-continue\r\n\r\n"]
+    with crowd(stage.origin, openings) as clients:
+        eventually(lambda: count_open(clients) == 0)
+
+
 def test_what_cannot_be_parsed_is_not_answered_within_another_answer(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=20), stage.caller()
     with stage.upstream.holding(), connect(stage.origin) as connection:
