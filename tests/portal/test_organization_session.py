@@ -157,3 +157,44 @@ def test_only_an_owner_renames(alice: Browser) -> None:
 def test_renaming_is_no_route_for_tokens(alice: Browser) -> None:
     _, founded = alice("POST", ROOT, {"name": "Acme"})
     assert alice("PUT", f"/v1/organizations/{founded['orgId']}", {"name": "Mine"})[0] == 405
+
+
+FORM = b'--x\r\nContent-Disposition: form-data; name="name"\r\n\r\nAcme\r\n--x--\r\n'
+OTHER_TYPES = [
+    "multipart/form-data; boundary=x",
+    "Multipart/Form-Data; boundary=x; charset=utf-7",
+    "multipart/form-data",
+    f"multipart/form-data; boundary={'x' * 300}",
+    "multipart/mixed; boundary=x",
+    "application/x-www-form-urlencoded",
+    "application/x-www-form-urlencoded; charset=nonsense",
+    "text/plain",
+    "application/problem+json",
+    "application/*",
+    "*/*",
+    "nonsense",
+    "",
+]
+WITH_BODIES = [
+    ("POST", ROOT),
+    ("PUT", f"{ROOT}/{{org}}"),
+    ("POST", f"{ROOT}/{{org}}/invitations"),
+    ("POST", f"{ROOT}/invitations/accept"),
+    ("POST", f"{ROOT}/{{org}}/billing/checkout"),
+    ("PUT", f"{ROOT}/{{org}}/budgets"),
+]
+
+
+@pytest.mark.parametrize("content_type", OTHER_TYPES)
+def test_a_body_of_another_media_type_is_refused(alice: Browser, content_type: str) -> None:
+    org = alice("POST", ROOT, {"name": "Acme"})[1]["orgId"]
+    for method, path in WITH_BODIES:
+        answer = alice.client.generic(method, path.format(org=org), FORM, content_type=content_type, headers=alice.csrf)
+        told = (answer.status_code, answer.json()["error"]["code"])
+        assert told == (415, "unsupported_media_type"), (method, path)
+    assert alice("GET", ROOT)[1]["data"] == [alice("GET", f"{ROOT}/{org}")[1]]
+
+
+def test_a_form_that_cannot_be_read_is_refused_without_a_token_too(alice: Browser) -> None:
+    answer = alice.client.generic("POST", ROOT, b"no form", content_type="multipart/form-data")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (415, "unsupported_media_type")
