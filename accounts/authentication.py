@@ -17,6 +17,7 @@ from rest_framework.request import Request
 
 from accounts.operations import nonces, presented_tokens, replays
 from accounts.operations.keyring import KeysOutdated, keyring
+from accounts.operations.limits import Rate
 from accounts.rules import dpop, htu, jwk, jwt
 from accounts.rules.dpop import Proof, ProofTicket
 from accounts.rules.jwk import PublicKey
@@ -86,12 +87,13 @@ class DPoPAuthentication(BaseAuthentication):
     """Authenticates requests to the management routes and records their proofs."""
 
     def authenticate(self, request: Request) -> tuple[Principal, ProofTicket]:
-        """Return the caller, or raise the catalogue error with its challenge. Runs one SQL statement."""
-        now = timezone.now().timestamp()
-        verified = verify_sync(request.method or "", raw_path_of(request), request.headers, now)
-        principal = verified.principal
-        replays.admit(verified.ticket, did=principal.did, session_id=principal.session_id)
-        return principal, verified.ticket
+        """Return the caller, or raise RateLimited or the catalogue error with its challenge. Runs one SQL statement."""
+        now = timezone.now()
+        verified = verify_sync(request.method or "", raw_path_of(request), request.headers, now.timestamp())
+        principal, ticket = verified.principal, verified.ticket
+        rate = Rate("management requests of an account", settings.MANAGEMENT_REQUESTS_PER_ACCOUNT_MINUTE)
+        replays.admit_within(rate, ticket, did=principal.did, session_id=principal.session_id, now=now)
+        return principal, ticket
 
     def authenticate_header(self, request: Request) -> str:
         """Return the challenge for responses that have none."""

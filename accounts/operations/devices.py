@@ -48,11 +48,11 @@ def open_session(
 ) -> Grant:
     """Open a session for one key of one client. With a name (which may be empty) it is a device session of 30 days.
 
-    If the account has the maximum number of devices, its oldest device session ends. Joins the caller's transaction.
+    If the account has the maximum number of devices, the session that was not used for longest ends. Joins the caller's transaction.
     """
     persistent = device_name is not None
     if persistent:
-        _end_oldest(account, now)
+        _end_least_recent(account, now)
     lifetime = LIFETIME if persistent else timedelta(seconds=ACCESS_TOKEN_SECONDS)
     session = DeviceSession.objects.create(
         account=account,
@@ -119,15 +119,15 @@ def purge_ended(*, now: datetime) -> int:
     return purge(expired.order_by("expires_at")) + purge(revoked.order_by("revoked_at"))
 
 
-def _end_oldest(account: Account, now: datetime) -> None:
-    """End the account's oldest device sessions if a new one would exceed the limit. A lock on the account's row
-    protects the count.
+def _end_least_recent(account: Account, now: datetime) -> None:
+    """End the account's least recently used device sessions if a new one would exceed the limit. A lock on the
+    account's row protects the count.
     """
     Account.objects.select_for_update(no_key=True).get(pk=account.pk)
-    live = _live(now).filter(account=account).order_by("-created_at", "-pk")
-    oldest = list(live.values_list("pk", flat=True)[DEVICE_SESSIONS_MAX - 1 :])
-    if oldest:
-        _revoke(DeviceSession.objects.filter(pk__in=oldest), now)
+    live = _live(now).filter(account=account).order_by(F("last_used_at").desc(nulls_last=True), "-pk")
+    beyond = list(live.values_list("pk", flat=True)[DEVICE_SESSIONS_MAX - 1 :])
+    if beyond:
+        _revoke(DeviceSession.objects.filter(pk__in=beyond), now)
 
 
 def _grant(session: DeviceSession, scopes: Iterable[str], now: datetime) -> Grant:

@@ -13,9 +13,8 @@ from accounts.rules.jwk import PublicKey
 from gateway.core.api.addresses import client_network
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.errors import InvalidDpopProof, InvalidRequest, UnsupportedGrantType, UseDpopNonce
-from gateway.core.contract.limits import TOKEN_PROOFS_PER_KEY_MINUTE
 
-OF_KEY = limits.Rate("token proofs of a key", TOKEN_PROOFS_PER_KEY_MINUTE)
+OF_KEY = limits.Rate("token proofs of a key", settings.TOKEN_PROOFS_PER_KEY_MINUTE)
 NEVER_STORED = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
 

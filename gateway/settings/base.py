@@ -230,6 +230,8 @@ DPOP_REQUIRE_EXP = env.bool("DPOP_REQUIRE_EXP", default=False)
 DPOP_NONCES = env.bool("DPOP_NONCES", default=False)
 # Anybody can create a key; this limits the proofs that token requests from one address add to the database.
 TOKEN_PROOFS_PER_ADDRESS_MINUTE = env.int("TOKEN_PROOFS_PER_ADDRESS_MINUTE", default=6000)
+TOKEN_PROOFS_PER_KEY_MINUTE = env.int("TOKEN_PROOFS_PER_KEY_MINUTE", default=360)
+MANAGEMENT_REQUESTS_PER_ACCOUNT_MINUTE = env.int("MANAGEMENT_REQUESTS_PER_ACCOUNT_MINUTE", default=360)
 
 # The maximum age of a process's copy of the configuration. Every process must see a change within 15 s.
 CATALOGUE_TTL_SECONDS = env.float("CATALOGUE_TTL_SECONDS", default=5.0)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
+from django.core.validators import ProhibitNullCharactersValidator
 from rest_framework import serializers
 
 from gateway.core.api.names import validate_name
@@ -29,10 +30,18 @@ class InvitationRequest(StrictSerializer):
     email = serializers.EmailField(required=False, allow_null=True, max_length=254, validators=[validate_name])
 
 
+class InvitationTokenField(StrictStringField):
+    """An invitation's token, of which only the hash is looked up: one with NUL is unknown like any other."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.validators = [one for one in self.validators if not isinstance(one, ProhibitNullCharactersValidator)]
+
+
 class AcceptanceRequest(StrictSerializer):
     """The body of POST /v1/org-invitations/accept."""
 
-    token = StrictStringField(max_length=TOKEN_MAX_CHARACTERS, trim_whitespace=False)
+    token = InvitationTokenField(max_length=TOKEN_MAX_CHARACTERS, trim_whitespace=False)
 
 
 class MemberResponse(serializers.Serializer[Any]):

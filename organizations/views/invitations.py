@@ -6,11 +6,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gateway.core.api.access import requires
+from gateway.core.api.addresses import client_network
 from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
-from gateway.core.contract.errors import InvitationUnavailable
+from gateway.core.contract.errors import InvitationUnavailable, RateLimited
+from organizations.operations import invitation_guesses
 from organizations.operations import invitations as operations
 from organizations.queries import invitations
 from organizations.rules.roles import ANY, PEOPLE_MANAGERS, Role
@@ -66,7 +68,7 @@ class InvitationsViewSet(OrganizationViewSet):
 class AcceptanceViewSet(ApiViewSet):
     """POST /v1/org-invitations/accept."""
 
-    @refuses(InvitationUnavailable)
+    @refuses(InvitationUnavailable, RateLimited)
     @extend_schema(
         operation_id="accept_invitation",
         summary="Accept an invitation",
@@ -78,5 +80,7 @@ class AcceptanceViewSet(ApiViewSet):
         """Join an organization as the authenticated account."""
         body = AcceptanceRequest(data=request.data)
         body.is_valid(raise_exception=True)
-        membership = operations.accept(token=body.validated_data["token"], account=account_of(request))
+        account, network = account_of(request), client_network(request._request)  # noqa: SLF001
+        with invitation_guesses.counted(did=account.did, network=network, now=timezone.now()):
+            membership = operations.accept(token=body.validated_data["token"], account=account)
         return Response(AcceptanceResponse(membership).data)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -14,7 +15,7 @@ from accounts.operations import codes, devices
 from accounts.operations.codes import Redemption
 from accounts.operations.devices import Grant
 from accounts.operations.keyring import keyring
-from accounts.rules import pkce
+from accounts.rules import pkce, refresh
 from gateway.core.contract.errors import InvalidGrant, InvalidScope
 from tests.factories.accounts import make_account
 from tests.factories.organizations import account
@@ -117,6 +118,23 @@ def test_one_device_too_many_ends_the_oldest_of_that_account(now: datetime) -> N
     assert live_names("bob") == ["Device 0"]
     alice[0].refresh_from_db()
     assert alice[0].revoked_at == now + timedelta(seconds=3)
+
+
+@pytest.mark.usefixtures("three_at_most")
+def test_a_device_that_is_used_outlives_newer_ones_that_are_not(now: datetime) -> None:
+    first = open_device(0, "alice", now)
+    for number in (1, 2):
+        open_device(number, "alice", now)
+    credential = refresh.make(first.pk, first.generation, [settings.SECRET_KEY])
+    devices.rotate(refresh_token=credential, jkt=JKT, scopes=None, now=now + timedelta(seconds=3))
+    open_device(4, "alice", now)
+    assert live_names() == ["Device 0", "Device 2", "Device 4"]
+
+
+def test_an_account_has_fifty_devices(now: datetime) -> None:
+    for number in range(55):
+        open_device(number, "alice", now)
+    assert live_names() == [f"Device {number}" for number in range(5, 55)]
 
 
 @pytest.mark.usefixtures("three_at_most")

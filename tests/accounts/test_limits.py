@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 from django.http import HttpRequest
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -17,6 +18,7 @@ from accounts.operations.limits import Rate
 from accounts.views import token_base
 from gateway.core.api.addresses import client_network
 from gateway.core.contract.errors import RateLimited
+from tests.factories.accounts import Caller, make_account, make_caller
 from tests.factories.proofs import Signer
 from tests.support.concurrency import at_once, count
 
@@ -99,6 +101,38 @@ def test_keys_that_anybody_makes_fill_no_table(client: Client, settings: Setting
     assert answers[-1].status_code == 429
     assert 1 <= int(answers[-1]["Retry-After"]) <= 60
     assert ProofReplay.objects.count() == 5
+
+
+def wallet(client: Client, caller: Caller) -> Any:
+    return client.get("/v1/wallet", headers=caller.headers("GET", "/v1/wallet"))
+
+
+def test_requests_of_one_account_fill_no_table_whatever_key_signs_them(client: Client, settings: Settings) -> None:
+    settings.MANAGEMENT_REQUESTS_PER_ACCOUNT_MINUTE = 3
+    alice = make_account("alice")
+    answers = [wallet(client, Caller(alice, ("wallet:read",))) for _ in range(6)]
+    assert [answer.status_code for answer in answers] == [200] * 3 + [429] * 3
+    assert answers[-1].json()["error"]["code"] == "rate_limited"
+    assert 1 <= int(answers[-1]["Retry-After"]) <= 60
+    assert ProofReplay.objects.count() == 3
+    assert wallet(client, make_caller("wallet:read", name="bob")).status_code == 200
+
+
+def test_a_request_within_the_limit_takes_one_statement_to_admit(client: Client) -> None:
+    caller = make_caller("wallet:read")
+    assert wallet(client, caller).status_code == 200  # the keys are known from now on
+    with CaptureQueriesContext(connection) as queries:
+        assert wallet(client, caller).status_code == 200
+    assert sum("accounts_limit" in query["sql"] or "accounts_admit" in query["sql"] for query in queries) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_requests_at_once_store_no_more_proofs_than_the_limit(settings: Settings) -> None:
+    settings.MANAGEMENT_REQUESTS_PER_ACCOUNT_MINUTE = 3
+    caller = make_caller("wallet:read")
+    answers = at_once(*[lambda: wallet(Client(), caller).status_code] * 8)
+    assert sorted(answers) == [200] * 3 + [429] * 5
+    assert ProofReplay.objects.count() == 3
 
 
 def test_one_key_has_a_limit_of_its_own(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,11 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from accounts.operations.limits import Rate
 from gateway.core.api.json import dumps
 from gateway.core.contract.capabilities import Capability
 from organizations.models import Organization
-from organizations.operations import members, products, seats
+from organizations.operations import invitation_guesses, invitations, members, products, seats
 from organizations.rules.roles import Role
 from tests.contract.document import answer_schema, operation_at, validate
 from tests.factories.accounts import Caller
@@ -172,6 +173,35 @@ def test_an_invitation_is_shown_once_and_accepted_by_the_bearer_of_its_token(api
     assert (status, joined["orgId"], joined["role"]) == (200, team.id, "admin")
     status, refused = Api(client, caller("carla"))("POST", "/org-invitations/accept", {"token": token})
     assert (status, refused["error"]["code"]) == (404, "invitation_unavailable")
+
+
+def guess(api: Api, token: str = "no such invitation") -> tuple[int, dict[str, Any]]:
+    status, body = api("POST", "/org-invitations/accept", {"token": token})
+    return status, {name: value for name, value in body["error"].items() if name != "request_id"}
+
+
+@pytest.mark.parametrize("token", ["\x00", "a\x00b", "\x1f", "\u2028", "-" * 43])
+def test_every_token_that_no_invitation_has_gets_the_same_answer(api: Api, token: str) -> None:
+    unknown = guess(api)
+    assert (unknown[0], unknown[1]["code"], unknown[1]["param"]) == (404, "invitation_unavailable", None)
+    assert guess(api, token) == unknown
+
+
+def test_guesses_at_invitations_are_limited_for_each_account(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(invitation_guesses, "OF_ACCOUNT", Rate("guesses", 3, seconds=600))
+    team, bob = Team(), Api(client, caller("bob"))
+    _, token = invitations.invite(org_id=team.id, role=Role.MEMBER, email=None, actor_did=team.owner.did)
+    assert [guess(bob)[1]["code"] for _ in range(5)] == ["invitation_unavailable"] * 3 + ["rate_limited"] * 2
+    assert guess(bob, token)[0] == 429  # or the guesses would go on
+    assert Api(client, caller("carla"))("POST", "/org-invitations/accept", {"token": token})[0] == 200
+
+
+def test_guesses_at_invitations_are_limited_for_each_address(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(invitation_guesses, "OF_ADDRESS", Rate("guesses from an address", 3, seconds=600))
+    for number in range(3):
+        assert guess(Api(client, caller(f"guesser-{number}")))[0] == 404
+    status, refused = guess(Api(client, caller("one-more")))
+    assert (status, refused["code"]) == (429, "rate_limited")
 
 
 class TestContextTokens:

@@ -7,8 +7,12 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from accounts.models import AuthorizationCode, AuthorizationRequest, PublicClient
+from accounts.models import AuthorizationCode, AuthorizationRequest, Limit, PublicClient
+from accounts.operations.limits import Rate
+from accounts.portal.views import authorize
+from accounts.rules import pkce
 from inference.models import Alias
 
 pytestmark = pytest.mark.django_db
@@ -43,6 +47,22 @@ def answer_of(response: Any) -> dict[str, str]:
 
 def allow(client: Client, path: str, *scopes: str) -> Any:
     return client.post(path, {"answer": "allow", "scope": scopes or QUERY["scope"].split()})
+
+
+def test_codes_of_one_account_are_limited_and_the_request_stays_open(
+    person: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(authorize, "CODES", Rate("codes", 2, seconds=600))
+    verifiers = [f"{number:043}" for number in range(3)]
+    paths = [begin(person, code_challenge=pkce.challenge_of(verifier))["Location"] for verifier in verifiers]
+    assert ["code" in answer_of(allow(person, path)) for path in paths[:2]] == [True, True]
+    refused = allow(person, paths[2])
+    assert refused.status_code == 429
+    assert b"Too many requests" in refused.content
+    assert 1 <= int(refused["Retry-After"]) <= 600
+    assert AuthorizationCode.objects.count() == 2
+    Limit.objects.update(ends_at=timezone.now())
+    assert "code" in answer_of(allow(person, paths[2]))
 
 
 def test_asks_and_answers(person: Client) -> None:

@@ -7,7 +7,9 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Account
+from accounts.operations.limits import Rate
 from organizations.models import Invitation, Membership, Seat
+from organizations.operations import invitation_guesses
 from organizations.operations import invitations as operations
 from organizations.portal import texts
 from organizations.rules.roles import Role
@@ -166,6 +168,14 @@ class TestLookingAtAnInvitation:
                 "meaning": texts.ROLES[Role.BILLING],
             }
             assert "no-store" in answer["Cache-Control"]
+
+    def test_guesses_from_one_address_are_limited(self, token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(invitation_guesses, "OF_ADDRESS", Rate("guesses from an address", 3, seconds=600))
+        guesses = [Client().post(ABOUT, {"token": "x" * 43}) for _ in range(5)]
+        assert [guess.status_code for guess in guesses] == [404] * 3 + [429] * 2
+        assert 1 <= int(guesses[-1]["Retry-After"]) <= 600
+        assert Client().post(ABOUT, {"token": token}).status_code == 429
+        assert Client(REMOTE_ADDR="203.0.113.9").post(ABOUT, {"token": token}).status_code == 200
 
     def test_looking_uses_nothing_up(self, organization_pages: OrganizationPages, token: str) -> None:
         Client().post(ABOUT, {"token": token})

@@ -20,9 +20,10 @@ from accounts.rules.public_clients import ClientError
 from accounts.rules.public_scopes import description_of
 from gateway.core.api.addresses import client_network
 from gateway.core.contract.errors import RateLimited
-from gateway.core.contract.limits import AUTHORIZATIONS_PER_MINUTE
+from gateway.core.contract.limits import AUTHORIZATIONS_PER_MINUTE, CODES_MAX, CODES_SECONDS
 
 REQUESTS = limits.Rate("authorization requests", AUTHORIZATIONS_PER_MINUTE)
+CODES = limits.Rate("authorization codes of an account", CODES_MAX, CODES_SECONDS)
 COSMETIC = ("product", "theme")
 
 
@@ -61,6 +62,8 @@ def consent(request: HttpRequest, request_id: str) -> HttpResponse:
         return _redirect(_allow(request, request_id, secret, pending.scopes))
     except ClientError as error:
         return _error_page(request, error)
+    except RateLimited as error:
+        return too_many_requests(request, error)
     except RequestGone:
         return render(request, "portal/authorize_gone.html", status=400)
 
@@ -72,7 +75,9 @@ def _answer(request: HttpRequest, request_id: str, secret: str) -> str:
 
 
 def _allow(request: HttpRequest, request_id: str, secret: str, scopes: list[str]) -> str:
+    """Count the code, because it is kept for a month, and issue it. Raises RateLimited, and the request stays open."""
     account = person(request)
+    limits.take(CODES, account.did, now=timezone.now())
     return operations.allow(request_id, browser_secret=secret, account=account, scopes=scopes, now=timezone.now())
 
 

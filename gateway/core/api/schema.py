@@ -162,7 +162,7 @@ class GatewaySchema(AutoSchema):
     def _implied(self, operation: Operation) -> Iterable[type[ApiError]]:
         yield from ALWAYS
         if not self._access.public:
-            yield from PROTECTED
+            yield from PROTECTED if self._is_metered else (*PROTECTED, errors.RateLimited)
         if self._is_token_route:
             yield from TOKEN_ROUTE
         if self._access.capability:

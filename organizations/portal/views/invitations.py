@@ -9,8 +9,10 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.queries.accounts import person
-from gateway.core.contract.errors import InvitationUnavailable
+from gateway.core.api.addresses import client_network
+from gateway.core.contract.errors import InvitationUnavailable, RateLimited
 from organizations.models import Membership
+from organizations.operations import invitation_guesses
 from organizations.operations import invitations as operations
 from organizations.portal import texts
 from organizations.portal.forms import InvitationForm
@@ -63,14 +65,17 @@ def accept(request: HttpRequest) -> HttpResponse:
 @require_POST
 @never_cache
 def describe(request: HttpRequest) -> HttpResponse:
-    """Describe the invitation to the holder of its token: `{organization, inviter, role, meaning}`, else 404.
+    """Describe the invitation to the holder of its token: `{organization, inviter, role, meaning}`, else 404 or 429.
 
     The token is sent in the body, so that URLs and logs do not contain it.
     """
+    did = person(request).did if request.user.is_authenticated else None
+    now = timezone.now()
     try:
-        invitation = operations.preview(token=request.POST.get("token", ""), now=timezone.now())
-    except InvitationUnavailable:
-        return JsonResponse({}, status=404)
+        with invitation_guesses.counted(did=did, network=client_network(request), now=now):
+            invitation = operations.preview(token=request.POST.get("token", ""), now=now)
+    except (InvitationUnavailable, RateLimited) as error:
+        return JsonResponse({}, status=error.status, headers=error.headers)
     return JsonResponse(
         {
             "organization": invitation.organization.name,

@@ -8,6 +8,7 @@
     "This invitation cannot be used. It may have been used, revoked or expired, or you may already be a member. " +
     "Ask the person who sent it for a new one.";
   const INCOMPLETE = "This link is incomplete. Open the complete link that you received.";
+  const TOO_MANY = "Too many invitations that cannot be used were tried. Try again in ten minutes.";
   const FAILED = "Something went wrong. Check your connection and try again.";
 
   const arrived = new URLSearchParams(location.hash.slice(1)).get("token");
@@ -41,6 +42,8 @@
         location.replace(section.dataset.organization + (await answer.json()).orgId);
       } else if (answer.status === 401) {
         location.reload();
+      } else if (answer.status === 429) {
+        tell(TOO_MANY);
       } else if (answer.status < 500) {
         giveUp(section);
       } else {
@@ -69,6 +72,7 @@
       });
       if (answer.ok) describe(section, await answer.json());
       else if (answer.status === 404) giveUp(section);
+      else if (answer.status === 429) tell(TOO_MANY);
       else tell(FAILED);
     } catch {
       tell(FAILED);
