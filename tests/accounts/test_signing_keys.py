@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command, execute_from_command_line
 from django.db import connection
 
 from accounts.models import SigningKey
@@ -115,13 +115,28 @@ def test_the_command_rotates_and_lists_the_keys_in_use() -> None:
     assert out.getvalue() == f"passive  {kids[0]}\nactive   {kids[1]}\npending  {kids[2]}\n"
 
 
-@pytest.mark.django_db
-def test_the_command_retires_a_leaked_key() -> None:
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("start", ["-Zgx", "-h", "--verbosity"])
+def test_the_command_retires_a_leaked_key(start: str, capsys: pytest.CaptureFixture[str]) -> None:
     leaked = signing_keys.ensure_active_key(now=NOW)
-    call_command("rotate_signing_keys", "--retire", leaked.kid, stdout=StringIO())
-    assert states()[leaked.kid] == "retired"
-    with pytest.raises(CommandError, match="no signing key in use"):
-        call_command("rotate_signing_keys", "--retire", leaked.kid)
+    kid = start + leaked.kid[len(start) :]  # one in 64 begins with a hyphen
+    SigningKey.objects.filter(pk=leaked.pk).update(kid=kid)
+    execute_from_command_line(["manage.py", "rotate_signing_keys", "--retire", kid, "--traceback"])
+    assert states()[kid] == "retired"
+    for form in (["--retire", kid], [f"--retire={kid}"]):
+        with pytest.raises(SystemExit):
+            execute_from_command_line(["manage.py", "rotate_signing_keys", *form])
+        assert capsys.readouterr().err == f"CommandError: no signing key in use has the kid {kid}\n"
+
+
+@pytest.mark.django_db
+def test_the_command_without_a_key_to_retire_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    signing_keys.ensure_active_key(now=NOW)
+    before = states()
+    with pytest.raises(SystemExit):
+        execute_from_command_line(["manage.py", "rotate_signing_keys", "--retire"])
+    assert "argument --retire: expected one argument" in capsys.readouterr().err
+    assert states() == before
 
 
 @pytest.mark.django_db
