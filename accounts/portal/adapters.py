@@ -20,6 +20,7 @@ from accounts.models import Account
 from accounts.operations import addresses, devices
 from accounts.portal import known_devices
 from accounts.portal.mail import with_portal_links
+from accounts.queries.logins import counted_as
 from accounts.rules.dids import portal_did
 from gateway.core.api.addresses import plain_address
 from gateway.core.contract.ids import new_id
@@ -83,7 +84,7 @@ class AccountAdapter(DefaultAccountAdapter):
             self._limit(request, "login_address", None)
             super().pre_authenticate(request, **credentials)
         else:
-            self._limit(request, "login_known_device", f"{device}:{login}")
+            self._limit(request, "login_known_device", f"{device}:{counted_as(login)}")
 
     def _limit(self, request: HttpRequest, action: str, key: str | None) -> None:
         if not ratelimit.consume(request, action=action, key=key):
@@ -91,7 +92,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Return the key of the failure count: IP address and account together."""
-        return f"{get_ip(request)}:{_login_of(credentials)}"
+        return f"{get_ip(request)}:{counted_as(_login_of(credentials))}"
 
     def pre_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse | None:
         """Return the response that refuses an account that is not live, before any second factor."""
@@ -157,4 +158,4 @@ def display_name(account: Account) -> str:
 
 
 def _login_of(credentials: dict[str, Any]) -> str:
-    return str(credentials.get("email") or credentials.get("username") or "").lower()
+    return str(credentials.get("email") or credentials.get("username") or "")

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core import signing
 from django.core.cache import cache
@@ -49,6 +50,26 @@ def test_the_guesser_is_stopped_though_the_next_guess_is_right(alices: Client) -
     guess(GUESSER)
     page = Client().post(SIGN_IN, {"login": ALICE, "password": PASSWORD}, REMOTE_ADDR=GUESSER)
     assert "Too many failed sign-in attempts" in page.content.decode()
+
+
+def test_guesses_count_for_the_account_under_all_of_its_names(alices: Client) -> None:
+    account = Account.objects.get(email=ALICE)
+    EmailAddress.objects.create(user=account, email="alice@work.example", verified=True)
+    for login in ("alice@work.example", "ALICE@EXAMPLE.COM", " alice@example.com ", "Alice@Work.example"):
+        assert not attempt(Client(), "wrong password", GUESSER, login=login)
+    form = {"username": account.did, "password": "wrong password"}
+    Client().post("/admin/login/", form, REMOTE_ADDR=GUESSER)
+    assert not attempt(Client(), PASSWORD, GUESSER)
+    assert not attempt(Client(), PASSWORD, GUESSER, login="alice@work.example")
+    assert attempt(Client(), PASSWORD, HOME)
+
+
+def test_a_known_browsers_guesses_count_for_the_account_too(alices: Client) -> None:
+    EmailAddress.objects.create(user=Account.objects.get(email=ALICE), email="alice@work.example", verified=True)
+    for number in range(10):
+        login = ("alice@work.example", ALICE)[number % 2]
+        assert not attempt(alices, "wrong password", HOME, login=login)
+    assert not attempt(alices, PASSWORD, HOME)
 
 
 def test_the_guessed_gets_in_from_another_address(alices: Client) -> None:
