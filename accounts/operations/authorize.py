@@ -28,16 +28,11 @@ class RequestGone(Exception):
 
 
 class Refused(Exception):
-    """The request is refused. `location` redirects to the client with the error.
+    """The request is refused. `location` redirects to the client with the error."""
 
-    `is_registered` says whether the operator has registered the client. If not, an anonymous visitor is not redirected
-    at once, because that would be an open redirect.
-    """
-
-    def __init__(self, location: str, client_id: str, *, is_registered: bool) -> None:
+    def __init__(self, location: str, client_id: str) -> None:
         self.location = location
         self.client_id = client_id
-        self.is_registered = is_registered
         super().__init__("refused")
 
 
@@ -72,6 +67,15 @@ def pending(request_id: str, *, browser_secret: str, now: datetime) -> Authoriza
         raise RequestGone
     public_clients.check_usable(found.client_id)
     return found
+
+
+def may_redirect_error(client_id: str, account: Account | None) -> bool:
+    """Return whether an error may go back to a client at once: if the client is registered, or if this person has
+    allowed it before, as far as codes are kept. Anything else is an open redirect (RFC 9700 section 4.11.2).
+    """
+    if public_clients.is_registered(client_id):
+        return True
+    return account is not None and codes.is_known(account=account, client_id=client_id)
 
 
 def needs_consent(request: AuthorizationRequest) -> bool:
@@ -133,7 +137,7 @@ def _answer(target: Target, state: str | None, **parameters: str) -> str:
 
 def _refused(target: Target, state: str | None, error: AuthorizationError) -> Refused:
     location = _answer(target, state, error=error.error, error_description=error.description)
-    return Refused(location, target.client_id, is_registered=public_clients.is_registered(target.client_id))
+    return Refused(location, target.client_id)
 
 
 def _digest(browser_secret: str) -> bytes:

@@ -75,6 +75,12 @@ def redeem(redemption: Redemption, *, now: datetime) -> Grant:
     raise InvalidGrant(private=outcome)
 
 
+def is_known(*, account: Account, client_id: str) -> bool:
+    """Return whether this person has allowed a client within the last 30 days, or is signed in there."""
+    code = AuthorizationCode.objects.filter(account=account, client_id=client_id)
+    return code.exists() or DeviceSession.objects.filter(account=account, client_id=client_id).exists()
+
+
 def purge_expired(*, now: datetime) -> int:
     """Delete codes that expired at least 30 days ago; return how many."""
     return purge(AuthorizationCode.objects.filter(expires_at__lt=now - KEPT).order_by("expires_at"))

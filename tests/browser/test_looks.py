@@ -21,6 +21,8 @@ OUTSIDE = (
     "/authorize?client_id=nobody",
     "/no/such/page",
 )
+# A request with an error, from an origin that the person has not allowed: the page names it.
+REFUSED = "/authorize?client_id=https://app.example&redirect_uri=https://app.example/callback&state=s&scope=orgs:manage"
 INSIDE = (
     "/",
     "/devices",
@@ -37,6 +39,7 @@ INSIDE = (
     "/account/sessions/",
     "/account/password/change/",
     "/account/logout/",
+    REFUSED,
 )
 
 # The lowest contrast of a text with what is behind it (WCAG 2.2, 1.4.3), and where it is.
@@ -108,7 +111,7 @@ def look_at(page: Page) -> None:
 @pytest.mark.parametrize("look", LOOKS)
 def test_the_portal(opened: Any, gateway: AppGateway, look: Look) -> None:
     person: Person = opened(**look)
-    person.window.expect(r"status of 40[04] .*/(authorize\?client_id=nobody|no/such/page)")
+    person.window.expect(r"status of 40[04] .*/(authorize\?client_id=(nobody|https://app)|no/such/page)")
     for path in OUTSIDE:
         person.page.goto(gateway.base_url + path)
         look_at(person.page)

@@ -134,9 +134,36 @@ def test_bytes_that_are_no_text_get_the_page(client: Client) -> None:
     assert response.status_code == 400
 
 
-def test_other_faults_of_a_signed_in_person_go_back_to_the_client(person: Client) -> None:
-    answer = answer_of(begin(person, scope="orgs:manage"))
-    assert (answer["error"], answer["state"]) == ("invalid_scope", "some state")
+FAULTS = [
+    {"scope": "orgs:manage"},
+    {"response_type": "token"},
+    {"code_challenge_method": "plain"},
+    {"request": "a.b.c"},
+    {"state": ""},
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_other_faults_go_back_to_an_origin_that_the_person_has_allowed(person: Client, fault: dict[str, str]) -> None:
+    answer_of(allow(person, begin(person)["Location"]))
+    assert "error" in answer_of(begin(person, **fault))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_other_faults_go_to_no_origin_that_the_person_has_not_allowed(person: Client, fault: dict[str, str]) -> None:
+    answer_of(person.post(begin(person)["Location"], {"answer": "deny"}))
+    other = "https://other.example"
+    answer_of(allow(person, begin(person)["Location"]))
+    for response in (begin(person, client_id=other, redirect_uri=f"{other}/cb", **fault), begin(Client(), **fault)):
+        assert response.status_code == 400
+        assert "Location" not in response
+
+
+def test_what_somebody_else_allowed_counts_for_nobody_else(person: Client) -> None:
+    answer_of(allow(person, begin(person)["Location"]))
+    other = Client()
+    other.post("/account/signup/", {"email": "mallory@example.com", "password1": "correct horse battery"})
+    assert begin(other, scope="orgs:manage").status_code == 400
 
 
 @pytest.mark.parametrize("trusted", [False, True])
@@ -145,8 +172,9 @@ def test_other_faults_go_back_to_a_registered_origin_at_once(client: Client, tru
     assert answer_of(begin(client, scope="orgs:manage"))["error"] == "invalid_scope"
 
 
-def test_an_anonymous_visitor_is_not_redirected_to_an_unregistered_origin(client: Client) -> None:
-    response = begin(client, scope="orgs:manage")
+@pytest.mark.parametrize("visitor", ["client", "person"])
+def test_nobody_is_redirected_to_an_origin_that_is_new(request: pytest.FixtureRequest, visitor: str) -> None:
+    response = begin(request.getfixturevalue(visitor), scope="orgs:manage")
     assert response.status_code == 400
     assert "Location" not in response
     page = html.unescape(response.content.decode())
@@ -175,6 +203,7 @@ def test_consent_shows_the_origin_beside_a_registered_name(person: Client) -> No
 
 
 def test_scopes_of_enabled_aliases_can_be_asked_for(person: Client) -> None:
+    PublicClient.objects.create(client_id=APP, name="Ours")
     assert answer_of(begin(person, scope="infer:fast"))["error"] == "invalid_scope"
     Alias.objects.create(name="fast", enabled=True)
     assert begin(person, scope="infer:fast").status_code == 302

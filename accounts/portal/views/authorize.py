@@ -105,8 +105,9 @@ def _error_page(request: HttpRequest, error: ValueError) -> HttpResponse:
 
 
 def _redirect_or_confirm(request: HttpRequest, refused: Refused) -> HttpResponse:
-    """Return the error to the client. If the client is not registered, ask an anonymous visitor before redirecting."""
-    if request.user.is_authenticated or refused.is_registered:
+    """Return the error to a client that the operator or this person knows. Otherwise show where it would go."""
+    account = person(request) if request.user.is_authenticated else None
+    if operations.may_redirect_error(refused.client_id, account):
         return _redirect(refused.location)
     return render(request, "portal/authorize_refused.html", {"refused": refused}, status=400)
 
