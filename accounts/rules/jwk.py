@@ -20,7 +20,8 @@ CACHED_KEYS_MAX_BYTES = 40 * 1024 * 1024
 KEY_BYTES = 2048  # the most memory that a key takes: its members have a fixed length
 CACHED_KEYS_MAX = CACHED_KEYS_MAX_BYTES // (2 * KEY_BYTES)  # of each of the two kinds
 
-_ALG_NAMES = {"ES256": ("ES256",), "EdDSA": ("EdDSA", "Ed25519")}
+ALG_NAMES = {"ES256": ("ES256",), "EdDSA": ("EdDSA", "Ed25519")}
+"""What an algorithm may be called in a header or a key (RFC 9864 section 2.2)."""
 _COORDINATE = re.compile(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")  # 32 bytes, no padding, no stray bits
 
 _ED_P = 2**255 - 19
@@ -90,7 +91,7 @@ def _check_purpose(jwk: dict[str, Any], alg: str) -> None:
     """Refuse a key that declares a different purpose (RFC 7517 sections 4.2 to 4.4)."""
     if "use" in jwk and jwk["use"] != "sig":
         raise JwkError("use is not sig")
-    if "alg" in jwk and jwk["alg"] not in _ALG_NAMES[alg]:
+    if "alg" in jwk and jwk["alg"] not in ALG_NAMES[alg]:
         raise JwkError("alg does not match the key")
     if "key_ops" in jwk:
         _check_operations(jwk["key_ops"])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jwt import PyJWS
 
 from accounts.rules import assertion as assertions
 from accounts.rules.assertion import Assertion, AssertionRefused, Issuer
@@ -57,7 +58,24 @@ def test_a_good_assertion_is_read() -> None:
 def test_an_ed25519_key_signs_as_well() -> None:
     server = ProductServer(alg="EdDSA")
     issuer = replace(ISSUER, keys=tuple(server.jwks["keys"]))
-    assert check(server.assertion(iat=NOW, exp=NOW + 60), issuer=issuer).did == "did:web:studio.example:alice"
+    for alg in ("EdDSA", "Ed25519"):  # RFC 9864 gives it a name of its own
+        token = server.assertion(iat=NOW, exp=NOW + 60, header={"alg": alg})
+        assert check(token, issuer=issuer).did == "did:web:studio.example:alice"
+
+
+def test_pyjwt_verifies_the_signature(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check that the metered calls have for themselves is not the only one."""
+    asked: list[str] = []
+    decode = PyJWS.decode
+
+    def counted(self: PyJWS, token: str, *args: Any, **options: Any) -> Any:
+        asked.append(token)
+        return decode(self, token, *args, **options)
+
+    monkeypatch.setattr(PyJWS, "decode", counted)
+    token = make()
+    check(token)
+    assert asked == [token]
 
 
 @pytest.mark.parametrize("value", [None, 1, b"x", [], {}, "", "a.b.c", "x" * 20_000])

@@ -17,6 +17,7 @@ P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 CLAIMS = {"sub": "alice", "n": 1}
 ALGS = ["ES256", "EdDSA"]
 FIXED = Signer().public
+SIGNED = [(signer, signer.sign({}, CLAIMS)) for signer in map(Signer, ALGS)]
 
 
 @pytest.fixture(params=ALGS)
@@ -35,6 +36,28 @@ def test_signed_tokens_verify_with_pyjwt(signer: Signer) -> None:
     token = jwt.sign({"typ": "at+jwt"}, CLAIMS, signer.private)
     assert pyjwt.decode(token, signer.private.public_key(), [signer.alg]) == CLAIMS
     assert pyjwt.get_unverified_header(token) == {"alg": signer.alg, "typ": "at+jwt"}
+
+
+@given(st.integers(min_value=0, max_value=10_000), st.sampled_from("AQZaz09-_"))
+def test_of_tokens_that_were_tampered_with_it_accepts_only_what_pyjwt_does(place: int, character: str) -> None:
+    for signer, token in SIGNED:
+        place %= len(token)
+        tampered = token[:place] + character + token[place + 1 :]
+        assert accepts(tampered, signer) == (tampered == token)
+        assert not accepts(tampered, signer) or pyjwt.decode(tampered, signer.private.public_key(), [signer.alg])
+
+
+def accepts(token: str, signer: Signer) -> bool:
+    try:
+        jwt.verify(jwt.parse(token), signer.public)
+    except jwt.JwtError:
+        return False
+    return True
+
+
+def test_a_parsed_token_can_be_written_again(signer: Signer) -> None:
+    token = signer.sign({"kid": "k1"}, CLAIMS)
+    assert jwt.parse(token).compact() == token
 
 
 def test_the_fully_specified_name_of_eddsa_is_accepted() -> None:

