@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.conf import settings
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import add_never_cache_headers
 
 from accounts.portal.session import form_targets
 from accounts.queries import appearance as queries
@@ -18,6 +19,11 @@ POLICY = (
     "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 )
 POLICY_HEADER = "Content-Security-Policy"
+# The console's library evaluates the expressions in its pages (Alpine.js) and sets colours in style elements.
+CONSOLE_POLICY = POLICY.replace("script-src 'self'", "script-src 'self' 'unsafe-eval'").replace(
+    "style-src 'self'", "style-src 'self' 'unsafe-inline'"
+)
+CONSOLE = "/admin/"
 
 
 class LiveAccounts:
@@ -47,9 +53,15 @@ class ContentSecurityPolicy:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Add the policy to the response."""
         response = self.get_response(request)
-        if POLICY_HEADER not in response and not request.path.startswith("/admin/"):
-            response[POLICY_HEADER] = " ".join([POLICY, *_targets(request, response)])
+        if POLICY_HEADER not in response:
+            response[POLICY_HEADER] = _policy(request, response)
         return response
+
+
+def _policy(request: HttpRequest, response: HttpResponse) -> str:
+    if f"{request.path}/".startswith(CONSOLE):
+        return CONSOLE_POLICY
+    return " ".join([POLICY, *_targets(request, response)])
 
 
 def _targets(request: HttpRequest, response: HttpResponse) -> list[str]:
@@ -57,6 +69,23 @@ def _targets(request: HttpRequest, response: HttpResponse) -> list[str]:
     if response.status_code >= 500:
         return []
     return [*form_targets(request), *getattr(response, "form_targets", ())]
+
+
+class NeverStored:
+    """Keeps pages of a session out of every cache, the browser's own too: they show names, secrets and codes, which the
+    next person at the machine must not find (RFC 9111 section 5.2.2.5). A view's `public` pages stay as they are.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Forbid storing the response if there was a session before it, or is one after it."""
+        had_session = request.session.session_key is not None
+        response = self.get_response(request)
+        if (had_session or request.session.session_key) and "public" not in response.get("Cache-Control", ""):
+            add_never_cache_headers(response)
+        return response
 
 
 class SeeOther:

@@ -19,6 +19,7 @@ PORTAL_MIDDLEWARE = [
     "accounts.portal.middleware.LiveAccounts",
     "accounts.portal.sessions.AnonymousSessionLimit",
     "accounts.portal.middleware.ContentSecurityPolicy",
+    "accounts.portal.middleware.NeverStored",
     "accounts.portal.middleware.SeeOther",
     "accounts.portal.middleware.Appearance",
     "allauth.account.middleware.AccountMiddleware",

@@ -40,9 +40,23 @@ def test_owners_can_be_read(person: Person, gateway: AppGateway) -> None:
         person.page.locator("#result_list .party").first.wait_for()
         assert person.page.evaluate(UNREADABLE) == [], table
     person.page.goto(f"{gateway.base_url}/admin/accounts/account/?q={person.email}")
-    person.page.locator("#result_list").get_by_role("link").first.click()
+    person.page.locator("#result_list tbody a").first.click()
     person.page.get_by_text(did).first.wait_for()
     assert person.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_policy_breaks_no_page(person: Person, gateway: AppGateway) -> None:
+    """A violation is an error in the browser's log, which fails the test. One page of each kind; tests/gateway checks all
+    others for scripts that the policy forbids."""
+    sign_in(person.page, gateway)
+    for path in ("accounts/account/", "billing/priceversion/add/", "inference/upstream/", "integrations/project/add/"):
+        person.page.goto(f"{gateway.base_url}/admin/{path}")
+        person.page.locator("h1").first.wait_for()
+    person.page.goto(f"{gateway.base_url}/admin/accounts/account/?q=operator")
+    person.page.locator("#result_list tbody a").first.click()
+    person.page.wait_for_url(re.compile(r"/change/"))
+    person.page.goto(person.page.url.replace("/change/", "/history/"))
+    person.page.locator("h1").first.wait_for()
 
 
 def test_an_empty_list_says_what_it_has_none_of(person: Person, gateway: AppGateway) -> None:

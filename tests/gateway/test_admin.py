@@ -1,5 +1,6 @@
 """The operator console: every page opens for an operator and for nobody else, and shows no secret."""
 
+import re
 from typing import Any
 
 import pytest
@@ -85,6 +86,22 @@ def test_every_table_of_the_apps_is_there() -> None:
     }
 
 
+def assert_no_inline_script(content: bytes) -> None:
+    """Check that a page has no script that the console's policy forbids."""
+    scripts = re.findall(r"<script\b([^>]*)>", content.decode())
+    assert not [script for script in scripts if "src=" not in script and "application/json" not in script]
+    assert not re.search(r"<[^>]+\s(on[a-z]+|href=.?javascript:)=", content.decode())
+
+
+def test_the_policy_of_the_console(operator: Client) -> None:
+    for path in ("/admin/", "/admin/login/", "/admin/no/such/page", page(("auth", "group"), "changelist")):
+        assert operator.get(path)["Content-Security-Policy"] == (
+            "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+            "img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; "
+            "form-action 'self'"
+        )
+
+
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 @pytest.mark.usefixtures("furnished")
 def test_every_list_opens_with_few_queries_and_no_secret(operator: Client, table: tuple[str, str]) -> None:
@@ -95,6 +112,7 @@ def test_every_list_opens_with_few_queries_and_no_secret(operator: Client, table
     assert response.status_code == 200
     assert len(queries) <= LIST_QUERIES_MAX
     assert_no_secret(response.content)
+    assert_no_inline_script(response.content)
 
     searched = operator.get(page(table, "changelist"), {"q": "alice"})
     assert searched.status_code == 200
@@ -120,6 +138,7 @@ def test_every_row_opens_and_shows_no_secret(operator: Client, table: tuple[str,
         response = operator.get(page(table, "change", quote(row.pk)))
         assert response.status_code == 200
         assert_no_secret(response.content)
+        assert_no_inline_script(response.content)
         assert operator.get(page(table, "history", quote(row.pk))).status_code == 200
 
 

@@ -151,6 +151,20 @@ def test_a_page_opens_by_its_own_right_alone(table: tuple[str, str], right: str 
     assert len(found) >= 10
 
 
+@pytest.mark.parametrize("table", TABLES, ids=".".join)
+def test_whether_a_row_exists_is_not_told_without_rights(table: tuple[str, str]) -> None:
+    stranger = everybody_else(table)
+    stranger.get("/admin/")
+    row = row_of(table)
+    for kind, path in pages(table):
+        missing = path.replace(f"/{row.pk}/", f"/{'9' * 6 if str(row.pk).isdigit() else 'no_such_row'}/")
+        there, nowhere = stranger.get(path), stranger.get(missing)
+        assert (there.status_code, there.headers.get("Location")) == (
+            nowhere.status_code,
+            nowhere.headers.get("Location"),
+        ), kind
+
+
 @pytest.mark.parametrize("right", RIGHTS)
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_an_action_that_the_page_does_not_show_does_nothing(table: tuple[str, str], right: str) -> None:

@@ -12,6 +12,7 @@ from pytest_django import Settings
 
 from accounts.models import Account, AppearanceProduct, DeviceSession, Product
 from tests.factories.accounts import make_account
+from tests.gateway.every_url import templates
 from tests.support.concurrency import at_once
 
 pytestmark = pytest.mark.django_db
@@ -44,6 +45,29 @@ def test_signing_up_makes_an_account_with_a_did_of_this_host(client: Client) -> 
     home = client.get("/")
     assert b"Organizations" in home.content
     assert b"Devices" in home.content
+
+
+SESSIONLESS = re.compile(r"/(v1|webhooks|static|\.well-known|healthz|livez|readyz|openapi\.json|docs)(/|$)")
+
+
+def test_no_page_of_a_session_is_stored(client: Client) -> None:
+    sign_up(client)
+    Account.objects.update(is_staff=True, is_superuser=True)
+    pages = [path for path in templates() if "{" not in path and not SESSIONLESS.match(path)]
+    for path in pages:
+        answer = client.get(path)
+        assert "no-store" in answer["Cache-Control"], path
+    assert {"/", "/devices", "/account/email/", "/account/sessions/", "/account/2fa/totp/activate/"} <= set(pages)
+
+
+def test_pages_that_a_session_begins_or_ends_with_are_not_stored_either(client: Client) -> None:
+    for answer in (sign_up(client), client.get("/no/such/page"), client.post("/account/logout/")):
+        assert "no-store" in answer["Cache-Control"]
+
+
+def test_what_everybody_may_store_stays_so_with_a_session(client: Client) -> None:
+    sign_up(client)
+    assert client.get("/.well-known/jwks.json")["Cache-Control"] == "public, max-age=300"
 
 
 def test_the_did_document_is_served(client: Client) -> None:

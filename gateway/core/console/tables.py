@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import quote, unquote
-from django.core.exceptions import BadRequest, ValidationError
+from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -84,6 +84,12 @@ class ConsoleAdmin(ModelAdmin):
         if row_id is not None and unquote(row_id) != row_id:
             row_id = quote(row_id)
         return super().changeform_view(request, row_id, form_url, extra_context)
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None) -> Any:
+        """Show a row's history. An operator without rights to the table does not learn whether the row exists."""
+        if not self.has_view_or_change_permission(request):
+            raise PermissionDenied
+        return super().history_view(request, object_id, extra_context)
 
     def leave_dialog(self, request: HttpRequest, object_id: str | None, words: str, level: int) -> HttpResponse:
         """Show the result of a dialog on its row's page, or on the list if it has none."""
