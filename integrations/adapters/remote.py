@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 import requests
@@ -11,6 +12,7 @@ from gateway.core.api.json import strict_loads
 from gateway.core.contract.errors import ApiError
 from gateway.core.contract.limits import SANDBOX_CALLBACK_BODY_MAX_BYTES
 from integrations.rules import signatures
+from integrations.rules.signatures import SignedRequest
 
 TIMEOUT_SECONDS = (5.0, 10.0)
 VALUES_MAX = 1000
@@ -49,10 +51,17 @@ class RemoteRunner:
 
     def _ask(self, method: str, path: str, body: bytes) -> bytes:
         address = self.base_url.rstrip("/") + path
-        sent = {"Content-Type": "application/json", **signatures.headers(self.secret, body, int(time.time()))}
+        sent = {"Content-Type": "application/json"}
         try:
             with requests.request(
-                method, address, data=body, headers=sent, timeout=TIMEOUT_SECONDS, allow_redirects=False, stream=True
+                method,
+                address,
+                data=body,
+                headers=sent,
+                auth=self._sign,
+                timeout=TIMEOUT_SECONDS,
+                allow_redirects=False,
+                stream=True,
             ) as response:
                 answer = _read(response)
         except (requests.RequestException, OSError) as error:
@@ -62,6 +71,13 @@ class RemoteRunner:
         if not 200 <= response.status_code < 300 or len(answer) > SANDBOX_CALLBACK_BODY_MAX_BYTES:
             raise RunnerUnreachable(f"status {response.status_code}")
         return answer
+
+    def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        """Sign a request with the path that will be sent, which requests may have escaped."""
+        body = request.body.encode() if isinstance(request.body, str) else bytes(request.body or b"")
+        signed = SignedRequest(request.method or "", urlsplit(request.url or "").path, body)
+        request.headers.update(signatures.headers(self.secret, signed, int(time.time())))
+        return request
 
 
 def _read(response: requests.Response) -> bytes:

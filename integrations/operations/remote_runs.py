@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 from django.conf import settings
@@ -19,6 +20,7 @@ from integrations.models import SandboxRun, SandboxSettings
 from integrations.models.execution import Execution
 from integrations.operations import executions
 from integrations.rules import runner_reports, signatures
+from integrations.rules.signatures import SignedRequest
 
 LOST = "The runner did not report how this ended."
 SILENT_MAX = timedelta(minutes=5)
@@ -50,8 +52,10 @@ def receive(run_id: str, body: bytes, *, timestamp: str, signature: str) -> None
     """
     stored = SandboxSettings.objects.filter(id=SandboxSettings.ONLY).first()
     secrets = (stored.secret, stored.previous_secret) if stored else ()
-    if not signatures.is_genuine(secrets, body, timestamp=timestamp, signature=signature, now=int(time.time())):
-        raise InvalidToken("The signature does not match the time and the body.")
+    # The path is that of the address which the runner got: a proxy in front of the gateway may have shortened it.
+    signed = SignedRequest("POST", urlsplit(_callback_url(run_id)).path, body)
+    if not signatures.is_genuine(secrets, signed, timestamp=timestamp, signature=signature, now=int(time.time())):
+        raise InvalidToken("The signature does not match the time, the method, the path and the body.")
     if not SandboxRun.objects.filter(id=run_id, runner=SandboxSettings.Runner.HTTP).exists():
         raise NotFound
     try:

@@ -25,11 +25,8 @@ class RunnerReport:
 
 
 def read(body: dict[str, Any], run_id: str, output_max_bytes: int) -> RunnerReport:
-    """Parse a report on a run, with its streams truncated to the limit. Raises UnreadableRunnerReport.
-
-    The signature does not cover the URL, so a report that names its run is refused for another run.
-    """
-    if body.get("runId", run_id) != run_id:
+    """Parse a report on a run, with its streams truncated to the limit. Raises UnreadableRunnerReport."""
+    if body.get("runId") != run_id:
         raise UnreadableRunnerReport("runId")
     sequence, status, exit_code = body.get("sequence"), body.get("status"), body.get("exitCode")
     if not _is_integer(sequence) or not 0 <= sequence <= SEQUENCE_MAX:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import requests
 from django.test import Client
 from django.utils import timezone
 
@@ -61,11 +62,14 @@ def call_back(
     *,
     secret: str = SECRET,
     ago: int = 0,
+    signed_for: tuple[str, str] | None = None,
 ) -> tuple[int, Any]:
-    """Send a signed report of a run."""
-    written = body if isinstance(body, bytes) else json.dumps(body).encode()
-    headers = signatures.headers(secret, written, int(time.time()) - ago)
-    answer = client.post(f"/webhooks/sandbox/{run_id}", written, content_type="application/json", headers=headers)
+    """Send a signed report of a run, which names the run unless it names another."""
+    written = body if isinstance(body, bytes) else json.dumps({"runId": run_id, **body}).encode()
+    path = f"/webhooks/sandbox/{run_id}"
+    request = signatures.SignedRequest(*(signed_for or ("POST", path)), written)
+    headers = signatures.headers(secret, request, int(time.time()) - ago)
+    answer = client.post(path, written, content_type="application/json", headers=headers)
     return answer.status_code, answer.json()
 
 
@@ -133,13 +137,55 @@ def test_a_report_cannot_be_replayed_for_another_run(
     assert api(alice, "GET", f"{RUNS}/{first}")[1] == before
 
 
+def test_a_report_names_its_run(api: Api, alice: Caller, docs: Project, runner: SandboxRunner, client: Client) -> None:
+    run_id = begun(api, alice, docs)
+    for body in (json.dumps(report(1, "succeeded")).encode(), json.dumps(report(1, runId=None)).encode()):
+        status, refused = call_back(client, run_id, body)
+        assert (status, refused["error"]["param"]) == (400, "runId")
+    runner.status, runner.report = 200, report(1, "succeeded", runId="run_another")
+    assert tasks.ask_runner() == 1
+    assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "running"
+
+
+def test_a_signature_is_for_one_method_and_path(
+    api: Api, alice: Caller, docs: Project, runner: SandboxRunner, client: Client
+) -> None:
+    first, second = begun(api, alice, docs), begun(api, alice, docs)
+    path = f"/webhooks/sandbox/{first}"
+    for signed_for in (("GET", path), ("post", path), ("POST", f"/webhooks/sandbox/{second}"), ("POST", path + "/")):
+        assert call_back(client, first, report(1, "succeeded"), signed_for=signed_for)[0] == 401
+    assert api(alice, "GET", f"{RUNS}/{first}")[1]["status"] == "running"
+
+
+def test_a_recorded_query_cancels_nothing(api: Api, alice: Caller, docs: Project, runner: SandboxRunner) -> None:
+    first, second = begun(api, alice, docs), begun(api, alice, docs)
+    runner.status, runner.report = 200, {}
+    assert tasks.ask_runner() == 2
+    recorded = runner.signatures[("GET", f"/api/runs/{first}")]
+    for method, path in (
+        ("POST", f"/runs/{first}/cancel"),
+        ("POST", f"/runs/{second}/cancel"),
+        ("GET", f"/runs/{second}"),
+    ):
+        answer = requests.request(method, runner.base_url + path, headers=recorded, timeout=10)
+        assert answer.status_code == 401
+    assert requests.get(f"{runner.base_url}/runs/{first}", headers=recorded, timeout=10).status_code == 200
+
+
+def test_the_signed_path_is_the_one_that_is_sent(api: Api, alice: Caller, docs: Project, runner: SandboxRunner) -> None:
+    SandboxSettings.objects.update(base_url=f"{runner.base_url}/{{team}}/a;b/%7eme/")
+    run_id = begun(api, alice, docs)
+    assert [asked[:2] for asked in runner.asked] == [("POST", "/api/%7Bteam%7D/a;b/~me/runs")]
+    assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "running"
+
+
 def test_two_secrets_are_accepted_while_the_runner_changes(
     api: Api, alice: Caller, docs: Project, runner: SandboxRunner, client: Client
 ) -> None:
     run_id = begun(api, alice, docs)
     SandboxSettings.objects.update(secret="new", previous_secret=SECRET)
     runner.secret, runner.status = "new", 200
-    runner.report = report(1)
+    runner.report = report(1, runId=run_id)
     assert [tasks.ask_runner(), runner.asked[-1][0]] == [1, "GET"]
     assert [
         call_back(client, run_id, report(2, stdout="old"))[0],
@@ -181,7 +227,7 @@ def test_errors_name_the_malformed_member(
 def test_the_runner_is_asked_each_minute(api: Api, alice: Caller, docs: Project, runner: SandboxRunner) -> None:
     assert INTERVAL_SECONDS["integrations.tasks.ask_runner"] == 60
     run_id = begun(api, alice, docs)
-    runner.status, runner.report = 200, report(7, "succeeded", "out", exitCode=0)
+    runner.status, runner.report = 200, report(7, "succeeded", "out", exitCode=0, runId=run_id)
     assert tasks.ask_runner() == 1
     assert runner.asked[-1] == ("GET", f"/api/runs/{run_id}", None)
     read = api(alice, "GET", f"{RUNS}/{run_id}")[1]

@@ -124,9 +124,11 @@ def test_the_documented_report(runner: None, runs: RunsCaller, origin: str) -> N
 
 
 def test_the_documented_signature() -> None:
-    [(secret, timestamp, body, signature)] = re.findall(
-        r"secret `(\S+)`, the timestamp `(\d+)` and the body `(\S+)`, the signature is\n`sha256=(\w+)`", DOCS
+    [(secret, timestamp, path, body, signature)] = re.findall(
+        r"secret `(\S+)`, the timestamp `(\d+)`, the path `(\S+)`\nand the body `(\S+)`, the signature of a `POST` is\n"
+        r"`sha256=(\w+)`",
+        DOCS,
     )
     command = ["openssl", "dgst", "-sha256", "-hmac", secret, "-r"]
-    told = subprocess.run(command, input=f"{timestamp}.{body}".encode(), capture_output=True, check=True)
+    told = subprocess.run(command, input=f"{timestamp}.POST.{path}.{body}".encode(), capture_output=True, check=True)
     assert told.stdout.decode().split()[0] == signature

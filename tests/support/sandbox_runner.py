@@ -23,19 +23,23 @@ class SandboxRunner:
     report: dict[str, Any] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
     asked: list[tuple[str, str, Any]] = field(default_factory=list)
+    signatures: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    """The last genuine request's signing headers, by method and path."""
 
     def take(self, request: BaseHTTPRequestHandler) -> tuple[int, bytes]:
         """Answer one request."""
         body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
         genuine = signatures.is_genuine(
             [self.secret],
-            body,
+            signatures.SignedRequest(request.command, request.path, body),
             timestamp=request.headers[signatures.TIMESTAMP],
             signature=request.headers[signatures.SIGNATURE],
             now=int(time.time()),
         )
         if not genuine:
             return 401, b"{}"
+        signed = {name: request.headers[name] for name in (signatures.TIMESTAMP, signatures.SIGNATURE)}
+        self.signatures[(request.command, request.path)] = signed
         self.asked.append((request.command, request.path, json.loads(body) if body else None))
         return self.status, json.dumps(self.report).encode()
 

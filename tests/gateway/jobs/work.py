@@ -195,12 +195,10 @@ def running(**members: Any) -> None:
 
 def remote_run(stage: Stage) -> None:
     runner = stage.open.enter_context(sandbox_runner("secret"))
-    runner.status, runner.report = (
-        200,
-        {"sequence": 7, "status": "succeeded", "stdout": "out", "stderr": "", "exitCode": 0},
-    )
     SandboxSettings.objects.create(runner="http", base_url=runner.base_url, secret="secret")
     running(runner="http")
+    report = {"sequence": 7, "status": "succeeded", "stdout": "out", "stderr": "", "exitCode": 0}
+    runner.status, runner.report = 200, {"runId": SandboxRun.objects.get().id, **report}
 
 
 def old_runs(stage: Stage) -> None:

@@ -6,15 +6,15 @@ import { createServer } from 'node:http';
 
 const runs = new Map();
 
-function signature(timestamp, body) {
-  const signed = Buffer.concat([Buffer.from(`${timestamp}.`), body]);
+function signature(timestamp, method, path, body) {
+  const signed = Buffer.concat([Buffer.from(`${timestamp}.${method}.${path}.`), body]);
   return `sha256=${createHmac('sha256', process.env.SECRET).update(signed).digest('hex')}`;
 }
 
 function isGenuine(request, body) {
   const timestamp = request.headers['x-timestamp'] ?? '';
   const given = Buffer.from(request.headers['x-signature-256'] ?? '');
-  const expected = Buffer.from(signature(timestamp, body));
+  const expected = Buffer.from(signature(timestamp, request.method, request.url, body));
   const isFresh = Math.abs(Date.now() / 1000 - Number(timestamp)) <= 300;
   return isFresh && given.length === expected.length && timingSafeEqual(given, expected);
 }
@@ -25,7 +25,7 @@ async function report(run) {
   run.sequence += 1;
   const timestamp = String(Math.floor(Date.now() / 1000));
   const path = new URL(run.callbackUrl).pathname;
-  const headers = { 'X-Timestamp': timestamp, 'X-Signature-256': signature(timestamp, body) };
+  const headers = { 'X-Timestamp': timestamp, 'X-Signature-256': signature(timestamp, 'POST', path, body) };
   await fetch(process.env.GATEWAY + path, { method: 'POST', body, headers });
 }
 
@@ -61,7 +61,7 @@ function answer(request, body) {
     return [202, {}];
   }
   const { sequence, status, stdout, stderr, exitCode } = run;
-  return [200, { sequence, status, stdout, stderr, exitCode }];
+  return [200, { runId, sequence, status, stdout, stderr, exitCode }];
 }
 
 process.on('SIGTERM', () => { runs.forEach(end); process.exit(); });
