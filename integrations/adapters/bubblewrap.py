@@ -80,6 +80,7 @@ def _input_files(program: Program) -> dict[str, bytes]:
         **{"/" + path: content for path, content in program.files.items()},
         "filter": seccomp.program(confinement.machine(), egress=program.egress),
         "passwd": confinement.passwd(),
+        "environment": confinement.environment(program),
     }
 
 

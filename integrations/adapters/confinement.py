@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +20,12 @@ PROCESSORS = 1
 CPU_PERIOD_MICROSECONDS = 100_000
 CPU_WEIGHT = 33  # equivalent to niceness 5; a service has 100
 WORK_DIR = "/tmp/run"  # noqa: S108 - within the sandbox
+ENVIRONMENT_FILE = "/etc/run-environment"  # within the sandbox
 USER_ID = 1000  # within the sandbox
-OUTER_USER_ID = 65534  # nobody; used if the worker is root
+OUTER_USER_ID = 60977
+"""The user of a run's processes outside the sandbox if the worker is root. It has no name and owns no file: `nobody` may
+be the user of the embedded database. systemd leaves the numbers 60706 to 61183 unused.
+"""
 
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -47,8 +52,8 @@ def program_path(name: str, package: str) -> str:
 
 
 def arguments(program: Program, fd_of: dict[str, int]) -> list[str]:
-    """Return the arguments for `bwrap --args`. `fd_of` has the file descriptors `status`, `filter` and `passwd`, and
-    those of the files by path with a leading slash.
+    """Return the arguments for `bwrap --args`. `fd_of` has the file descriptors `status`, `filter`, `passwd` and
+    `environment`, and those of the files by path with a leading slash.
     """
     return [
         *("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--new-session"),
@@ -57,6 +62,7 @@ def arguments(program: Program, fd_of: dict[str, int]) -> list[str]:
         *("--json-status-fd", str(fd_of["status"]), "--seccomp", str(fd_of["filter"])),
         *_system(program.egress),
         *("--ro-bind-data", str(fd_of["passwd"]), "/etc/passwd", "--proc", "/proc"),
+        *("--ro-bind-data", str(fd_of["environment"]), ENVIRONMENT_FILE),
         # bubblewrap itself has no resource limits; a program that could write to its memory would have none either.
         *("--tmpfs", "/proc/1", "--remount-ro", "/proc/1"),
         *_devices(),
@@ -64,13 +70,16 @@ def arguments(program: Program, fd_of: dict[str, int]) -> list[str]:
         *("--dir", WORK_DIR),
         *_files(fd_of),
         *("--remount-ro", "/", "--chdir", WORK_DIR, "--clearenv"),
-        *_environment(program),
+        *_environment(),
     ]
 
 
 def limited(program: Program, *, has_cgroup: bool) -> list[str]:
     """Return the command with resource limits. They are set inside the sandbox, where the kernel counts its processes
     separately. If a cgroup limits the memory used, more may be reserved.
+
+    The program's own environment is set after them: the loader follows variables such as LD_PRELOAD, so the program that
+    sets the limits would run an owner's code before it does.
     """
     limits = {
         **({} if has_cgroup else {"--as": program.memory_mb * 2**20}),
@@ -85,7 +94,7 @@ def limited(program: Program, *, has_cgroup: bool) -> list[str]:
         "--rtprio": 0,
     }
     options = [f"{name}={value}:{value}" for name, value in limits.items()]
-    return [program_path("prlimit", "util-linux"), *options, "--", *program.command]
+    return [program_path("prlimit", "util-linux"), *options, "--", *_with_environment(program)]
 
 
 def cgroup_limits(program: Program) -> dict[str, str]:
@@ -98,6 +107,11 @@ def cgroup_limits(program: Program) -> dict[str, str]:
         "cpu.max": f"{PROCESSORS * CPU_PERIOD_MICROSECONDS} {CPU_PERIOD_MICROSECONDS}",
         "cpu.weight": str(CPU_WEIGHT),
     }
+
+
+def environment(program: Program) -> bytes:
+    """Return the content of the file with a program's own variables, for a POSIX shell."""
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in program.environment.items()).encode()
 
 
 def passwd() -> bytes:
@@ -136,6 +150,14 @@ def _files(fd_of: dict[str, int]) -> Iterator[str]:
             yield from ("--perms", "0644", "--file", str(fd), WORK_DIR + path)
 
 
-def _environment(program: Program) -> Iterator[str]:
-    for name, value in {**_ENVIRONMENT, **program.environment}.items():
+def _environment() -> Iterator[str]:
+    for name, value in _ENVIRONMENT.items():
         yield from ("--setenv", name, value)
+
+
+def _with_environment(program: Program) -> Iterator[str]:
+    """Yield the command, after a shell that reads the program's own variables, if it has any. They are in a file, because
+    everybody on the machine can read command lines."""
+    if program.environment:
+        yield from ("/bin/sh", "-c", '. "$0" && exec "$@"', ENVIRONMENT_FILE)
+    yield from program.command

@@ -1,6 +1,7 @@
 """Programs that attack their sandbox. Each prints what it reached."""
 
 import os
+import pwd
 import socket
 import subprocess
 import tempfile
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from integrations.adapters import bubblewrap, confinement
+from gateway.run.identity import database_identity
+from integrations.adapters import bubblewrap, confinement, usage
 from integrations.adapters.programs import Ending, Outcome, Program
 from integrations.rules import seccomp
 from tests.integrations.sandbox import processes
@@ -74,6 +76,47 @@ def test_only_its_own_processes_are_seen_and_signalled() -> None:
             other.kill()
     text, processes = out.splitlines()
     assert (text, int(processes) < 10) == ("still here", True)
+
+
+def test_a_programs_environment_reaches_no_program_before_it() -> None:
+    """The loader names each program that it starts with LD_DEBUG, as it would load LD_PRELOAD into it."""
+    outcome, _, err = run("exit 7", environment={"LD_DEBUG": "files", "MINE": 'it\'s = \n"mine"'})
+    assert outcome == Outcome(Ending.EXITED, 7)
+    started = [line.split()[-1] for line in err.splitlines() if "initialize program: " in line]
+    assert started == ["sh"]
+
+
+def test_a_program_gets_its_environment() -> None:
+    environment = {"MINE": 'it\'s = \n"mine"', "EMPTY": ""}
+    _, out, _ = run('printf "%s|%s|%s" "$MINE" "$HOME" "${EMPTY-unset}"', environment=environment)
+    assert out == 'it\'s = \n"mine"|/tmp/run|'
+
+
+def test_a_program_with_an_equals_sign_is_not_taken_for_a_variable() -> None:
+    program = Program(("a=b", "true"), environment={"MINE": "1"}, timeout_seconds=30)
+    outcome, output = bubblewrap.run(program, lambda _: True)
+    assert outcome == Outcome(Ending.EXITED, 127)
+    assert b"a=b: not found" in output.stderr
+
+
+def test_the_users_of_runs_and_of_the_database_differ() -> None:
+    database = database_identity()
+    assert confinement.OUTER_USER_ID not in {entry.pw_uid for entry in pwd.getpwall()}
+    if database is None:
+        return
+    program = Program(("sleep", "60"), timeout_seconds=60)
+    uids: set[int] = set()
+    before = set(usage.descendants(os.getpid()))  # the session's database may be among them
+
+    def look(_: object) -> bool:
+        runs = set(usage.descendants(os.getpid())) - before
+        uids.update(path.stat().st_uid for pid in runs if (path := Path(f"/proc/{pid}")).exists())
+        return confinement.OUTER_USER_ID not in uids
+
+    bubblewrap.run(program, look)
+    assert uids <= {0, confinement.OUTER_USER_ID}
+    assert confinement.OUTER_USER_ID in uids
+    assert database.uid not in uids
 
 
 def test_nothing_of_the_workers_environment_and_descriptors() -> None:
