@@ -1,5 +1,7 @@
 """Console pages for CI providers and their repositories."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from unfold.admin import TabularInline
@@ -8,6 +10,8 @@ from unfold.decorators import display
 from gateway.core.console import ConsoleAdmin
 from integrations.admin.forms import RotatingSecretForm
 from integrations.models import CIProvider, CIRepository
+from integrations.queries import ci_runs
+from integrations.rules.webhook_secrets import LENGTH_WORDS, SHARED_WORDS, is_long_enough, is_shared
 
 
 class CIProviderForm(RotatingSecretForm):
@@ -22,7 +26,28 @@ class CIProviderForm(RotatingSecretForm):
         secret = super().clean_secret()
         if not secret:
             raise ValidationError("Enter the secret that the provider signs with.")
+        self._check_length("secret")
         return secret
+
+    def clean_previous_secret(self) -> str:
+        """Refuse a previous secret that can be guessed."""
+        self._check_length("previous_secret")
+        return super().clean_previous_secret()
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a secret of another provider."""
+        cleaned = super().clean() or {}
+        others = ci_runs.secrets_of_others(self.instance.pk)
+        for name in ("secret", "previous_secret"):
+            if is_shared([cleaned.get(name, "")], others):
+                self.add_error(name, f"This {SHARED_WORDS}.")
+        return cleaned
+
+    def _check_length(self, name: str) -> None:
+        """Check what was typed; a shorter secret that is stored already stays valid."""
+        typed = self.cleaned_data[name].strip()
+        if typed and not is_long_enough(typed):
+            raise ValidationError(f"This {LENGTH_WORDS}.")
 
 
 class CIRepositoryInline(TabularInline):

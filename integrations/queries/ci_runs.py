@@ -28,3 +28,9 @@ def one_of(principal: Principal, run_id: str) -> CIRun:
     if run is None:
         raise NotFound("You have no such CI run.")
     return run
+
+
+def secrets_of_others(provider_id: int | None) -> set[str]:
+    """Return the secrets, current and previous, of all providers but this one."""
+    others = CIProvider.objects.all() if provider_id is None else CIProvider.objects.exclude(pk=provider_id)
+    return {secret for provider in others for secret in provider.secrets}

@@ -19,7 +19,7 @@ sandbox: {runner: bubblewrap, max_timeout_seconds: 60, max_memory_mb: 512, netwo
 ci:
   providers:
     - {name: forge, format: workflow_run, secret: {env: FORGE_WEBHOOK_SECRET}, repositories: {"acme/docs": docs}}
-    - {name: generic, format: generic, secret: literal-secret, repositories: {"docs": docs}}
+    - {name: generic, format: generic, secret: literal-webhook-secret, repositories: {"docs": docs}}
 evolution:
   programs:
     - {name: refine, command: [python3, -c, "print(1)"], timeout_seconds: 30, memory_mb: 256, result_kind: prompt}
@@ -29,7 +29,7 @@ account_key_sync: {enabled: true}
 
 @pytest.fixture(autouse=True)
 def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORGE_WEBHOOK_SECRET", "forge-secret")
+    monkeypatch.setenv("FORGE_WEBHOOK_SECRET", "forge-webhook-secret")
 
 
 def test_every_section_sets_its_rows(tmp_path: Path) -> None:
@@ -39,13 +39,20 @@ def test_every_section_sets_its_rows(tmp_path: Path) -> None:
     assert docs.owner_key == "did:web:studio.example:alice"
     assert SandboxSettings.objects.get().runner == "bubblewrap"
     forge, generic = CIProvider.objects.order_by("name")
-    assert (forge.format, forge.secret, generic.secret) == ("workflow_run", "forge-secret", "literal-secret")
+    assert (forge.format, forge.secret, generic.secret) == (
+        "workflow_run",
+        "forge-webhook-secret",
+        "literal-webhook-secret",
+    )
     assert [(one.name, one.project_id) for one in forge.repositories.all()] == [("acme/docs", docs.id)]
     refine = EvolutionProgram.objects.get()
     assert (refine.name, refine.command, refine.result_kind) == ("refine", ["python3", "-c", "print(1)"], "prompt")
     switches = IntegrationSwitch.objects.order_by("name").values_list("name", "enabled")
     assert list(switches) == [("account_key_sync", True), ("evolution", True)]
-    assert "new-secret" not in apply_text(tmp_path, WHOLE.replace("literal-secret", "new-secret")).out
+    assert (
+        "new-webhook-secret"
+        not in apply_text(tmp_path, WHOLE.replace("literal-webhook-secret", "new-webhook-secret")).out
+    )
     assert Project.objects.get().id == docs.id
 
 
@@ -55,12 +62,22 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_secret_and_the_one_before_it(tmp_path: Path) -> None:
-    both = "secret: newer-secret, previous_secret: literal-secret"
-    told = apply_text(tmp_path, WHOLE.replace("secret: literal-secret", both)).out
-    assert CIProvider.objects.get(name="generic").secrets == ["newer-secret", "literal-secret"]
-    told += apply_text(tmp_path, WHOLE.replace("secret: literal-secret", "secret: newer-secret")).out
-    assert CIProvider.objects.get(name="generic").secrets == ["newer-secret"]
-    assert not {word for word in ("newer-secret", "literal-secret") if word in told}
+    both = "secret: newer-webhook-secret, previous_secret: literal-webhook-secret"
+    told = apply_text(tmp_path, WHOLE.replace("secret: literal-webhook-secret", both)).out
+    assert CIProvider.objects.get(name="generic").secrets == ["newer-webhook-secret", "literal-webhook-secret"]
+    told += apply_text(tmp_path, WHOLE.replace("secret: literal-webhook-secret", "secret: newer-webhook-secret")).out
+    assert CIProvider.objects.get(name="generic").secrets == ["newer-webhook-secret"]
+    assert not {word for word in ("newer-webhook-secret", "literal-webhook-secret") if word in told}
+
+
+def test_a_secret_of_a_provider_that_the_file_does_not_name_is_refused(tmp_path: Path) -> None:
+    CIProvider.objects.create(
+        name="other", format="generic", secret="the-others-secret", previous_secret="literal-webhook-secret"
+    )
+    refused = apply_text(tmp_path, WHOLE)
+    assert any("ci.providers[1].secret" in problem for problem in refused.problems), refused
+    assert "literal-webhook-secret" not in str(refused.problems)
+    assert CIProvider.objects.count() == 1
 
 
 def test_repositories_are_a_set(tmp_path: Path) -> None:
@@ -86,7 +103,11 @@ REFUSED = [
     ("network: none", "network: all", "sandbox.network"),
     ("format: generic", "format: jenkins", "ci.providers[1].format"),
     ("{name: generic", "{name: forge", "ci.providers"),
-    ("secret: literal-secret, ", "", "ci.providers[1].secret"),
+    ("secret: literal-webhook-secret, ", "", "ci.providers[1].secret"),
+    ("literal-webhook-secret", "seven77", "ci.providers[1].secret"),
+    ("literal-webhook-secret", "literal-webhook-secret, previous_secret: x", "ci.providers[1].previous_secret"),
+    ("literal-webhook-secret", "forge-webhook-secret", "ci.providers"),
+    ("literal-webhook-secret", "another-secret-now, previous_secret: forge-webhook-secret", "ci.providers"),
     ('"docs": docs', '"docs": unknown', "ci.providers[1].repositories.docs"),
     ("{name: refine, command", "{name: Refine!, command", "evolution.programs[0].name"),
     ('command: [python3, -c, "print(1)"]', "command: []", "evolution.programs[0].command"),

@@ -25,6 +25,7 @@ from integrations.models import (
     SandboxRun,
 )
 from tests.gateway.console import CONTENT, furnish
+from tests.gateway.operators import errors
 
 pytestmark = pytest.mark.django_db
 
@@ -54,19 +55,43 @@ def save_provider(operator: Client, **fields: str) -> CIProvider:
 
 def test_a_providers_secret_is_rotated(operator: Client) -> None:
     assert save_provider(operator).secrets == ["sk-literal-secret"]
-    both = save_provider(operator, secret="newer", previous_secret="sk-literal-secret")
-    assert both.secrets == ["newer", "sk-literal-secret"]
+    both = save_provider(operator, secret="newer-webhook-secret", previous_secret="sk-literal-secret")
+    assert both.secrets == ["newer-webhook-secret", "sk-literal-secret"]
     assert save_provider(operator).secrets == both.secrets
     listed = operator.get(reverse("admin:integrations_ciprovider_changelist")).content.decode()
     assert not {text for text in both.secrets if text in listed}
-    assert save_provider(operator, previous_secret="", remove_previous_secret="on").secrets == ["newer"]
+    assert save_provider(operator, previous_secret="", remove_previous_secret="on").secrets == ["newer-webhook-secret"]
     logged = list(
         LogEntry.objects.filter(content_type__model="ciprovider", object_id=str(both.pk)).values_list(
             "change_message", flat=True
         )
     )
-    assert len(logged) == 4
-    assert not [text for text in logged if "newer" in text or "sk-literal-secret" in text]
+    assert len(logged) == 5  # with that of the file that created the provider
+    assert not [text for text in logged if "newer-webhook-secret" in text or "sk-literal-secret" in text]
+
+
+@pytest.mark.parametrize("field", ["secret", "previous_secret"])
+@pytest.mark.parametrize(
+    ("secret", "words"),
+    [
+        ("seven77", "This must have at least 8 characters, so that it cannot be guessed."),
+        ("the-others-secret", "This is also a secret of another provider, who could sign for this one."),
+        ("the-others-previous-secret", "This is also a secret of another provider, who could sign for this one."),
+    ],
+)
+def test_a_secret_that_others_know_or_can_guess_is_refused(
+    operator: Client, field: str, secret: str, words: str
+) -> None:
+    provider = CIProvider.objects.get()
+    CIProvider.objects.create(
+        name="other", format="generic", secret="the-others-secret", previous_secret="the-others-previous-secret"
+    )
+    sent = {"name": "forge", "format": "workflow_run", field: secret}
+    rows = {"repositories-TOTAL_FORMS": "0", "repositories-INITIAL_FORMS": "0"}
+    assert errors(change(operator, provider, **sent, **rows)) == {field: [words]}
+    before = provider.secrets
+    provider.refresh_from_db()
+    assert provider.secrets == before
 
 
 def test_a_project_shows_how_its_runs_are_executed_but_no_value(operator: Client) -> None:

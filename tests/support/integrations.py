@@ -10,7 +10,7 @@ from tests.support.demo_gateway import DemoGateway
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = ("projects.md", "sandbox.md", "ci.md", "evolution.md", "account-key.md")
-SECRETS = {"FORGE_WEBHOOK_SECRET": "forge-secret", "CI_WEBHOOK_SECRET": "ci-secret"}
+SECRETS = {"FORGE_WEBHOOK_SECRET": "forge-webhook-secret", "CI_WEBHOOK_SECRET": "builds-webhook-secret"}
 DOCUMENTED_OWNER, DEMO_OWNER = "did:web:studio.example:", "did:web:demo.studio.example:"
 
 

@@ -10,6 +10,8 @@ from gateway.config.run import UPDATED, Run
 from gateway.config.secret import Secret
 from gateway.config.texts import Slug, matching, reference
 from integrations.models import CIProvider, CIRepository, Project
+from integrations.queries import ci_runs
+from integrations.rules.webhook_secrets import LENGTH_WORDS, SHARED_WORDS, is_long_enough, is_shared
 
 PROVIDERS_MAX = 50
 REPOSITORIES_MAX = 1000
@@ -18,14 +20,28 @@ Repository = Annotated[str, matching(r"[!-~]{1,255}", "must be 1 to 255 printabl
 ProjectKey = Annotated[Slug, reference("projects", "project")]
 
 
+def _unguessable(secret: Secret) -> Secret:
+    if secret is not None and not is_long_enough(secret.get_secret_value()):
+        raise ValueError(LENGTH_WORDS)
+    return secret
+
+
+WebhookSecret = Annotated[Secret, AfterValidator(_unguessable)]
+
+
 class CIProviderRow(Row):
     """A provider, its webhook secret (and the previous one during a rotation), and its repositories by name."""
 
     name: Slug
     format: Literal["workflow_run", "generic"]
-    secret: Secret
-    previous_secret: Secret = None
+    secret: WebhookSecret
+    previous_secret: WebhookSecret = None
     repositories: Annotated[dict[Repository, ProjectKey], Field(max_length=REPOSITORIES_MAX)] = {}
+
+    @property
+    def secrets(self) -> list[str]:
+        """Return the secrets that a webhook may be signed with."""
+        return [secret.get_secret_value() for secret in (self.secret, self.previous_secret) if secret]
 
 
 def _one_each(rows: list[CIProviderRow]) -> list[CIProviderRow]:
@@ -33,6 +49,10 @@ def _one_each(rows: list[CIProviderRow]) -> list[CIProviderRow]:
         raise ValueError("two providers have the same name")
     if any(row.secret is None for row in rows):
         raise ValueError("every provider needs a secret")
+    for row in rows:
+        others = {secret for other in rows if other is not row for secret in other.secrets}
+        if is_shared(row.secrets, others):
+            raise ValueError(f"the secret of {row.name} {SHARED_WORDS}")
     return rows
 
 
@@ -52,6 +72,10 @@ class CIRow(SectionRow):
                 CIProvider, f"CI provider {row.name}", lookup=lookup, values=values, concealed=concealed
             )
             _save_repositories(run, provider, row)
+        for index, row in enumerate(self.providers):
+            provider = CIProvider.objects.get(name=row.name)
+            if is_shared(row.secrets, ci_runs.secrets_of_others(provider.pk)):
+                run.refuse((*path, "providers", index, "secret"), SHARED_WORDS)
 
 
 def _save_repositories(run: Run, provider: CIProvider, row: CIProviderRow) -> None:
