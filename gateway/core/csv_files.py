@@ -17,8 +17,9 @@ Row = Sequence[Cell]
 ROWS_AT_ONCE = 500
 NAME_MAX_CHARACTERS = 60
 
-# A spreadsheet interprets a text that starts with one of these, or its full-width form, as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
+# A spreadsheet interprets a text that starts with one of these, or its full-width form, as a formula. Where it takes
+# another character than the comma for the separator, a cell can also start within a text, even a quoted one.
+_FORMULA = re.compile(r"""^(?=[\t\r\n])|(^|[;,|\t\r\n"'])([ ]*)(?=[=+\-@＝＋－＠])""")  # noqa: RUF001
 
 
 def csv_response(name: str, header: Row, rows: Iterable[Row]) -> StreamingHttpResponse:
@@ -40,7 +41,7 @@ def name_part(words: str, otherwise: str) -> str:
 
 def _lines(rows: Iterable[Row]) -> Iterator[str]:
     text = io.StringIO()
-    write = csv.writer(text, lineterminator="\r\n").writerow
+    write = csv.writer(text, lineterminator="\r\n", quoting=csv.QUOTE_ALL).writerow
     for row in rows:
         write([_escaped(cell) for cell in row])
         yield text.getvalue()
@@ -49,8 +50,14 @@ def _lines(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def _escaped(cell: Cell) -> Cell:
-    """Prefix a text that would be interpreted as a formula with an apostrophe, which spreadsheets do not show."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    """Prefix what would be interpreted as a formula with an apostrophe, which spreadsheets do not show. OWASP, "CSV
+    Injection".
+    """
+    return _FORMULA.sub(_with_apostrophe, cell) if isinstance(cell, str) else cell
+
+
+def _with_apostrophe(found: re.Match[str]) -> str:
+    return f"{found[1] or ''}'{found[2] or ''}"
 
 
 async def _pieces(lines: Iterator[str]) -> AsyncIterator[str]:
