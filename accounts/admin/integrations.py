@@ -1,5 +1,7 @@
 """Product servers whose assertions are exchanged for tokens."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
@@ -14,13 +16,31 @@ from gateway.core.console import ConsoleAdmin, LinesField, ReadableJSONField
 from gateway.core.contract.capabilities import Capability
 
 
+class JWKSField(ReadableJSONField):
+    """Public keys as JSON: a set, or one key, which becomes a set of its own."""
+
+    default_error_messages = {
+        "invalid": "This is not JSON. Enter what json.dumps(key.public_jwks()) prints, with double quotes."
+    }
+
+    def to_python(self, value: Any) -> Any:
+        """Parse the input. A key without its set is put into one."""
+        parsed = super().to_python(value)
+        is_key = isinstance(parsed, dict) and "kty" in parsed and "keys" not in parsed
+        return {"keys": [parsed]} if is_key else parsed
+
+
 class IntegrationForm(forms.ModelForm):
     """Checks what the file checks."""
 
     capabilities = LinesField(
         help_text=f"One per line: {', '.join(Capability)}, infer:<alias> for one alias, or infer:* for every alias."
     )
-    jwks = ReadableJSONField(label="JWKS", validators=[validate_jwks], help_text="Public keys only.")
+    jwks = JWKSField(
+        label="JWKS",
+        validators=[validate_jwks],
+        help_text='Public keys only, as JSON: a set such as {"keys": [...]}, or one key.',
+    )
 
     class Meta:
         model = Integration

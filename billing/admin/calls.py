@@ -15,6 +15,7 @@ from billing.operations import reviews
 from billing.queries import charges
 from billing.rules.prices import show
 from gateway.core.console import PartyColumn, ReadOnlyAdmin, WordFilter, dialog, may_act, money
+from gateway.core.console.row_names import row_name
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.amounts import usd
 
@@ -84,7 +85,7 @@ class ReservationAdmin(ReadOnlyAdmin):
         ),
         ("Review", {"fields": ("review_reason", "evidence", "resolution")}),
         ("Parties", {"fields": ("owner", "actor", "client_id", "product", "organization", "membership_id")}),
-        ("Request", {"fields": ("model", "route", "deployment", "request_id", "idempotency_key", "replayable")}),
+        ("Request", {"fields": ("model", "route", "served_by", "request_id", "idempotency_key", "replayable")}),
         ("Timestamps", {"fields": ("created_at", "dispatched_at", "deadline_at", "closed_at")}),
     )
 
@@ -133,6 +134,11 @@ class ReservationAdmin(ReadOnlyAdmin):
     def stage(self, call: Reservation) -> str:
         """Describe the call's state."""
         return State(call.state).label
+
+    @display(description="Deployment")
+    def served_by(self, call: Reservation) -> str:
+        """Name the upstream and the model that the call was sent to."""
+        return row_name("deployment", call.deployment) if call.deployment else ""
 
     @display(description="Paid from credits")
     def credits(self, call: Reservation) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from whitenoise.compress import Compressor
 
+from gateway import job_texts
 from gateway.run.environment import load as load_data_dir
 from gateway.schedule import beat_schedule
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
@@ -284,6 +285,7 @@ CELERY_TASK_ROUTES = {"integrations.tasks.execute_*": {"queue": "sandbox"}}
 SANDBOX_CGROUP = env.str("SANDBOX_CGROUP", default="")
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = beat_schedule()
+JOB_TEXTS = job_texts.JOB_TEXTS
 
 # Whether the embedded demo backend may serve; never in production.
 DEMO_ADAPTER = False

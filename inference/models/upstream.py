@@ -17,7 +17,7 @@ class Upstream(models.Model):
     class Adapter(models.TextChoices):
         """The protocols of upstreams."""
 
-        OPENAI = "openai"
+        OPENAI = "openai", "OpenAI"
         VOYAGE = "voyage"
         COHERE = "cohere"
         REPRESENTATION = "representation"

@@ -8,6 +8,8 @@ from django.test import Client
 
 from accounts.models import Account
 from billing.models import CreditLot, Reservation, Transfer, UsageRecord
+from inference.models import Deployment, RawModel
+from inference.queries.rows import RAW_PREFIX
 from tests.factories.billing import settle
 from tests.gateway.console import make_call, make_review
 from tests.gateway.operators import address, clerk, logged
@@ -40,6 +42,15 @@ def test_a_call_that_is_come_to_from_the_list_can_be_resolved(operator: Client) 
     page = operator.get(link).content.decode()
     for verb in ("charge", "release"):
         assert f'hx-get="{address("billing_reservation_changelist")}{call.pk}/{verb}/"' in page
+
+
+def test_a_calls_deployment_is_named_by_upstream_and_model(operator: Client) -> None:
+    raw, small = RawModel.objects.get(), Deployment.objects.get(model="small-1")
+    shown = {str(small.pk): "primary/small-1", f"{RAW_PREFIX}{raw.pk}": "primary/vendor/large-2", "999999": "999999"}
+    for deployment, name in shown.items():
+        call = make_review()
+        Reservation.objects.filter(pk=call.pk).update(deployment=deployment)
+        assert name in operator.get(address("billing_reservation_change", call.pk)).content.decode()
 
 
 def test_a_call_in_review_is_released_with_a_reason(operator: Client) -> None:

@@ -5,6 +5,7 @@ import json
 import pytest
 from django.test import Client
 
+from account_gateway_client import ProductKey
 from accounts.models import Integration, PublicClient
 from tests.gateway.operators import address, errors
 
@@ -39,6 +40,43 @@ def test_an_integration_takes_public_keys_and_known_capabilities_alone(operator:
         assert list(errors(operator.post(page, form | broken))) == [field]
     integration.refresh_from_db()
     assert integration.capabilities == ["wallet:read", "infer:*"]
+
+
+def integration_form(**members: str) -> dict[str, str]:
+    return {
+        "issuer": "https://other.example",
+        "product": "studio",
+        "audience": "https://gateway.example",
+        "did_prefix": "did:web:other.example:",
+        "capabilities": "wallet:read",
+        "enabled": "on",
+    } | members
+
+
+def test_an_integration_takes_what_the_python_client_prints(operator: Client) -> None:
+    jwks = ProductKey.generate().public_jwks()
+    add = address("accounts_integration_add")
+    assert operator.post(add, integration_form(jwks=json.dumps(jwks))).status_code == 303
+    assert Integration.objects.get(issuer="https://other.example").jwks == jwks
+
+
+def test_an_integration_takes_one_key_as_a_set(operator: Client) -> None:
+    jwks = ProductKey.generate().public_jwks()
+    add = address("accounts_integration_add")
+    assert operator.post(add, integration_form(jwks=json.dumps(jwks["keys"][0]))).status_code == 303
+    assert Integration.objects.get(issuer="https://other.example").jwks == jwks
+
+
+def test_an_integration_refuses_keys_that_are_not_json_or_private(operator: Client) -> None:
+    jwks = ProductKey.generate().public_jwks()
+    add = address("accounts_integration_add")
+    refused = operator.post(add, integration_form(jwks=str(jwks)))
+    assert errors(refused) == {
+        "jwks": ["This is not JSON. Enter what json.dumps(key.public_jwks()) prints, with double quotes."]
+    }
+    private = jwks["keys"][0] | {"d": "AAAA"}
+    assert list(errors(operator.post(add, integration_form(jwks=json.dumps(private))))) == ["jwks"]
+    assert not Integration.objects.filter(issuer="https://other.example").exists()
 
 
 def test_a_public_client_is_checked_as_in_the_file(operator: Client) -> None:

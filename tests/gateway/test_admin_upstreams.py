@@ -25,6 +25,12 @@ def upstream_form(**members: str) -> dict[str, str]:
     } | members
 
 
+def test_adapters_are_named_as_their_vendors_write_them(operator: Client) -> None:
+    form = operator.get(address("inference_upstream_add")).content.decode()
+    assert ">OpenAI<" in " ".join(form.split()).replace("> ", ">").replace(" <", "<")
+    assert "Openai" not in form
+
+
 def test_a_blank_credential_is_kept_and_a_typed_one_replaces_it(operator: Client) -> None:
     upstream = Upstream.objects.get(name="primary")
     page = address("inference_upstream_change", upstream.pk)

@@ -1,5 +1,7 @@
 """The console's page of scheduled jobs: their states and runs."""
 
+from datetime import timedelta
+from operator import itemgetter
 from typing import Any
 
 from django.conf import settings
@@ -15,7 +17,7 @@ from unfold.decorators import display
 
 from gateway.core.console import ReadOnlyAdmin, WordFilter
 from gateway.core.jobs.models import JobRun, Outcome
-from gateway.core.jobs.queries import statuses
+from gateway.core.jobs.queries import statuses, texts
 from gateway.core.jobs.queries.statuses import JobStatus
 from gateway.core.jobs.rules.counts import format_counts
 from gateway.core.jobs.rules.statuses import RUN_MAX, Status
@@ -36,7 +38,7 @@ class JobFilter(WordFilter):
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
         """List the jobs of the schedule."""
-        return [(name, name) for name in sorted(settings.CELERY_BEAT_SCHEDULE)]
+        return sorted(((job, texts.name_of(job)) for job in settings.CELERY_BEAT_SCHEDULE), key=itemgetter(1))
 
 
 class WorkFilter(admin.SimpleListFilter):
@@ -60,13 +62,13 @@ class WorkFilter(admin.SimpleListFilter):
 class JobRunAdmin(ReadOnlyAdmin):
     """Runs, newest first, below a table of the jobs' states."""
 
-    list_display = ("job", "started_at", "result", "did", "error", "lasted", "runs")
+    list_display = ("name", "started_at", "result", "did", "error", "lasted", "runs")
     list_filter = ("outcome", JobFilter, WorkFilter, "started_at")
     search_fields = ("job", "error")
     search_help_text = "Any part of a job's name or of an error."
     ordering = ("-id",)
     list_before_template = "jobs/statuses.html"
-    fields = ("job", "result", "did", "error", "started_at", "ended_at", "runs")
+    fields = ("name", "description", "job", "result", "did", "error", "started_at", "ended_at", "runs")
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Add the jobs' states."""
@@ -77,10 +79,30 @@ class JobRunAdmin(ReadOnlyAdmin):
         table = {"headers": ["Job", "State", "Every", "Last run", "Did", "Error"], "rows": rows}
         return super().changelist_view(request, {"statuses": table, **(extra_context or {})})
 
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[JobRun], search_term: str
+    ) -> tuple[QuerySet[JobRun], bool]:
+        """Find runs by the job's name as well."""
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        jobs = texts.named(search_term) if search_term.strip() else []
+        return (found | queryset.filter(job__in=jobs) if jobs else found), may_repeat
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[JobRun]:
         """Add to each run whether a later run of the same job has ended."""
         later = JobRun.objects.filter(job=OuterRef("job"), pk__gt=OuterRef("pk"), ended_at__isnull=False)
         return super().get_queryset(request).annotate(is_passed=Exists(later))
+
+    @display(description="Job", ordering="job")
+    def name(self, run: JobRun) -> str:
+        """Return the job's name."""
+        return texts.name_of(run.job)
+
+    @display(description="What it does")
+    def description(self, run: JobRun) -> str:
+        """Describe the job, and how often it runs."""
+        entry = settings.CELERY_BEAT_SCHEDULE.get(run.job)
+        often = f" Runs every {_interval(timedelta(seconds=entry['schedule']))}." if entry else ""
+        return f"{texts.description_of(run.job)}{often}".strip()
 
     @display(description="Outcome", label=OUTCOME_COLOURS)
     def result(self, run: JobRun) -> str:
@@ -105,12 +127,17 @@ class JobRunAdmin(ReadOnlyAdmin):
 
 def _row(one: JobStatus) -> list[Any]:
     link = reverse("admin:jobs_jobrun_changelist", query={"job": one.job})
-    name = format_html('<a href="{}" class="underline">{}</a>', link, one.job)
+    name = format_html(
+        '<a href="{}" class="underline">{}</a><div class="text-xs opacity-70 max-w-md whitespace-normal">{}</div>',
+        link,
+        texts.name_of(one.job),
+        texts.description_of(one.job),
+    )
     run = one.newest
     if run is None:
-        return [name, _state(one), _interval(one), "", "", ""]
+        return [name, _state(one), _interval(one.interval), "", "", ""]
     ago = format_html('<time datetime="{}">{} ago</time>', run.seen_at.isoformat(), timesince(run.seen_at, depth=1))
-    return [name, _state(one), _interval(one), ago, format_counts(run.counts), run.error or ""]
+    return [name, _state(one), _interval(one.interval), ago, format_counts(run.counts), run.error or ""]
 
 
 def _state(one: JobStatus) -> SafeString:
@@ -119,8 +146,8 @@ def _state(one: JobStatus) -> SafeString:
     return format_html('<span class="{}">{}</span>', look, one.status.value)
 
 
-def _interval(one: JobStatus) -> str:
-    seconds = int(one.interval.total_seconds())
+def _interval(interval: timedelta) -> str:
+    seconds = int(interval.total_seconds())
     for size, name in ((3600, "h"), (60, "min")):
         if seconds % size == 0:
             return f"{seconds // size} {name}"

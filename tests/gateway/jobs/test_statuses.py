@@ -6,9 +6,12 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import escape
 
 from gateway.core.jobs.models import JobRun
 from gateway.core.jobs.queries import statuses
+from gateway.core.jobs.rules.counts import format_counts
+from gateway.job_texts import JOB_TEXTS
 from gateway.schedule import INTERVAL_SECONDS
 from tests.gateway.operators import address, clerk, superuser
 
@@ -70,12 +73,53 @@ def test_the_page_shows_each_job_and_the_runs() -> None:
     ran(TICK, "failed", "billing.tasks.reconcile")
     operator = superuser()
     page = listed(operator)
-    assert all(name in page for name in INTERVAL_SECONDS)
+    assert all(escape(text) in page for texts in JOB_TEXTS.values() for text in texts)
     assert page.count("1,234 calls") == 2
     assert page.count("ValueError: no") == 2
     assert listed(operator, outcome__exact="failed").count("1,234 calls") == 1
     assert listed(operator, q="reconcile").count("1,234 calls") == 1
     assert listed(operator, work="done").count("ValueError: no") == 1
+
+
+def test_every_job_of_the_schedule_has_a_name_and_a_sentence() -> None:
+    assert sorted(JOB_TEXTS) == sorted(INTERVAL_SECONDS)
+    assert len({name for name, _ in JOB_TEXTS.values()}) == len(JOB_TEXTS)
+    assert all(sentence.endswith(".") for _, sentence in JOB_TEXTS.values())
+
+
+def test_a_runs_page_says_what_the_job_does_and_how_often() -> None:
+    run = JobRun.objects.create(job="accounts.tasks.purge_assertions", started_at=NOW, counts={"assertions": 1})
+    operator = superuser()
+    page = operator.get(address("jobs_jobrun_change", run.pk)).content.decode()
+    name, sentence = JOB_TEXTS[run.job]
+    for text in (name, f"{sentence} Runs every 5 min.", run.job, "1 assertion<"):
+        assert text in page
+
+
+def test_a_job_is_found_by_its_name_and_by_its_task() -> None:
+    JobRun.objects.create(job=NAME, started_at=NOW, ended_at=NOW, outcome="done", counts={"calls": 1234})
+    operator = superuser()
+    for text, count in (("abandoned CALLS", 2), ("tasks.reap", 2), ("Seal", 1)):
+        assert listed(operator, q=text).count("1,234 calls") == count
+
+
+def test_a_run_of_a_job_that_is_no_longer_scheduled_is_shown_by_its_task() -> None:
+    ran(TICK, job="billing.tasks.retired")
+    assert "billing.tasks.retired" in listed(superuser())
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ({"assertions": 1}, "1 assertion"),
+        ({"calls": 3, "debts": 1}, "3 calls, 1 debt"),
+        ({"cache entries": 1, "addresses": 1}, "1 address, 1 cache entry"),
+        ({"released": 1, "past due": 1}, "1 past due, 1 released"),
+        ({}, ""),
+    ],
+)
+def test_one_of_a_kind_is_counted_in_the_singular(counts: dict[str, int], words: str) -> None:
+    assert format_counts(counts) == words
 
 
 def test_a_run_that_a_later_one_has_passed_is_shown_as_not_finished() -> None:

@@ -12,5 +12,13 @@ def counts_of(result: Result, kind: str) -> dict[str, int]:
 
 
 def format_counts(counts: Mapping[str, int]) -> str:
-    """Render counts: "3 calls, 1 debts"."""
-    return ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
+    """Render counts: "3 calls, 1 debt"."""
+    return ", ".join(f"{count:,} {kind if count != 1 else _singular(kind)}" for kind, count in sorted(counts.items()))
+
+
+def _singular(kind: str) -> str:
+    """Return the singular of a kind; one that is no plural ("released") is unchanged."""
+    for plural, singular in (("ies", "y"), ("sses", "ss"), ("s", "")):
+        if kind.endswith(plural):
+            return kind.removesuffix(plural) + singular
+    return kind
