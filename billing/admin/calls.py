@@ -6,15 +6,22 @@ from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from unfold.decorators import action, display
-from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
-from billing.admin.forms import ReasonForm
 from billing.admin.owners import OWNER, SEARCH_HELP
 from billing.models import Reservation, State, Takeover
 from billing.operations import reviews
 from billing.queries import charges
 from billing.rules.prices import show
-from gateway.core.console import PartyColumn, ReadOnlyAdmin, WordFilter, dialog, may_act, money
+from gateway.core.console import (
+    DollarsField,
+    PartyColumn,
+    ReadOnlyAdmin,
+    ReasonForm,
+    WordFilter,
+    dialog,
+    may_act,
+    money,
+)
 from gateway.core.console.row_names import row_name
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.amounts import usd
@@ -30,24 +37,19 @@ STATE_COLOURS = {
 class ChargeForm(ReasonForm):
     """Asks for the amount to charge, at most the hold."""
 
-    amount_microusd = forms.IntegerField(
-        label="Charge in micro-USD",
-        min_value=0,
-        help_text="At most the amount held.",
-        widget=UnfoldAdminIntegerFieldWidget,
-    )
-    field_order = ("amount_microusd", "reason")
+    amount = DollarsField(label="Charge", min_microusd=0)
+    field_order = ("amount", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.hold_microusd = Reservation.objects.values_list("hold_microusd", flat=True).get(pk=self.object_id)
-        self.fields["amount_microusd"].help_text = f"At most {self.hold_microusd}, the amount held."
+        self.fields["amount"].help_text = f"In dollars; at most {usd(self.hold_microusd)}, the amount held."
 
-    def clean_amount_microusd(self) -> int:
+    def clean_amount(self) -> int:
         """Refuse more than was held: the customer never agreed to it."""
-        amount: int = self.cleaned_data["amount_microusd"]
+        amount: int = self.cleaned_data["amount"]
         if amount > self.hold_microusd:
-            raise forms.ValidationError(f"The charge cannot be more than the hold of {self.hold_microusd} micro-USD.")
+            raise forms.ValidationError(f"The charge cannot be more than the hold of {usd(self.hold_microusd)}.")
         return amount
 
 
@@ -106,7 +108,7 @@ class ReservationAdmin(ReadOnlyAdmin):
     )
     def charge(self, request: HttpRequest, form: ChargeForm, object_id: str) -> HttpResponse:
         """Settle the call as the operator decided."""
-        amount = form.cleaned_data["amount_microusd"]
+        amount = form.cleaned_data["amount"]
         is_done = reviews.charge(object_id, cost_microusd=amount)
         return self._finish(request, form, object_id, is_done, f"Charged {usd(amount)}")
 

@@ -9,15 +9,14 @@ from django.http import HttpRequest
 from django.shortcuts import redirect
 from django.utils import timezone
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from accounts.models import Account, Product
 from accounts.operations import addresses
-from billing.admin.forms import ReasonField
 from billing.admin.owners import OWNER, SEARCH_HELP
 from billing.models import CreditLot, OwnerKind
 from billing.operations.credits import GrantConflict, grant
-from gateway.core.console import ReadOnlyAdmin, money, parties
+from gateway.core.console import DollarsField, ReadOnlyAdmin, ReasonField, money, parties
 from gateway.core.contract.amounts import usd
 from gateway.core.contract.ids import new_id
 
@@ -33,13 +32,7 @@ class GrantForm(forms.ModelForm):
         help_text="An email address, a DID or an organization ID.",
         widget=UnfoldAdminTextInputWidget,
     )
-    amount_microusd = forms.IntegerField(
-        label="Amount in micro-USD",
-        min_value=1,
-        max_value=AMOUNT_MAX_MICROUSD,
-        help_text="1 USD is 1,000,000 micro-USD.",
-        widget=UnfoldAdminIntegerFieldWidget,
-    )
+    amount = DollarsField(label="Amount", max_microusd=AMOUNT_MAX_MICROUSD)
     product = forms.ModelChoiceField(
         Product.objects.order_by("slug"),
         to_field_name="slug",
@@ -53,6 +46,9 @@ class GrantForm(forms.ModelForm):
     class Meta:
         model = CreditLot
         fields = ("expires_at",)
+
+    class Media:
+        js = ("gateway/console/dollars.js",)
 
     def clean_expires_at(self) -> Any:
         """Refuse a credit that has already expired."""
@@ -106,7 +102,7 @@ class CreditLotAdmin(LotAmounts, ReadOnlyAdmin):
         "created_at",
         "closed_at",
     )
-    add_fieldsets = ((None, {"fields": ("owner", "amount_microusd", "product", "expires_at", "reason", "key")}),)
+    add_fieldsets = ((None, {"fields": ("owner", "amount", "product", "expires_at", "reason", "key")}),)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Allow operators with that permission to grant."""
@@ -127,7 +123,7 @@ class CreditLotAdmin(LotAmounts, ReadOnlyAdmin):
         values = form.cleaned_data
         obj.pk, form.is_new = grant(
             *values["owner"],
-            amount_microusd=values["amount_microusd"],
+            amount_microusd=values["amount"],
             product=values["product"].slug if values["product"] else None,
             expires_at=values["expires_at"],
             source_kind=SOURCE_KIND,
@@ -138,7 +134,7 @@ class CreditLotAdmin(LotAmounts, ReadOnlyAdmin):
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
         """Log the reason, and whether the form was submitted for the first time."""
         done = "Granted" if form.is_new else "Already granted"
-        amount, reason = usd(form.cleaned_data["amount_microusd"]), form.cleaned_data["reason"]
+        amount, reason = usd(form.cleaned_data["amount"]), form.cleaned_data["reason"]
         return f"{done} {amount} to {parties.one(*form.cleaned_data['owner'])}: {reason}"
 
     @display(description="Source")

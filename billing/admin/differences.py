@@ -6,10 +6,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from unfold.decorators import action, display
 
-from billing.admin.forms import ReasonForm
 from billing.models import PaymentDifference
 from billing.operations import payment_differences
-from gateway.core.console import ReadOnlyAdmin, dialog, links, may_act, money
+from gateway.core.console import ReadOnlyAdmin, ReasonForm, dialog, links, may_act, money
 
 OPEN, CLOSED = "Open", "Closed"
 COLOURS = {OPEN: "danger", CLOSED: "default"}

@@ -11,7 +11,6 @@ from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import action, display
 
-from billing.admin.forms import ReasonForm
 from billing.admin.invoice_forms import CreditForm, RefundForm
 from billing.admin.owners import SEARCH_HELP
 from billing.models import (
@@ -26,7 +25,7 @@ from billing.models import (
 )
 from billing.operations import invoice_payments, invoices
 from billing.rules import invoice_labels
-from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline, dialog, may_act, money
+from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline, ReasonForm, dialog, may_act, money
 from gateway.core.contract.amounts import usd
 from gateway.core.contract.errors import ApiError
 
@@ -206,7 +205,7 @@ class InvoiceAdmin(ReadOnlyAdmin):
         try:
             note = give(
                 object_id,
-                amount_microusd=asked["amount_microusd"],
+                amount_microusd=asked["amount"],
                 reason=asked["reason"],
                 actor=str(getattr(request.user, "did", "")),
                 note_id=asked["key"],

@@ -7,11 +7,10 @@ from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 
 from billing.adapters.base import ProviderError
-from billing.admin.forms import ReasonForm
 from billing.admin.owners import SEARCH_HELP
 from billing.models import Checkout, CheckoutStatus, ExternalMapping, ProviderEvent
 from billing.operations import checkout_reviews, checkouts
-from gateway.core.console import PartyColumn, ReadOnlyAdmin, dialog, may_act, money
+from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReasonForm, dialog, may_act, money
 from gateway.core.contract.amounts import usd
 from gateway.core.contract.errors import IntegrationUnavailable
 

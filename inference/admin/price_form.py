@@ -20,10 +20,10 @@ from inference.models import Alias, RawModel
 from inference.queries import aliases
 
 
-def price_field() -> forms.CharField:
-    """Build the field of one component."""
-    widget = UnfoldAdminTextInputWidget(attrs={"placeholder": "micro-USD", "inputmode": "decimal"})
-    return forms.CharField(required=False, max_length=20, widget=widget)
+def price_field(unit: str) -> forms.CharField:
+    """Build the field of one component. Micro-USD per unit and USD per million units are the same number."""
+    widget = UnfoldAdminTextInputWidget(attrs={"placeholder": "0.15", "inputmode": "decimal"})
+    return forms.CharField(required=False, max_length=20, widget=widget, help_text=f"USD per million {unit}.")
 
 
 class ConfirmationsField(forms.MultipleChoiceField):
@@ -42,23 +42,23 @@ class PriceForm(forms.ModelForm):
         widget=UnfoldAdminSelectWidget(attrs={"data-starts-from-price": ""}),
         help_text="The form is filled with the current price.",
     )
-    input_token = price_field()
-    cached_input_token = price_field()
-    output_token = price_field()
-    input_audio_token = price_field()
-    output_audio_token = price_field()
-    image = price_field()
+    input_token = price_field("tokens")
+    cached_input_token = price_field("tokens")
+    output_token = price_field("tokens")
+    input_audio_token = price_field("tokens")
+    output_audio_token = price_field("tokens")
+    image = price_field("images")
     images = forms.CharField(
         label="Images by size and quality",
         required=False,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "placeholder": "1024x1024/high 40000"}),
-        help_text="Use this instead of one price per image. One per line: size/quality and its price.",
+        help_text="Use this instead of one price per image. One per line: size/quality and its price in USD per million images.",
     )
-    input_character = price_field()
-    audio_second = price_field()
-    input_kilobyte = price_field()
-    input_item = price_field()
-    request = price_field()
+    input_character = price_field("characters")
+    audio_second = price_field("seconds")
+    input_kilobyte = price_field("kilobytes")
+    input_item = price_field("items")
+    request = price_field("requests")
     unsold = ConfirmationsField(required=False, label="Confirm", widget=forms.MultipleHiddenInput)
 
     class Meta:

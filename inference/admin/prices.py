@@ -31,7 +31,8 @@ class PriceVersionAdmin(ReadOnlyAdmin):
             None,
             {
                 "fields": ("alias", "unsold"),
-                "description": "Prices are in micro-USD per unit, with at most 6 decimals.",
+                "description": "Prices are in USD per million units, with at most 6 decimals, as providers quote them. "
+                "In a configuration file the same numbers are micro-USD per unit.",
             },
         ),
         ("Components", {"fields": PRICE_FIELDS}),
@@ -65,7 +66,7 @@ class PriceVersionAdmin(ReadOnlyAdmin):
         current = dated.order_by("-effective_at").values("pk")[:1]
         return super().get_queryset(request).annotate(current_id=Subquery(current))
 
-    @display(description="Price")
+    @display(description="Price in USD per million")
     def summary(self, version: PriceVersion) -> str:
         """Name the components and their prices."""
         return show(version.components)

@@ -65,7 +65,7 @@ class ServedAdmin(ConsoleAdmin):
         sold = ("Price and routes", {"fields": ("price", "routes")})
         return [(None, {"fields": own}), *([sold] if obj else [])]
 
-    @display(description="Current price")
+    @display(description="Current price in USD per million")
     def price(self, model: Model) -> str:
         """Render the price in force, and link to the form of the next one."""
         components = _components(model)

@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Page, ViewportSize
+from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.app_gateway import AppGateway
 from tests.browser.person import Person
@@ -57,6 +57,15 @@ def test_the_policy_breaks_no_page(person: Person, gateway: AppGateway) -> None:
     person.page.wait_for_url(re.compile(r"/change/"))
     person.page.goto(person.page.url.replace("/change/", "/history/"))
     person.page.locator("h1").first.wait_for()
+
+
+def test_a_credits_amount_is_shown_as_it_will_be_booked(person: Person, gateway: AppGateway) -> None:
+    sign_in(person.page, gateway)
+    person.page.goto(f"{gateway.base_url}/admin/billing/creditlot/add/")
+    amount, shown = person.page.get_by_label("Amount"), person.page.locator("output[data-dollars-preview]")
+    for typed, words in (("5", "= $5.00"), ("5000000", "= $5,000,000.00"), ("$0.1000010", ""), ("0.10", "= $0.10")):
+        amount.fill(typed)
+        expect(shown).to_have_text(words)
 
 
 def test_an_empty_list_says_what_it_has_none_of(person: Person, gateway: AppGateway) -> None:

@@ -20,18 +20,16 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 def test_a_call_in_review_is_charged_once_with_a_reason(operator: Client) -> None:
     call = make_review()
     charge = f"{address('billing_reservation_changelist')}{call.pk}/charge/"
-    assert b"At most 50000, the amount held." in operator.get(charge).content
+    assert b"at most $0.05, the amount held." in operator.get(charge).content
 
-    answer = operator.post(charge, {"_form_submitted": "on", "amount_microusd": "1200", "reason": "seen in their log"})
+    answer = operator.post(charge, {"_form_submitted": "on", "amount": "0.0012", "reason": "seen in their log"})
 
     assert answer["HX-Redirect"] == address("billing_reservation_change", call.pk)
     call.refresh_from_db()
     assert (call.state, call.charge_microusd, call.resolution) == ("settled", 1200, "operator")
     assert UsageRecord.objects.values_list("charge_microusd", "basis").get() == (1200, "operator")
     assert logged() == [(CHANGE, "Charged $0.0012: seen in their log")]
-    assert (
-        operator.post(charge, {"_form_submitted": "on", "amount_microusd": "9", "reason": "again"}).status_code == 403
-    )
+    assert operator.post(charge, {"_form_submitted": "on", "amount": "0.000009", "reason": "again"}).status_code == 403
     assert Transfer.objects.filter(kind="charge").count() == 1
 
 
@@ -66,12 +64,12 @@ def test_a_call_in_review_is_released_with_a_reason(operator: Client) -> None:
 @pytest.mark.parametrize(
     "sent",
     [
-        {"amount_microusd": "50001", "reason": "too much"},
-        {"amount_microusd": "-1", "reason": "negative"},
-        {"amount_microusd": "1.5", "reason": "a fraction"},
-        {"amount_microusd": "1200", "reason": ""},
-        {"amount_microusd": "1200", "reason": "seen \u2066there"},
-        {"amount_microusd": "", "reason": "nothing"},
+        {"amount": "0.050001", "reason": "too much"},
+        {"amount": "-0.000001", "reason": "negative"},
+        {"amount": "0.0000015", "reason": "a fraction"},
+        {"amount": "0.0012", "reason": ""},
+        {"amount": "0.0012", "reason": "seen \u2066there"},
+        {"amount": "", "reason": "nothing"},
     ],
 )
 def test_a_charge_within_the_hold_and_a_reason_are_asked_for(operator: Client, sent: dict[str, str]) -> None:
@@ -91,7 +89,7 @@ def test_only_a_call_in_review_can_be_resolved(operator: Client) -> None:
     for verb in ("charge", "release"):
         answer = operator.post(
             f"{address('billing_reservation_changelist')}{usage_id}/{verb}/",
-            {"_form_submitted": "on", "amount_microusd": "1", "reason": "r"},
+            {"_form_submitted": "on", "amount": "0.000001", "reason": "r"},
         )
         assert answer.status_code == 403
     assert Reservation.objects.get(pk=usage_id).state == "dispatched"
@@ -100,7 +98,7 @@ def test_only_a_call_in_review_can_be_resolved(operator: Client) -> None:
 def test_reading_the_page_of_an_action_changes_nothing(operator: Client) -> None:
     call = make_review()
     for verb in ("charge", "release"):
-        operator.get(f"{address('billing_reservation_changelist')}{call.pk}/{verb}/?reason=r&amount_microusd=1")
+        operator.get(f"{address('billing_reservation_changelist')}{call.pk}/{verb}/?reason=r&amount=0.000001")
     assert Reservation.objects.get(pk=call.pk).state == "review"
 
 

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 def grant(**members: str) -> dict[str, str]:
     return {
         "owner": ALICE,
-        "amount_microusd": "2500000",
+        "amount": "2.50",
         "reason": "an apology",
         "key": new_id("crd"),
         "expires_at_0": "",
@@ -46,7 +46,7 @@ def test_a_credit_is_granted_once_also_when_the_form_is_sent_twice(operator: Cli
 @pytest.mark.parametrize(
     "change",
     [
-        {"amount_microusd": "9"},
+        {"amount": "9"},
         {"product": "studio"},
         {"expires_at_0": "2099-01-31", "expires_at_1": "12:00:00"},
         {"owner": "did:web:studio.example:bob"},
@@ -59,6 +59,28 @@ def test_a_form_that_is_sent_again_with_something_else_grants_nothing(operator: 
     assert b"This form was already used to grant another credit" in answer.content
     assert CreditLot.objects.get(source_kind="console").remaining_microusd == 2500000
     assert len(logged()) == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "amount_microusd"),
+    [("5", 5_000_000), ("$5.10", 5_100_000), (" 0.000001 ", 1), ("0.1", 100_000), ("1000000", 10**12)],
+)
+def test_an_amount_is_typed_in_dollars_and_granted_exactly(operator: Client, typed: str, amount_microusd: int) -> None:
+    assert operator.post(address("billing_creditlot_add"), grant(amount=typed)).status_code == 303
+    assert CreditLot.objects.get(source_kind="console").granted_microusd == amount_microusd
+
+
+def test_an_amount_that_is_refused_says_why(operator: Client) -> None:
+    why = {
+        "0": "The amount must be at least $0.000001.",
+        "-5": "The amount must be at least $0.000001.",
+        "5,00": "Enter dollars as digits with a decimal point, such as 5.00.",
+        "0.1234567": "An amount has at most 6 decimals.",
+        "1000001": "The amount must be at most $1,000,000.00.",
+        "1" * 13: "This amount is too large.",
+    }
+    for typed, words in why.items():
+        assert errors(operator.post(address("billing_creditlot_add"), grant(amount=typed))) == {"amount": [words]}
 
 
 @pytest.mark.parametrize("typed", ["Alice@Studio.example", " alice@studio.example "])
@@ -104,8 +126,16 @@ def test_a_credit_can_be_for_a_product_and_expire(operator: Client) -> None:
         ({"owner": "nobody@studio.example"}, "owner"),
         ({"owner": "claimed@studio.example"}, "owner"),
         ({"owner": "Alice"}, "owner"),
-        ({"amount_microusd": "0"}, "amount_microusd"),
-        ({"amount_microusd": "-5"}, "amount_microusd"),
+        ({"amount": ""}, "amount"),
+        ({"amount": "0"}, "amount"),
+        ({"amount": "0.000000"}, "amount"),
+        ({"amount": "-5"}, "amount"),
+        ({"amount": "5,00"}, "amount"),
+        ({"amount": "1e3"}, "amount"),
+        ({"amount": "0.0000001"}, "amount"),
+        ({"amount": "\u0665"}, "amount"),
+        ({"amount": "1000000.000001"}, "amount"),
+        ({"amount": 400 * "9"}, "amount"),
         ({"reason": ""}, "reason"),
         ({"reason": "gift \u202eknarf"}, "reason"),
         ({"reason": "gift\nGranted $9.00"}, "reason"),

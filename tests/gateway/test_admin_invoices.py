@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from billing.models import CreditNote, Invoice, InvoicePayment
 from billing.queries import audit, wallets
+from gateway.core.contract.amounts import dollars
 from gateway.core.contract.ids import new_id
 from tests.factories import invoicing
 from tests.gateway.operators import address, clerk, logged
@@ -26,7 +27,7 @@ def act(client: Client, verb: str, invoice: Invoice, **form: Any) -> Any:
 
 
 def credit(client: Client, invoice: Invoice, amount: int, key: str = "") -> Any:
-    return act(client, "credit", invoice, amount_microusd=amount, reason="too many", key=key or new_id("cn"))
+    return act(client, "credit", invoice, amount=dollars(amount), reason="too many", key=key or new_id("cn"))
 
 
 def said(answer: Any) -> list[str]:
@@ -67,7 +68,7 @@ def test_a_paid_one_is_credited_once_per_form_and_at_most_in_full(operator: Clie
 
 
 def test_a_refund_of_a_charge_is_recorded_once_per_form_and_adds_nothing_to_the_wallet(operator: Client) -> None:
-    invoice, asked = invoicing.paid("org_acme"), {"amount_microusd": 15_000_000, "reason": "late", "key": new_id("cn")}
+    invoice, asked = invoicing.paid("org_acme"), {"amount": "15", "reason": "late", "key": new_id("cn")}
     for _ in range(2):
         act(operator, "record_refund", invoice, **asked)
     note = CreditNote.objects.get()
@@ -77,7 +78,7 @@ def test_a_refund_of_a_charge_is_recorded_once_per_form_and_adds_nothing_to_the_
         said(credit(operator, invoice, 5_000_001))[-1] == "At most $5.00 of this invoice can be credited or refunded."
     )
     again = {**asked, "key": new_id("cn")}
-    dialog = act(operator, "record_refund", invoice, **again | {"amount_microusd": 10_001})
+    dialog = act(operator, "record_refund", invoice, **again | {"amount": "0.010001"})
     assert "Only whole cents can be refunded." in dialog.content.decode()
     assert said(act(operator, "record_refund", invoice, **again))[-1].startswith("At most $5.00")
     assert [text for _, text in logged()] == [
@@ -92,10 +93,10 @@ def test_a_refund_of_a_charge_is_recorded_once_per_form_and_adds_nothing_to_the_
     assert audit.findings() == []
 
 
-@pytest.mark.parametrize("amount", ["0", "-1", "1.5", "x", "", str(10**30)])
+@pytest.mark.parametrize("amount", ["0", "-1", "0.0000015", "1,5", "x", "", str(10**30)])
 def test_an_amount_that_makes_no_sense_credits_nothing(operator: Client, amount: str) -> None:
     invoice = invoicing.paid("org_acme")
-    answer = act(operator, "credit", invoice, amount_microusd=amount, reason="r", key=new_id("cn"))
+    answer = act(operator, "credit", invoice, amount=amount, reason="r", key=new_id("cn"))
     assert answer.status_code == 200
     assert not CreditNote.objects.exists()
 
@@ -103,7 +104,7 @@ def test_an_amount_that_makes_no_sense_credits_nothing(operator: Client, amount:
 def test_an_unpaid_one_is_not_credited(operator: Client) -> None:
     invoice = invoicing.refused("org_acme")
     assert credit(operator, invoice, 1).status_code == 403
-    asked = {"amount_microusd": 10_000, "reason": "r", "key": new_id("cn")}
+    asked = {"amount": "0.01", "reason": "r", "key": new_id("cn")}
     assert act(operator, "record_refund", invoice, **asked).status_code == 403
     assert not CreditNote.objects.exists()
 
@@ -140,7 +141,7 @@ def test_only_operators_with_the_right_correct(operator: Client) -> None:
     assert act(reader, "void", unpaid, reason="r").status_code == 403
     assert act(reader, "charge_again", unpaid, reason="r").status_code == 403
     assert credit(reader, paid, 1).status_code == 403
-    assert act(reader, "record_refund", paid, amount_microusd=10_000, reason="r", key=new_id("cn")).status_code == 403
+    assert act(reader, "record_refund", paid, amount="0.01", reason="r", key=new_id("cn")).status_code == 403
     assert (status(unpaid), status(paid)) == ("past_due", "paid")
     assert clerk(name="nobody").get(address("billing_invoice_changelist")).status_code == 403
 

@@ -8,6 +8,7 @@ from django.test import Client
 from billing.models import PriceVersion
 from billing.rules.prices import COMPONENTS
 from inference.admin.price_form import PRICE_FIELDS
+from inference.models import Alias
 from tests.gateway.operators import address, errors, logged
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
@@ -15,6 +16,16 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 
 def test_every_component_has_a_field() -> None:
     assert set(PRICE_FIELDS) == {*COMPONENTS, "images"}
+
+
+def test_prices_are_labelled_in_the_unit_that_providers_quote(operator: Client) -> None:
+    form = operator.get(address("billing_priceversion_add"), {"alias": "fast"}).content.decode()
+    assert form.count("USD per million tokens.") == 5
+    for unit in ("images", "characters", "seconds", "kilobytes", "items", "requests"):
+        assert f"USD per million {unit}." in form
+    assert 'value="0.15"' in form
+    alias = operator.get(address("inference_alias_change", Alias.objects.get(name="fast").pk)).content.decode()
+    assert "Current price in USD per million" in alias
 
 
 def test_a_new_price_is_dated_and_the_old_one_stays(operator: Client) -> None:

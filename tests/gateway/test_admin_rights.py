@@ -31,7 +31,7 @@ from tests.gateway.test_admin import READ_ONLY, SECRETS, TABLES
 pytestmark = pytest.mark.django_db
 
 RIGHTS = ("view", "add", "change", "delete")
-ANSWER = {"post": "yes", "_form_submitted": "on", "reason": "r", "amount_microusd": "1", "name": "New"}
+ANSWER = {"post": "yes", "_form_submitted": "on", "reason": "r", "amount": "0.01", "name": "New"}
 FORM, FORM_TYPE = urlencode(ANSWER), "application/x-www-form-urlencoded"
 ACTIONS = (
     "delete_selected",

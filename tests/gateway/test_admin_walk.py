@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 ODD_TEXTS = ("%_'\"\\" + "a" * 3000, "9" * 40, "-1")
 LIST_QUERIES = ("q", "p", "o", "_to_field", "_facets")
 REFUSED = (302, 303, 403, 404, 405)
-ANSWER = {"post": "yes", "_form_submitted": "on", "reason": "r", "amount_microusd": "1"}
+ANSWER = {"post": "yes", "_form_submitted": "on", "reason": "r", "amount": "0.01"}
 # Pages that every operator has, and that say nothing about any table.
 COMMON = {"/admin/", "/admin/search/", "/admin/jsi18n/", "/admin/login/", "/admin/logout/", "/admin/password_change/"}
 COMMON |= {"/admin/password_change/done/"}

@@ -2,20 +2,25 @@
 
 from gateway.core.console.columns import links, money
 from gateway.core.console.dialogs import dialog, may_act
+from gateway.core.console.dollars import DollarsField
 from gateway.core.console.fields import LinesField, ReadableJSONField, SecretField, json_object
 from gateway.core.console.filters import WordFilter
 from gateway.core.console.party_columns import PartyColumn
 from gateway.core.console.read_only import ReadOnlyAdmin, ReadOnlyInline
+from gateway.core.console.reasons import ReasonField, ReasonForm
 from gateway.core.console.single_rows import SingleRowAdmin
 from gateway.core.console.tables import ConsoleAdmin
 
 __all__ = [
     "ConsoleAdmin",
+    "DollarsField",
     "LinesField",
     "PartyColumn",
     "ReadOnlyAdmin",
     "ReadOnlyInline",
     "ReadableJSONField",
+    "ReasonField",
+    "ReasonForm",
     "SecretField",
     "SingleRowAdmin",
     "WordFilter",

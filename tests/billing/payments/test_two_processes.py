@@ -155,7 +155,7 @@ def test_a_call_that_operators_decide_while_it_ends_is_closed_once(operator: Bro
         assert review(call)
         LogEntry.objects.all().delete()
         path = f"/admin/billing/reservation/{call}"
-        charge = {"_form_submitted": "on", "amount_microusd": "40", "reason": "r"}
+        charge = {"_form_submitted": "on", "amount": "0.000040", "reason": "r"}
         results = at_once(
             *operator.each(origins, f"{path}/charge/", [charge] * 3),
             *operator.each(origins, f"{path}/release/", [charge] * 3),
@@ -195,7 +195,7 @@ def test_a_grant_that_is_sent_eight_times_at_once_with_two_amounts_is_granted_on
 ) -> None:
     purse, key = Purse(key=make_account(new_id("person")).did).pay(1), new_id("crd")
     form = {"owner": purse.key, "reason": "r", "key": key, "product": ""}
-    forms = [form | {"amount_microusd": str(10 + n % 2)} for n in range(8)]
+    forms = [form | {"amount": f"0.00001{n % 2}"} for n in range(8)]
     results = at_once(*operator.each(origins, "/admin/billing/creditlot/add/", forms))
     assert set(results) <= {302, 303}
     lot = CreditLot.objects.get(source_key=key)

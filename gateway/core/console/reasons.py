@@ -1,4 +1,4 @@
-"""Dialog forms shared by billing's console pages."""
+"""Ask an operator for the reason of an action."""
 
 from typing import Any
 
