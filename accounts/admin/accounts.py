@@ -5,16 +5,17 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from unfold.decorators import display
+from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from accounts.admin.people import PEOPLE, SEARCH_HELP
 from accounts.models import Account
 from accounts.operations import devices, suspension
-from gateway.core.console import ConsoleAdmin, links
+from gateway.core.console import ConsoleAdmin, ReasonForm, dialog, links, may_act
 
+RIGHT = "accounts.change_account"
 OPERATOR_FIELDS = ("is_staff", "is_superuser", "groups")
 
 
@@ -73,7 +74,7 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         ("Operator console", {"fields": OPERATOR_FIELDS}),
     )
     add_fieldsets = ((None, {"fields": ("did", "email", "display_name", "usable_password", "password1", "password2")}),)
-    actions = ("suspend", "unsuspend")
+    actions_detail = ("suspend", "unsuspend")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> Any:
         """Make the DID read-only once it is set, and allow only superusers to make operators."""
@@ -123,23 +124,55 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
             return "suspended"
         return "live" if account.is_active else "inactive"
 
-    @admin.action(description="Suspend", permissions=["change"])
-    def suspend(self, request: HttpRequest, queryset: QuerySet[Account]) -> None:
-        """Suspend these accounts, except the operator's own."""
-        permitted = [
-            account for account in queryset if self.has_change_permission(request, account) and account != request.user
-        ]
-        changed = [account for account in permitted if suspension.suspend(account=account, now=timezone.now())]
-        self._report(request, changed, "Suspended")
+    def has_suspend_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Allow operators who may change an account to suspend it, except their own."""
+        rows = _changeable(request).filter(suspended_at=None).exclude(pk=request.user.pk or 0)
+        return may_act(request, RIGHT, rows, object_id)
 
-    @admin.action(description="Unsuspend", permissions=["change"])
-    def unsuspend(self, request: HttpRequest, queryset: QuerySet[Account]) -> None:
-        """Reactivate these accounts."""
-        permitted = [account for account in queryset if self.has_change_permission(request, account)]
-        changed = [account for account in permitted if suspension.unsuspend(account=account)]
-        self._report(request, changed, "Unsuspended")
+    def has_unsuspend_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Allow operators who may change an account to lift its suspension."""
+        return may_act(request, RIGHT, _changeable(request).exclude(suspended_at=None), object_id)
 
-    def _report(self, request: HttpRequest, changed: list[Account], done: str) -> None:
-        for account in changed:
-            self.log_change(request, account, f"{done}.")
-        self.message_user(request, f"{done} {len(changed)}.", messages.SUCCESS)
+    @action(
+        description="Suspend",
+        icon="block",
+        permissions=["suspend"],
+        dialog=dialog(
+            "Suspend this account",
+            "Its tokens and sessions end at once, and it cannot sign in until the suspension is lifted. Requests that are being "
+            "processed are completed. Its wallet is unchanged.",
+            "Suspend",
+            ReasonForm,
+        ),
+    )
+    def suspend(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Suspend the account."""
+        is_new = suspension.suspend(account=Account.objects.get(pk=object_id), now=timezone.now())
+        return self._finish(request, form, object_id, is_new, "Suspended")
+
+    @action(
+        description="Lift suspension",
+        icon="lock_open",
+        permissions=["unsuspend"],
+        dialog=dialog(
+            "Lift this account's suspension",
+            "The account can sign in again. The tokens and sessions that the suspension ended stay ended.",
+            "Lift",
+            ReasonForm,
+        ),
+    )
+    def unsuspend(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Lift the account's suspension."""
+        is_new = suspension.unsuspend(account=Account.objects.get(pk=object_id))
+        return self._finish(request, form, object_id, is_new, "Suspension lifted")
+
+    def _finish(self, request: HttpRequest, form: ReasonForm, object_id: str, is_new: bool, done: str) -> HttpResponse:
+        if is_new:
+            return self.finish_dialog(request, form, object_id, done)
+        return self.leave_dialog(request, object_id, "Someone else has just done this.", messages.WARNING)
+
+
+def _changeable(request: HttpRequest) -> QuerySet[Account]:
+    """Return the accounts that an operator may change: those of operators only with every permission."""
+    rows = Account.objects.all()
+    return rows if request.user.is_superuser else rows.filter(is_staff=False, is_superuser=False)

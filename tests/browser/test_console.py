@@ -68,6 +68,19 @@ def test_a_credits_amount_is_shown_as_it_will_be_booked(person: Person, gateway:
         expect(shown).to_have_text(words)
 
 
+def test_an_account_is_suspended_on_its_page(person: Person, gateway: AppGateway) -> None:
+    person.sign_up_at_the_portal()
+    person.page.context.clear_cookies()
+    sign_in(person.page, gateway)
+    person.page.goto(f"{gateway.base_url}/admin/accounts/account/?q={person.email}")
+    person.page.locator("#result_list tbody a").first.click()
+    person.page.get_by_role("link", name="Suspend").click()
+    person.page.get_by_label("Reason").fill("card was stolen")
+    person.page.get_by_role("button", name="Suspend").click()
+    person.page.get_by_text("Suspended.").wait_for()
+    person.page.get_by_role("link", name="Lift suspension").wait_for()
+
+
 def test_an_empty_list_says_what_it_has_none_of(person: Person, gateway: AppGateway) -> None:
     sign_in(person.page, gateway)
     person.page.goto(f"{gateway.base_url}/admin/billing/externalmapping/")

@@ -20,18 +20,49 @@ def act(client: Client, page: str, action: str, *keys: object) -> Any:
     return client.post(address(page), {"action": action, "_selected_action": [str(key) for key in keys]}, follow=True)
 
 
+def decide(client: Client, verb: str, account: Account, **form: str) -> Any:
+    return client.post(address(f"accounts_account_{verb}", account.pk), {"_form_submitted": "on", **form})
+
+
 def test_an_account_is_suspended_with_its_devices_and_let_back_in(operator: Client) -> None:
     account, session = Account.objects.get(did=ALICE), make_session()
 
-    act(operator, "accounts_account_changelist", "suspend", account.pk)
+    answer = decide(operator, "suspend", account, reason="card was stolen")
+    assert answer["HX-Redirect"] == address("accounts_account_change", account.pk)
     session.refresh_from_db()
     assert session.revoked_at is not None
     assert Account.objects.get(did=ALICE).suspended_at is not None
-    act(operator, "accounts_account_changelist", "suspend", account.pk)
+    assert decide(operator, "suspend", account, reason="again").status_code == 403
 
-    act(operator, "accounts_account_changelist", "unsuspend", account.pk)
+    decide(operator, "unsuspend", account, reason="a new card")
     assert Account.objects.get(did=ALICE).suspended_at is None
-    assert logged() == [(CHANGE, "Suspended."), (CHANGE, "Unsuspended.")]
+    assert decide(operator, "unsuspend", account, reason="again").status_code == 403
+    assert logged() == [(CHANGE, "Suspended: card was stolen"), (CHANGE, "Suspension lifted: a new card")]
+
+
+def test_an_accounts_page_offers_the_suspension_that_is_possible(operator: Client) -> None:
+    account = Account.objects.get(did=ALICE)
+    links = [f"/admin/accounts/account/{account.pk}/{verb}/" for verb in ("suspend", "unsuspend")]
+    page = operator.get(address("accounts_account_change", account.pk)).content.decode()
+    assert [link in page for link in links] == [True, False]
+    assert "Its tokens and sessions end at once" in operator.get(links[0]).content.decode()
+    decide(operator, "suspend", account, reason="r")
+    page = operator.get(address("accounts_account_change", account.pk)).content.decode()
+    assert [link in page for link in links] == [False, True]
+
+
+@pytest.mark.parametrize("reason", ["", "gift\nSuspended: x", "r" * 201])
+def test_an_account_is_not_suspended_without_a_reason(operator: Client, reason: str) -> None:
+    account = Account.objects.get(did=ALICE)
+    assert "HX-Redirect" not in decide(operator, "suspend", account, reason=reason)
+    assert Account.objects.get(did=ALICE).suspended_at is None
+    assert logged() == []
+
+
+def test_an_operator_does_not_suspend_their_own_account(operator: Client) -> None:
+    own = Account.objects.get(email="operator@localhost")
+    assert decide(operator, "suspend", own, reason="r").status_code == 403
+    assert Account.objects.get(pk=own.pk).suspended_at is None
 
 
 def test_an_account_is_never_deleted_and_keeps_its_did(operator: Client) -> None:
@@ -78,8 +109,11 @@ def test_only_an_operator_with_every_right_gives_rights_to_groups() -> None:
 def test_an_operator_suspends_nobody_above_them() -> None:
     client = clerk("view_account", "change_account")
     boss = Account.objects.create_superuser("did:web:localhost:boss", None, "x")
-    act(client, "accounts_account_changelist", "suspend", boss.pk)
+    assert decide(client, "suspend", boss, reason="r").status_code == 403
     assert Account.objects.get(pk=boss.pk).suspended_at is None
+    Account.objects.filter(pk=boss.pk).update(suspended_at=timezone.now())
+    assert decide(client, "unsuspend", boss, reason="r").status_code == 403
+    assert Account.objects.get(pk=boss.pk).suspended_at is not None
 
 
 def test_a_device_is_revoked(operator: Client) -> None:

@@ -53,7 +53,7 @@ ADDED = {name for _, name in TABLES} - READ_ONLY - SUPERUSERS_ONLY - SINGLE
 EDITED = {name for _, name in TABLES} - READ_ONLY - SUPERUSERS_ONLY - {"creditlot", "priceversion"}
 DELETED = EDITED - SINGLE - {"account"}
 DEPENDED_ON = {"ciprovider", "project"}  # what belongs to them is deleted along, by its own right
-ACTED_ON = {("suspend", "account"), ("unsuspend", "account"), ("revoke", "devicesession"), ("cancel", "sandboxrun")}
+ACTED_ON = {("revoke", "devicesession"), ("cancel", "sandboxrun")}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -63,6 +63,7 @@ def _world(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pyte
         patch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
         furnish(Path(tmp_path_factory.mktemp("config")))
         Group.objects.create(name="Clerks")
+        Account.objects.create_user("did:web:studio.example:suspended", suspended_at=timezone.now())
         Upstream.objects.update(out_of_turn_at=timezone.now())  # so that an operator can decide about it
         budgets.put("org_1", limit_microusd=1, product=None, membership_id=None, now=timezone.now())
         yield
@@ -97,10 +98,11 @@ def pages(table: tuple[str, str]) -> Iterator[tuple[str, str]]:
 
 def row_of(table: tuple[str, str], kind: str = "") -> Any:
     """Return a row; of those that an operator decides about, one that waits for this decision."""
-    waiting = {
+    waiting: dict[str, dict[str, Any]] = {
         "reservation": {"state": "review"},
         "checkout": {"status": "review"},
         "invoice": {"status": "paid" if kind in ("credit", "record_refund") else "past_due"},
+        "account": {"suspended_at__isnull": kind != "unsuspend"},
     }
     return rows(table).filter(**waiting.get(table[1], {})).first()
 

@@ -171,8 +171,8 @@ OF_A_SESSION = {page, organizations, authorize, consent, code, token, refresh, s
 
 
 def by_action(console: Client, account: Account, is_in: bool) -> None:
-    action = {"action": "unsuspend" if is_in else "suspend", "_selected_action": [account.pk]}
-    console.post("/admin/accounts/account/", action)
+    verb = "unsuspend" if is_in else "suspend"
+    console.post(f"/admin/accounts/account/{account.pk}/{verb}/", {"_form_submitted": "on", "reason": "a test"})
 
 
 def by_form(console: Client, account: Account, is_in: bool) -> None:

@@ -135,13 +135,3 @@ def test_an_operator_is_out_of_the_console_at_once(operator: Account) -> None:
     assert browser.get("/admin/").status_code == 302
     assert browser.post("/admin/login/", form).status_code == 200
     assert browser.get("/admin/").status_code == 302
-
-
-def test_an_operator_does_not_suspend_himself(operator: Account, alice: Account) -> None:
-    browser = Client()
-    browser.force_login(operator)
-    chosen = [operator.pk, alice.pk]
-    browser.post("/admin/accounts/account/", {"action": "suspend", "_selected_action": chosen})
-    operator.refresh_from_db()
-    alice.refresh_from_db()
-    assert (operator.is_live, alice.is_live) == (True, False)
