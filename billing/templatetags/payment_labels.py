@@ -3,13 +3,23 @@
 from collections.abc import Iterable
 
 from django import template
+from django.utils.html import format_html
 
 from billing.models import Checkout, Invoice, InvoicePayment, Reservation
 from billing.rules import call_labels, invoice_labels, payment_labels
-from gateway.core.contract.amounts import decimals_of, usd
+from gateway.core.contract.amounts import decimals_of, dollars, usd, usd_rounded
 
 register = template.Library()
 register.filter("usd", usd)
+
+
+@register.filter
+def in_cents(amount_microusd: int) -> str:
+    """Return an amount of at least 0 rounded to cents, with the exact one as its title where they differ."""
+    exact, rounded = usd(amount_microusd), usd_rounded(amount_microusd)
+    if rounded == exact:
+        return exact
+    return format_html('<data value="{}" title="{}">{}</data>', dollars(amount_microusd), exact, rounded)
 
 
 @register.filter

@@ -4,8 +4,10 @@ import re
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.test import Client
+from pytest_django import Settings
 
 from accounts.models import Account
 from organizations.models import Organization
@@ -97,6 +99,21 @@ class TestHome:
         assert re.search(r"Spent in \w+ 20\d\d \$0\.50 ", words)
         assert "$1.40" not in text_of(signed_in(account("bob")).get("/"))
 
+    @pytest.mark.parametrize(
+        ("paid", "shown"),
+        [
+            (24_999_865, '<data value="24.999865" title="$24.999865">$25.00</data>'),
+            (24_994_999, '<data value="24.994999" title="$24.994999">$24.99</data>'),
+            (42, '<data value="0.000042" title="$0.000042">&lt;$0.01</data>'),
+            (5_000_000, "$5.00"),
+        ],
+    )
+    def test_rounds_to_cents_and_has_the_exact_amount_as_title(
+        self, client: Client, alice: Account, paid: int, shown: str
+    ) -> None:
+        Purse("account", alice.did).pay(paid)
+        assert f"<span>Available</span><strong>{shown}</strong>" in client.get("/").content.decode()
+
     def test_a_newcomer_is_led_on(self, client: Client, provider: FakeStripe) -> None:
         assert steps_of(client) == [
             ("Add money", "/wallet"),
@@ -110,6 +127,24 @@ class TestHome:
         Team("alice")
         assert steps_of(client) == []
         assert "Nothing needs your attention." in text_of(client.get("/"))
+
+    @pytest.mark.parametrize("host", ["127.0.0.1:8000", "192.0.2.7", "[::1]:8000"])
+    def test_a_passkey_is_not_suggested_at_an_ip_address(self, client: Client, settings: Settings, host: str) -> None:
+        settings.ALLOWED_HOSTS = ["*"]
+        paths = [
+            re.findall(r'href="([^"]+)"', client.get("/", headers={"Host": one}).content.decode())
+            for one in (host, "localhost:8000")
+        ]
+        assert ["/account/2fa/webauthn/add/" in found for found in paths] == [False, True]
+
+    def test_an_address_is_verified_before_a_passkey(self, client: Client, alice: Account, settings: Settings) -> None:
+        address = EmailAddress.objects.create(user=alice, email="alice@example.com", verified=False)
+        assert ("Add a passkey", "/account/2fa/webauthn/add/") in steps_of(client), "no mail can be sent"
+        settings.MAIL_IS_CONFIGURED = True
+        assert steps_of(client)[0] == ("Verify your email address", "/account/email/")
+        assert ("Add a passkey", "/account/2fa/webauthn/add/") not in steps_of(client)
+        EmailAddress.objects.filter(pk=address.pk).update(verified=True)
+        assert steps_of(client)[0] == ("Add a passkey", "/account/2fa/webauthn/add/")
 
     def test_a_debt_comes_first(self, client: Client, alice: Account, provider: FakeStripe) -> None:
         purse = Purse("account", alice.did).pay(100)

@@ -58,6 +58,39 @@ def test_a_verification_asked_of_another_host_leads_to_the_portal() -> None:
     assert "/account/confirm-email/" in only_mail()
 
 
+def test_a_verification_is_sent_again() -> None:
+    client = Client()
+    sign_up(client)
+    assert "Send again" in client.get("/account/confirm-email/").content.decode()
+    answer = client.post("/account/confirm-email/", follow=True)
+    assert "We sent the link again" in answer.content.decode()
+    assert [(sent.to, sent.subject) for sent in mail.outbox] == [
+        (["alice@example.com"], "Verify your email address")
+    ] * 2
+    for _ in range(10):
+        client.post("/account/confirm-email/")
+    assert len(mail.outbox) == 5, "mails to one mailbox are limited"
+
+
+def test_sending_again_does_not_tell_whether_there_is_an_account() -> None:
+    verified()
+    answers = []
+    for email in ("alice@example.com", "new@example.com"):
+        client = Client()
+        client.post("/account/signup/", {"email": email, "password1": "correct horse battery"})
+        answer = client.post("/account/confirm-email/", follow=True)
+        answers.append((answer.redirect_chain, "We sent the link again" in answer.content.decode()))
+    assert answers[0] == answers[1] == ([("/account/confirm-email/", 303)], True)
+    assert len(mail.outbox) == 4
+
+
+def test_nothing_is_sent_again_without_a_sign_up() -> None:
+    answer = Client().post("/account/confirm-email/", follow=True)
+    assert answer.redirect_chain == [("/account/login/", 303)]
+    assert "Sign in to have the link sent again." in answer.content.decode()
+    assert mail.outbox == []
+
+
 def test_the_mail_to_a_person_with_an_account_leads_to_the_portal() -> None:
     verified()
     Client().post(

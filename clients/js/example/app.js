@@ -28,8 +28,8 @@ async function show() {
 }
 
 async function showAccount() {
-  const [{ did }, device] = await Promise.all([gateway.account(), gateway.device()]);
-  $("account").textContent = did.split(":").at(-1);
+  const [{ did, displayName }, device] = await Promise.all([gateway.account(), gateway.device()]);
+  $("account").textContent = displayName ?? "Signed in";
   $("account").title = did;
   $("device").textContent = device
     ? `Stays signed in as “${device.name}” until ${device.expiresAt.toLocaleDateString("en", { dateStyle: "long" })}.`

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from gateway.core.contract.limits import CENT_MICROUSD
+
 CENTS = 2
 PICO_DECIMALS = 12
 
@@ -13,6 +15,12 @@ def usd(amount_microusd: int | None, decimals: int = CENTS) -> str:
     whole, fraction = divmod(abs(amount_microusd), 1_000_000)
     digits = f"{fraction:06}".rstrip("0").ljust(decimals, "0")
     return f"{'-' if amount_microusd < 0 else ''}${whole:,}.{digits}"
+
+
+def usd_rounded(amount_microusd: int) -> str:
+    """Render micro-USD of at least 0 in cents, half a cent upwards (`$25.00`); `<$0.01` for what would be nothing."""
+    cents = (amount_microusd + CENT_MICROUSD // 2) // CENT_MICROUSD
+    return usd(cents * CENT_MICROUSD) if cents or not amount_microusd else "<$0.01"
 
 
 def decimals_of(amounts_microusd: Iterable[int | None]) -> int:

@@ -22,6 +22,6 @@ def home(request: HttpRequest) -> HttpResponse:
         "wallet": wallet,
         "charged_microusd": months.charged_microusd(owner, now),
         "now": now,
-        "steps": next_steps.of(account, wallet),
+        "steps": next_steps.of(account, wallet, request.get_host()),
     }
     return render(request, "portal/home.html", context)
