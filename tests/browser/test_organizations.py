@@ -89,7 +89,7 @@ def test_invite_join_seat_access_removal(founder: Founder, opened: Open, gateway
         ("POST", "/api/organizations/invitations/accept"),
     }
     assert not [one for one in with_token if token_of(link) in one[1] + str(one[3])], "bodies alone have it"
-    assert bob.page.evaluate("sessionStorage.length") == 0
+    assert bob.page.evaluate("localStorage.getItem('invitation')") is None
 
     access = f"{bob.page.url}/access"
     studio = bob.page.get_by_role("row").filter(has_text="Studio")
@@ -246,3 +246,16 @@ def _tab_to(page: Page, name: str) -> None:
         if page.evaluate(script) == name:
             return
     raise AssertionError(f"the keyboard does not reach {name}")
+
+
+def test_an_invitation_outlives_the_tab_in_which_its_link_was_opened(founder: Founder, opened: Open) -> None:
+    link, bob = founder.invite(), opened()
+    bob.page.goto(link)
+    expect(bob.page.get_by_role("link", name="Sign up").first).to_be_visible()
+    bob.page.close()
+    bob.page = bob.window.page()
+    bob.sign_up_at_the_portal()
+    bob.page.get_by_role("link", name="Open the invitation").click()
+    bob.page.get_by_role("button", name="Accept").click()
+    expect(bob.page.get_by_role("heading", name="Acme", exact=True)).to_be_visible()
+    assert bob.page.evaluate("localStorage.getItem('invitation')") is None

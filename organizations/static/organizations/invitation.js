@@ -1,9 +1,9 @@
 // An invitation's token is in the fragment of its link, which browsers do not send. It is removed from the address bar at
-// once and stored in this tab while the person signs in. It is sent only in bodies: to show the invitation, and to accept it.
+// once and stored in this browser while the person signs in. It is sent only in bodies: to show the invitation, and to accept
+// it.
 "use strict";
 
 (() => {
-  const KEPT = "invitation_token";
   const UNUSABLE =
     "This invitation cannot be used. It may have been used, revoked or expired, or you may already be a member. " +
     "Ask the person who sent it for a new one.";
@@ -13,7 +13,7 @@
 
   const arrived = new URLSearchParams(location.hash.slice(1)).get("token");
   if (location.hash) history.replaceState(null, "", location.pathname);
-  if (arrived) sessionStorage.setItem(KEPT, arrived);
+  if (arrived) invitationToken.keep(arrived);
 
   const tell = (words) => {
     const problem = document.getElementById("problem");
@@ -22,7 +22,7 @@
   };
 
   const giveUp = (section) => {
-    sessionStorage.removeItem(KEPT);
+    invitationToken.forget();
     section.hidden = true;
     tell(UNUSABLE);
   };
@@ -35,10 +35,10 @@
       const answer = await fetch(section.dataset.accept, {
         method: "POST",
         headers: { "Content-Type": "application/json", "X-CSRFToken": csrf(section) },
-        body: JSON.stringify({ token: sessionStorage.getItem(KEPT) }),
+        body: JSON.stringify({ token: invitationToken.read() }),
       });
       if (answer.ok) {
-        sessionStorage.removeItem(KEPT);
+        invitationToken.forget();
         location.replace(section.dataset.organization + (await answer.json()).orgId);
       } else if (answer.status === 401) {
         location.reload();
@@ -68,7 +68,7 @@
       const answer = await fetch(section.dataset.about, {
         method: "POST",
         headers: { "X-CSRFToken": csrf(section) },
-        body: new URLSearchParams({ token: sessionStorage.getItem(KEPT) }),
+        body: new URLSearchParams({ token: invitationToken.read() }),
       });
       if (answer.ok) describe(section, await answer.json());
       else if (answer.status === 404) giveUp(section);
@@ -81,13 +81,13 @@
 
   const show = () => {
     const section = document.getElementById("invitation");
-    if (!sessionStorage.getItem(KEPT)) {
+    if (!invitationToken.read()) {
       tell(INCOMPLETE);
       return;
     }
     const button = document.getElementById("accept");
     button?.addEventListener("click", () => accept(section, button));
-    document.getElementById("decline")?.addEventListener("click", () => sessionStorage.removeItem(KEPT));
+    document.getElementById("decline")?.addEventListener("click", () => invitationToken.forget());
     learn(section);
   };
 
