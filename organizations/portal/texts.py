@@ -32,6 +32,13 @@ ROLES = {
     Role.MEMBER: "Use the products that you have a seat for.",
 }
 
+ROLE_NEXT = {
+    Role.OWNER: "An owner can do everything, and can make or remove owners.",
+    Role.ADMIN: "An admin can invite and remove people, change their roles, and assign seats.",
+    Role.BILLING: "A billing member can enable products, set seat limits, and manage money and budgets.",
+    Role.MEMBER: "A member can use the products that they have a seat for.",
+}
+
 REASONS = {
     "allowed": "You can use it.",
     "no_seat": "You have no seat. An owner or admin can assign one to you.",
@@ -76,6 +83,11 @@ def of_error(error: ApiError) -> str:
 def of_role(role: str) -> str:
     """Return a role's description."""
     return ROLES[Role(role)]
+
+
+def of_new_role(role: str) -> str:
+    """Say which role somebody has now, and what it allows."""
+    return f"The role is now {role}. {ROLE_NEXT[Role(role)]}"
 
 
 def of_entry(entry: AuditEntry, names: Mapping[str, str]) -> str:

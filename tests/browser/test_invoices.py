@@ -44,8 +44,7 @@ def a_month_later(gateway: AppGateway, org_id: str) -> None:
 
 def take_a_seat(founder: Founder) -> str:
     """Enable a product, assign the founder a seat of it, and return the organization's id."""
-    page = founder.open("Products")
-    page.get_by_role("button", name=re.compile("^Enable")).first.click()
+    founder.enable()
     page = founder.open("Seats")
     page.get_by_role("button", name=re.compile("^Assign")).first.click()
     return page.url.split("/organizations/")[1].split("/")[0]

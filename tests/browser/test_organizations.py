@@ -39,6 +39,14 @@ class Founder:
         """Check the message of the page."""
         expect(self.page.get_by_role("status").filter(has_text=words)).to_be_visible()
 
+    def enable(self, product: str = "") -> Page:
+        """Enable a product, the first one unless it is named, and confirm its cost."""
+        page = self.open("Products")
+        page.get_by_role("link", name=f"Enable {product}").first.click()
+        page.get_by_role("button", name="Enable", exact=True).click()
+        self.says("The product was enabled.")
+        return page
+
     def invite(self, role: str = "Member") -> str:
         """Make an invitation and read its link off the page."""
         page = self.open("Invitations")
@@ -95,7 +103,7 @@ def test_invite_join_seat_access_removal(founder: Founder, opened: Open, gateway
     studio = bob.page.get_by_role("row").filter(has_text="Studio")
     bob.page.goto(access)
     expect(studio).to_contain_text("It is disabled")
-    founder.open("Products").get_by_role("button", name="Enable Studio").click()
+    founder.enable("Studio")
     founder.says("The product was enabled.")
     bob.page.reload()
     expect(studio).to_contain_text("You have no seat.")
@@ -117,7 +125,7 @@ def test_invite_join_seat_access_removal(founder: Founder, opened: Open, gateway
 
 
 def test_removing_a_seat_is_asked_first(founder: Founder) -> None:
-    founder.open("Products").get_by_role("button", name="Enable Studio").click()
+    founder.enable("Studio")
     email = founder.person.email
     founder.open("Seats").get_by_role("button", name=f"Assign seat to {email}").click()
     founder.says("The seat was assigned.")
@@ -196,11 +204,14 @@ def test_the_keyboard_alone_founds_and_enables(person: Person, gateway: AppGatew
     page.goto(f"{page.url}/products")
     _tab_to(page, "Enable Studio")
     page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Enable Studio?")).to_be_visible()
+    _tab_to(page, "Enable")
+    page.keyboard.press("Enter")
     expect(page.get_by_role("status").filter(has_text="enabled")).to_be_visible()
 
 
 def test_a_phone_shows_every_page_without_scrolling_sideways(founder: Founder) -> None:
-    founder.open("Products").get_by_role("button", name="Enable Studio").click()
+    founder.enable("Studio")
     founder.invite()
     founder.page.set_viewport_size({"width": 375, "height": 700})
     for tab in ("Invitations", "Members", "Products", "Seats", "Money", "My access", "Log", "Overview"):
@@ -240,7 +251,7 @@ def test_scripts_of_the_page_use_the_api_by_session(founder: Founder, gateway: A
 
 def _tab_to(page: Page, name: str) -> None:
     """Press Tab until what is named has the focus."""
-    script = "(document.activeElement.getAttribute('aria-label') || document.activeElement.name || '')"
+    script = "(document.activeElement.getAttribute('aria-label') || document.activeElement.name || document.activeElement.textContent)"
     for _ in range(40):
         page.keyboard.press("Tab")
         if page.evaluate(script) == name:

@@ -145,7 +145,7 @@ def test_somebody_with_the_billing_role_pays_for_the_organization(
     person: Person, opened: Open, provider: FakeStripe
 ) -> None:
     founder = Founder(person)
-    founder.open("Products").get_by_role("button", name="Enable Studio").click()
+    founder.enable("Studio")
     bill = opened()
     bill.page.goto(founder.invite("Billing"))
     bill.page.get_by_role("link", name="Sign up").click()
@@ -173,8 +173,7 @@ def test_somebody_with_the_billing_role_pays_for_the_organization(
 
 def test_an_owner_leaves_seats_to_a_partner(person: Person, provider: FakeStripe) -> None:
     founder = Founder(person)
-    page = founder.open("Products")
-    page.get_by_role("button", name="Enable Studio").click()
+    page = founder.enable("Studio")
     page.get_by_role("link", name="Seat billing for Studio").click()
     org_id = page.url.split("/organizations/")[1].partition("/")[0]
     wrong, right = (provider.connect(metadata={"org_id": name})["id"] for name in ("org_other", org_id))
@@ -193,8 +192,7 @@ def test_an_owner_leaves_seats_to_a_partner(person: Person, provider: FakeStripe
 def test_looks(opened: Any, gateway: AppGateway, provider: FakeStripe, look: Look) -> None:
     person: Person = opened(**look)
     founder = Founder(person)
-    page = founder.open("Products")
-    page.get_by_role("button", name="Enable Studio").click()
+    page = founder.enable("Studio")
     look_at(page)
     page.get_by_role("link", name="Seat billing for Studio").click()
     look_at(page)

@@ -27,7 +27,9 @@ class TestMembers:
 
     def test_changes_a_role(self, organization_pages: OrganizationPages) -> None:
         answer = organization_pages.post("owner", "members", organization_pages.member("member"), "role", role="admin")
-        assert message(answer) == "success The role is now admin."
+        assert message(answer) == (
+            "success The role is now admin. An admin can invite and remove people, change their roles, and assign seats."
+        )
         assert organization_pages.team["member"].role == Role.ADMIN
 
     def test_the_last_owner_sees_why_they_cannot_leave(self, organization_pages: OrganizationPages) -> None:

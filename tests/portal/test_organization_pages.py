@@ -183,7 +183,7 @@ class TestWhoSeesWhat:
         assert not Entitlement.objects.filter(product_id="courier").exists()
 
     def test_looking_never_changes(self, organization_pages: OrganizationPages) -> None:
-        for parts in (("products", "courier", "enable"), ("members", organization_pages.member("member"), "role")):
+        for parts in (("products", "courier", "limit"), ("members", organization_pages.member("member"), "role")):
             assert organization_pages["owner"].get(organization_pages.path(*parts)).status_code == 405
 
 

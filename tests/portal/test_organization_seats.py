@@ -8,8 +8,9 @@ from organizations.models import Entitlement, Organization, Seat
 from organizations.operations import products
 from organizations.portal import texts
 from organizations.rules.roles import Role
-from tests.factories.organizations import Team
+from tests.factories.organizations import Team, product
 from tests.portal.organization_browser import OrganizationPages, message
+from tests.portal.test_wallet import text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -31,6 +32,24 @@ class TestProducts:
         )
         assert Entitlement.objects.get(product_id="courier").max_seats is None
         assert "disabled" in message(organization_pages.post("billing", "products", "courier", "disable"))
+
+    def test_enabling_asks_for_confirmation_and_says_the_cost(self, organization_pages: OrganizationPages) -> None:
+        assert 'href="{}"'.format(organization_pages.path("products", "courier", "enable")) in organization_pages.get(
+            "billing", "products"
+        )
+        words = text_of(organization_pages["billing"].get(organization_pages.path("products", "courier", "enable")))
+        assert "Enable Courier? It costs $15.00 per seat per month , counted by the day" in words
+        assert "At least one seat is counted per day, even if nobody has one: $15.00 for a whole month." in words
+        assert not Entitlement.objects.filter(product_id="courier").exists()
+
+    def test_a_free_product_says_so(self, organization_pages: OrganizationPages) -> None:
+        product("freebie", 0)
+        words = text_of(organization_pages["owner"].get(organization_pages.path("products", "freebie", "enable")))
+        assert "Its seats are free." in words
+        assert "$" not in words
+
+    def test_enabling_an_unknown_product_is_not_offered(self, organization_pages: OrganizationPages) -> None:
+        assert organization_pages["owner"].get(organization_pages.path("products", "no", "enable")).status_code == 404
 
     @pytest.mark.parametrize("cap", ["-1", "1.5", "many", "10000000"])
     def test_a_bad_limit_is_said(self, organization_pages: OrganizationPages, cap: str) -> None:

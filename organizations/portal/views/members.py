@@ -11,6 +11,7 @@ from accounts.queries.accounts import person
 from gateway.core.contract.errors import NotFound
 from organizations.models import Membership
 from organizations.operations import members as operations
+from organizations.portal import texts
 from organizations.portal.forms import role_choices
 from organizations.portal.pages import back_to, member_page, name_of, paged, report_outcome, show
 from organizations.queries import memberships, seats
@@ -40,7 +41,7 @@ def change_role(request: HttpRequest, membership: Membership, membership_id: str
     """Change a member's role."""
     if (asked := request.POST.get("role")) not in list(Role):
         raise Http404
-    with report_outcome(request, f"The role is now {asked}.") as outcome:
+    with report_outcome(request, texts.of_new_role(asked)) as outcome:
         operations.change_role(
             org_id=membership.organization_id,
             membership_id=membership_id,

@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -27,10 +28,12 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     return _page(request, membership)
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 @member_page(*MONEY_MANAGERS)
 def enable(request: HttpRequest, membership: Membership, product: str) -> HttpResponse:
-    """Enable a product."""
+    """Ask for confirmation, saying what it costs, and enable a product."""
+    if request.method == "GET":
+        return _confirm_cost(request, membership, get_object_or_404(Product, slug=product))
     with report_outcome(request, "The product was enabled. Now assign seats to the members who will use it."):
         operations.enable(org_id=membership.organization_id, product=product, actor_did=person(request).did)
     return back_to(TAB, membership)
@@ -78,6 +81,12 @@ def _page(request: HttpRequest, membership: Membership, status: int = 200, **ref
     is_owner = membership.role == Role.OWNER
     context = {"rows": rows, "elsewhere": elsewhere, "is_owner": is_owner, "refused": refused}
     return show(request, membership, TAB, status=status, **context)
+
+
+def _confirm_cost(request: HttpRequest, membership: Membership, product: Product) -> HttpResponse:
+    elsewhere = external_mappings.products_of(membership.organization_id, before=timezone.now())
+    context = {"product": product, "is_billed_elsewhere": product.slug in elsewhere}
+    return show(request, membership, TAB, template="organization_product_enable", **context)
 
 
 def _confirm(request: HttpRequest, membership: Membership, entitlement: Entitlement, status: int = 200) -> HttpResponse:
