@@ -38,12 +38,12 @@ def state(status: str) -> State:
     return STATES[status]
 
 
-def next_step(status: str, undecided: str | None, *, is_scheduled: bool) -> str | None:
+def next_step(status: str, undecided: str | None, *, is_scheduled: bool, is_method_saved: bool = True) -> str | None:
     """Explain what an unpaid invoice waits for, by the status of a charge whose outcome is unknown; None if the
-    invoice's own status explains it."""
+    invoice's own status explains it, or if it waits for a payment method."""
     if undecided is not None:
         return UNDER_REVIEW if undecided == "review" else IN_PROGRESS
-    return NOT_AUTOMATIC if status == "past_due" and not is_scheduled else None
+    return NOT_AUTOMATIC if status == "past_due" and is_method_saved and not is_scheduled else None
 
 
 def failure(code: str) -> str:

@@ -12,7 +12,9 @@ from reportlab.platypus import Flowable, Paragraph, SimpleDocTemplate, Spacer, T
 
 from billing.models import Invoice
 from billing.rules import invoice_labels
-from gateway.core.contract.amounts import decimals_of, usd
+from billing.rules.invoice_amounts import in_cents
+from billing.rules.invoices import CHARGE_MIN_MICROUSD
+from gateway.core.contract.amounts import usd
 from organizations.models import Organization
 from organizations.portal.invoice_fonts import BOLD, FONT, markup, register
 
@@ -63,12 +65,14 @@ def _head(title: str, invoice: Invoice, organization: Organization) -> list[Flow
 
 def _lines(invoice: Invoice, names: Mapping[str, str]) -> Table:
     lines = list(invoice.lines.all())
-    places = decimals_of([invoice.total_microusd, *(line.amount_microusd for line in lines)])
+    amounts = in_cents([line.amount_microusd for line in lines], invoice.total_microusd)
     rows = [_row(("Product", "Price per month", "Seat-days", "Amount in USD"), font=BOLD)]
-    for line in lines:
+    for line, cents in zip(lines, amounts.lines, strict=True):
         name, price = names.get(line.product, line.product), usd(line.price_microusd)
-        rows.append(_row((name, price, f"{line.seat_days:,}", usd(line.amount_microusd, places))))
-    rows.append(_row(("Total", "", "", usd(invoice.total_microusd, places)), font=BOLD))
+        rows.append(_row((name, price, f"{line.seat_days:,}", usd(cents))))
+    if amounts.rounding:
+        rows.append(_row(("Rounding", "", "", usd(amounts.rounding))))
+    rows.append(_row(("Total", "", "", usd(amounts.total)), font=BOLD))
     rules = [
         ("LINEBELOW", (0, 0), (-1, 0), 0.5, colors.grey),
         ("LINEABOVE", (0, -1), (-1, -1), 0.5, colors.grey),
@@ -80,10 +84,8 @@ def _lines(invoice: Invoice, names: Mapping[str, str]) -> Table:
 def _foot(invoice: Invoice) -> list[Flowable]:
     """Return paragraphs about the charge, credit notes and the counting of seats."""
     words = []
-    if invoice.number and invoice.due_microusd != invoice.total_microusd:
-        words.append(
-            f"Charged: {usd(invoice.due_microusd)}. Fractions of a cent, and totals below $0.50, are not charged."
-        )
+    if invoice.number and invoice.total_microusd and not invoice.due_microusd:
+        words.append(f"Totals below {usd(CHARGE_MIN_MICROUSD)} are not charged.")
     if invoice.void_reason:
         words.append("This invoice is void. Nothing is owed for it.")
     words += [
@@ -93,7 +95,8 @@ def _foot(invoice: Invoice) -> list[Flowable]:
     ]
     words.append(
         "A product costs its price times its seat-days, divided by the days of the month. A day counts the most seats "
-        "that were assigned at once, and at least one while the product is enabled."
+        "that were assigned at once, and at least one while the product is enabled. "
+        "Fractions of a cent are not charged."
     )
     return [_text(each) for each in words]
 

@@ -118,6 +118,21 @@ def test_an_invoice_shows_its_credit_notes(tenant: Tenant) -> None:
     )
 
 
+def test_an_invoice_has_one_amount(organization_pages: OrganizationPages) -> None:
+    invoice = invoicing.issued(organization_pages.team.id, price=11_612_903)
+    pages = [organization_pages.get("owner", "invoices", *parts) for parts in ((), (invoice.pk,))]
+    file = organization_pages["owner"].get(organization_pages.path("invoices", invoice.pk, "pdf")).content
+    amounts = [re.findall(r"\$1[^0]?[\d.]+", page) for page in (*pages, shown(file))]
+    price = "$11.612903"
+    assert amounts == [["$11.61"], ["$11.61", price, "$11.61", "$11.61", "$11.61"], [price, "$11.61", "$11.61"]]
+
+
+def test_a_total_below_the_minimum_is_not_charged(organization_pages: OrganizationPages) -> None:
+    invoice = invoicing.issued(organization_pages.team.id, price=325_000)
+    words = text_of(organization_pages["owner"].get(organization_pages.path("invoices", invoice.pk)))
+    assert "Total $0.32 USD Amount due $0.00 USD (the total is too small to be charged)" in words
+
+
 @pytest.mark.parametrize(
     ("code", "why"),
     [
@@ -187,6 +202,17 @@ class TestPayNow:
         pay(tenant)
         assert message(pay(tenant)) == "error This invoice was charged just now."
         assert len(tenant.attempts) == 2
+
+    def test_is_offered_only_with_a_saved_payment_method(self, tenant: Tenant) -> None:
+        tenant.run()
+        page = opened(tenant).content.decode()
+        assert '<button type="submit">Save a payment method</button>' in page
+        assert "Save one at the payment provider, and $40.00 is charged to it." in page
+        assert "Pay now" not in page
+        tenant.save_method("card_declined")
+        page = opened(tenant).content.decode()
+        assert '<button type="submit">Pay now</button>' in page
+        assert '<button class="second" type="submit">Save another payment method</button>' in page
 
     def test_asks_for_a_payment_method_if_there_is_none(self, tenant: Tenant) -> None:
         tenant.run()

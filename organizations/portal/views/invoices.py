@@ -13,7 +13,7 @@ from billing.models import PENDING, UNPAID, Invoice, InvoicePayment, InvoicePaym
 from billing.queries import invoices as queries
 from billing.queries import payment_pages
 from billing.rules import invoice_labels
-from gateway.core.contract.amounts import decimals_of
+from billing.rules.invoice_amounts import in_cents
 from gateway.core.contract.errors import ApiError, IntegrationUnavailable
 from gateway.core.forms import OnceForm
 from organizations.models import Membership
@@ -36,8 +36,8 @@ NOTHING_SAVED = "No payment method is saved. Save one first, and the invoice is 
 def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     """List the invoices, newest month first."""
     rows = Paginator(queries.of_organization(membership.organization_id), PAGE).get_page(request.GET.get("page"))
-    places = decimals_of(one.total_microusd for one in rows)
-    return show(request, membership, TAB, rows=rows, places=places)
+    totals = [in_cents([], one.total_microusd).total for one in rows]
+    return show(request, membership, TAB, rows=rows, totals=list(zip(rows, totals, strict=True)))
 
 
 @require_GET
@@ -46,11 +46,15 @@ def show_one(request: HttpRequest, membership: Membership, invoice_id: str) -> H
     """Show an invoice, its credit notes, and the outcome of each charge."""
     invoice = _invoice(membership, invoice_id)
     names = dict(product_choices(membership.organization_id))
-    lines = [(names.get(line.product, line.product), line) for line in invoice.lines.all()]
+    lines = list(invoice.lines.all())
+    amounts = in_cents([line.amount_microusd for line in lines], invoice.total_microusd)
     notes = list(invoice.credit_notes.order_by("serial"))
     context = {
-        "lines": lines,
-        "places": decimals_of([invoice.total_microusd, *(line.amount_microusd for _, line in lines)]),
+        "lines": [
+            (names.get(line.product, line.product), line, cents)
+            for line, cents in zip(lines, amounts.lines, strict=True)
+        ],
+        "amounts": amounts,
         "credit_notes": notes,
         "is_refunded": any(note.is_refund for note in notes),
         "attempts": invoice.payments.order_by("-created_at", "-id"),
@@ -100,12 +104,21 @@ def _collection(invoice: Invoice) -> dict[str, Any]:
     is_unpaid, is_scheduled = invoice.status in UNPAID, invoice.next_attempt_at is not None
     undecided = _undecided(invoice) if is_unpaid else None
     can_save = is_unpaid and payment_pages.are_configured()
+    is_saved = can_save and _has_method(invoice)
     return {
-        "next_step": invoice_labels.next_step(invoice.status, undecided, is_scheduled=is_scheduled),
-        "can_pay": can_save and undecided is None,
+        "next_step": invoice_labels.next_step(
+            invoice.status, undecided, is_scheduled=is_scheduled, is_method_saved=is_saved
+        ),
+        "can_pay": is_saved and undecided is None,
         "can_save": can_save,
+        "is_method_saved": is_saved,
         "keep_method": OnceForm(auto_id="id_keep_%s"),
     }
+
+
+def _has_method(invoice: Invoice) -> bool:
+    is_live = payment_pages.mode() == "live"
+    return queries.saved_method(invoice.org_id, payment_pages.PROVIDER, is_live) is not None
 
 
 def _undecided(invoice: Invoice) -> str | None:
