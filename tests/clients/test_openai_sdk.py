@@ -7,7 +7,7 @@ from typing import Any
 
 import openai
 import pytest
-from openai import AsyncOpenAI, Omit, OpenAI
+from openai import APIConnectionError, AsyncOpenAI, Omit, OpenAI
 
 from account_gateway_client import (
     ForeignOrigin,
@@ -24,6 +24,11 @@ from tests.support.upstream import closed_port
 
 MESSAGES: Any = [{"role": "user", "content": "Count."}]
 WEATHER: Any = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """Return the client's own error, which SDKs before 3 wrap."""
+    return (error.__cause__ or error) if isinstance(error, APIConnectionError) else error
 
 
 @pytest.fixture
@@ -193,13 +198,16 @@ def test_two_calls_with_the_same_words_are_two_calls(sdk: OpenAI, stand: Stand) 
 
 def test_a_retry_that_cannot_be_matched_is_refused_before_it_is_sent(sdk: OpenAI, stand: Stand) -> None:
     for headers in ({"x-stainless-retry-count": Omit()}, {"x-stainless-retry-count": "1"}):
-        with pytest.raises(UnsafeRetry):
+        with pytest.raises((UnsafeRetry, APIConnectionError)) as refused:
             sdk.embeddings.create(model="embedding", input="x", extra_headers=headers)
+        assert isinstance(cause_of(refused.value), UnsafeRetry)
     assert stand.attempts == []
 
 
 def test_a_forgotten_base_url_sends_nothing_to_strangers(gateway: Gateway, stand: Stand) -> None:
     stranger = f"http://localhost:{stand.port}/v1"
     sdk = OpenAI(base_url=stranger, api_key="unused", http_client=gateway.http_client())
-    with sdk, pytest.raises(ForeignOrigin):
+    with sdk, pytest.raises((ForeignOrigin, APIConnectionError)) as refused:
         sdk.models.list()
+    assert isinstance(cause_of(refused.value), ForeignOrigin)
+    assert stand.attempts == []

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import requests
 
-from account_gateway_client import account_keys, judgements
+from account_gateway_client import account_keys, judgements, openai_http
 from account_gateway_client.account_keys import AccountKey
 from account_gateway_client.answers import json_of, reaching
 from account_gateway_client.ci import CI
@@ -21,7 +21,6 @@ from account_gateway_client.tokens import TokenSource
 
 if TYPE_CHECKING:
     from account_gateway_client.httpx_auth import DPoPAuth
-    from account_gateway_client.openai_http import AsyncGatewayHttpClient, GatewayHttpClient
 
 
 class Gateway:
@@ -53,21 +52,18 @@ class Gateway:
 
         return DPoPAuth(self.signer)
 
-    def http_client(self, **options: Any) -> "GatewayHttpClient":
-        """Make an HTTP client for `OpenAI(http_client=...)`.
+    def http_client(self, **options: Any) -> Any:
+        """Make an HTTP client for `OpenAI(http_client=...)`: an `httpx2.Client`, or an `httpx.Client` where the
+        installed SDK takes that.
 
         `max_cost_microusd` is the default limit of a call, `on_receipt` is called with each call's Receipt; the other
-        options are those of `httpx2.Client`.
+        options are those of the library's `Client`.
         """
-        from account_gateway_client.openai_http import GatewayHttpClient
+        return openai_http.clients().GatewayHttpClient(self.signer, **options)
 
-        return GatewayHttpClient(self.signer, **options)
-
-    def async_http_client(self, **options: Any) -> "AsyncGatewayHttpClient":
+    def async_http_client(self, **options: Any) -> Any:
         """Make an HTTP client for `AsyncOpenAI(http_client=...)`; options as `http_client`."""
-        from account_gateway_client.openai_http import AsyncGatewayHttpClient
-
-        return AsyncGatewayHttpClient(self.signer, **options)
+        return openai_http.clients().AsyncGatewayHttpClient(self.signer, **options)
 
     def request(self, method: str, path: str, **options: Any) -> requests.Response:
         """Send one signed request to a path of the gateway; options as `requests.request`. May raise

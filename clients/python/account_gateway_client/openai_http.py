@@ -1,85 +1,46 @@
-"""HTTP clients for the official OpenAI SDK, which takes httpx2 clients: signing, idempotency keys, cost limits, receipts.
+"""HTTP clients for the official OpenAI SDK: signing, idempotency keys, cost limits, receipts.
 
 OpenAI(base_url=gateway.api_url, api_key="unused", http_client=gateway.http_client(max_cost_microusd=20_000))
+
+The SDK takes clients of httpx or of httpx2, depending on its version. The two libraries have the same classes, so what
+is here works with both; `openai_httpx` and `openai_httpx2` join it with their classes.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
-import httpx2
-
-from account_gateway_client.auth_flow import SigningFlow
-from account_gateway_client.calls import key_for
+from account_gateway_client.call_watch import CallDefaults, ReceiptHandler, Watched
 from account_gateway_client.errors import GatewayUnreachable
-from account_gateway_client.receipts import EXTENSION, IDEMPOTENCY_KEY, MAX_COST, TAIL_BYTES, Receipt
 from account_gateway_client.signing import RequestSigner
 
-DONE = b"data: [DONE]"
-ReceiptHandler = Callable[[Receipt], None]
 # The SDK's own defaults: a model may take its time, a connection may not.
-TIMEOUT = httpx2.Timeout(600.0, connect=5.0)
+TIMEOUT_SECONDS, CONNECT_SECONDS = 600.0, 5.0
 
 
-class DPoPAuth2(SigningFlow, httpx2.Auth):
-    """Signs every request of an httpx2 client."""
+def clients() -> ModuleType:
+    """Import the clients of the library that the installed SDK takes. Raises ImportError if there is none."""
+    return import_module(f"account_gateway_client.openai_{_library()}")
 
 
-class CallDefaults:
-    """Completes metered requests, and watches their answers for the receipt."""
-
-    def __init__(self, max_cost_microusd: int | None, on_receipt: ReceiptHandler | None) -> None:
-        self._max_cost_microusd = max_cost_microusd
-        self._on_receipt = on_receipt
-
-    def complete(self, request: httpx2.Request) -> None:
-        """Add what the caller left out: the key of the call, and the most it may cost."""
-        if request.method != "POST":
-            return
-        if IDEMPOTENCY_KEY not in request.headers:
-            request.headers[IDEMPOTENCY_KEY] = key_for(f"{request.method} {request.url}", request.headers)
-        if MAX_COST not in request.headers and self._max_cost_microusd is not None:
-            request.headers[MAX_COST] = str(self._max_cost_microusd)
-
-    def watch(self, response: httpx2.Response) -> "Watched | None":
-        """Begin a receipt for the answer, unless it was not metered."""
-        receipt = Receipt.from_headers(response.headers)
-        if receipt is None:
-            return None
-        watched = response.extensions[EXTENSION] = Watched(receipt, self._on_receipt)
-        return watched
+def _library() -> str:
+    """Return `httpx2` or `httpx`. The SDK's own client tells which it is; without the SDK, the newer one is taken."""
+    if find_spec("openai"):
+        kinds = import_module("openai").DefaultHttpxClient.__mro__
+        return "httpx2" if any(kind.__module__.partition(".")[0] == "httpx2" for kind in kinds) else "httpx"
+    if not (find_spec("httpx2") or find_spec("httpx")):
+        raise ImportError("Install the OpenAI SDK, or httpx2 or httpx.")
+    return "httpx2" if find_spec("httpx2") else "httpx"
 
 
-class Watched:
-    """A receipt that becomes complete when its answer ends."""
+class SyncTee:
+    """Passes a response's bytes on, and ends its receipt when it is closed."""
 
-    def __init__(self, receipt: Receipt, on_receipt: ReceiptHandler | None) -> None:
-        self.receipt = receipt
-        self._on_receipt = on_receipt
-        self._tail = b""
-        self._ended = False
+    library: Any
 
-    def see(self, chunk: bytes) -> bytes:
-        """Remember the end of what has come so far."""
-        self._tail = (self._tail + chunk)[-TAIL_BYTES:]
-        return chunk
-
-    @property
-    def awaits_receipt(self) -> bool:
-        """Return whether a stream's events are over, so that its receipt comes at once."""
-        return DONE in self._tail and not self._ended
-
-    def end(self) -> None:
-        """Complete the receipt and hand it over, once."""
-        if self._ended:
-            return
-        self._ended = True
-        self.receipt = self.receipt.closed_by(self._tail)
-        if self._on_receipt:
-            self._on_receipt(self.receipt)
-
-
-class _SyncTee(httpx2.SyncByteStream):
     def __init__(self, stream: Any, watched: Watched) -> None:
         self._stream = stream
         self._watched = watched
@@ -91,6 +52,7 @@ class _SyncTee(httpx2.SyncByteStream):
             yield self._watched.see(chunk)
 
     def close(self) -> None:
+        """Close the response and end its receipt."""
         if self._watched.awaits_receipt:
             self._read_on()
         self._stream.close()
@@ -98,27 +60,45 @@ class _SyncTee(httpx2.SyncByteStream):
 
     def _read_on(self) -> None:
         """Read what comes after `[DONE]`, where the SDK stops: the receipt, and the end, which frees the connection."""
-        with suppress(httpx2.HTTPError):
+        with suppress(self.library.HTTPError):
             for chunk in self._chunks:
                 self._watched.see(chunk)
 
 
-class _AsyncTee(httpx2.AsyncByteStream):
+class AsyncTee:
+    """Does the same on an event loop."""
+
+    library: Any
+
     def __init__(self, stream: Any, watched: Watched) -> None:
         self._stream = stream
         self._watched = watched
+        self._chunks: AsyncIterator[bytes] = aiter(stream)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._stream:
+        async for chunk in self._chunks:
             yield self._watched.see(chunk)
 
     async def aclose(self) -> None:
+        """Close the response and end its receipt."""
+        if self._watched.awaits_receipt:
+            await self._read_on()
         await self._stream.aclose()
         self._watched.end()
 
+    async def _read_on(self) -> None:
+        """Read what comes after `[DONE]`, where older SDKs stop."""
+        with suppress(self.library.HTTPError):
+            async for chunk in self._chunks:
+                self._watched.see(chunk)
 
-class _Metered:
+
+class Metered:
     """What both clients are made with."""
+
+    library: Any
+    signs_with: type[Any]
+    tee: type[Any]
 
     def __init__(
         self,
@@ -128,42 +108,42 @@ class _Metered:
         on_receipt: ReceiptHandler | None = None,
         **options: Any,
     ) -> None:
-        options = {"timeout": TIMEOUT, **options}
-        super().__init__(auth=DPoPAuth2(signer), **options)  # type: ignore[call-arg]
+        options = {"timeout": self.library.Timeout(TIMEOUT_SECONDS, connect=CONNECT_SECONDS), **options}
+        super().__init__(auth=self.signs_with(signer), **options)  # type: ignore[call-arg]
         self._defaults = CallDefaults(max_cost_microusd, on_receipt)
 
 
-class GatewayHttpClient(_Metered, httpx2.Client):
-    """An `httpx2.Client` for `OpenAI(http_client=...)`."""
+class MeteredClient(Metered):
+    """Sends metered requests; the other base class is the library's `Client`."""
 
-    def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
+    def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:
         """Send one attempt of a call. The SDK's own auth, made for API keys, is left out."""
         self._defaults.complete(request)
         options.pop("auth", None)
         try:
-            response = super().send(request, stream=True, **options)
-        except GatewayUnreachable as error:  # told in the SDK's language, so that it tries again
-            raise httpx2.ConnectError(str(error), request=request) from error
+            response = super().send(request, stream=True, **options)  # type: ignore[misc]
+        except GatewayUnreachable as error:  # in the SDK's terms, so that it tries again
+            raise self.library.ConnectError(str(error), request=request) from error
         if watched := self._defaults.watch(response):
-            response.stream = _SyncTee(response.stream, watched)
+            response.stream = self.tee(response.stream, watched)
         if not stream:
             response.read()
         return response
 
 
-class AsyncGatewayHttpClient(_Metered, httpx2.AsyncClient):
-    """An `httpx2.AsyncClient` for `AsyncOpenAI(http_client=...)`."""
+class MeteredAsyncClient(Metered):
+    """Does the same for the library's `AsyncClient`."""
 
-    async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
+    async def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:
         """Send one attempt of a call. The SDK's own auth, made for API keys, is left out."""
         self._defaults.complete(request)
         options.pop("auth", None)
         try:
-            response = await super().send(request, stream=True, **options)
-        except GatewayUnreachable as error:  # told in the SDK's language, so that it tries again
-            raise httpx2.ConnectError(str(error), request=request) from error
+            response = await super().send(request, stream=True, **options)  # type: ignore[misc]
+        except GatewayUnreachable as error:  # in the SDK's terms, so that it tries again
+            raise self.library.ConnectError(str(error), request=request) from error
         if watched := self._defaults.watch(response):
-            response.stream = _AsyncTee(response.stream, watched)
+            response.stream = self.tee(response.stream, watched)
         if not stream:
             await response.aread()
         return response

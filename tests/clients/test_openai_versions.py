@@ -1,0 +1,34 @@
+"""Every major version of the OpenAI SDK works through the client: those on httpx, and those on httpx2."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gateway.run.options import PROJECT_DIR
+
+SDKS = Path(__file__).parent / "sdks"
+INSTALL_SECONDS = TEST_SECONDS = 300
+
+
+@pytest.fixture
+def sdk(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Install one version beside the packages that it shares with the newest, and return its folder."""
+    requirements = SDKS / f"{request.param}.txt"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
+    place = ["--disable-pip-version-check", "--root-user-action=ignore", "--target", str(tmp_path)]
+    subprocess.run([*command, *place, "--requirement", str(requirements)], check=True, timeout=INSTALL_SECONDS)
+    return tmp_path
+
+
+@pytest.mark.parametrize("sdk", ["openai-1", "openai-2"], indirect=True)
+def test_an_older_sdk_passes_the_tests_of_the_newest(sdk: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/clients/test_openai_sdk.py"]
+    environment = {**os.environ, "PYTHONPATH": str(sdk)}
+    told = subprocess.run(
+        command, cwd=PROJECT_DIR, env=environment, capture_output=True, text=True, timeout=TEST_SECONDS
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert " passed" in told.stdout
