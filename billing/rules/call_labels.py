@@ -40,7 +40,7 @@ REVIEWED = {
 BROKE_OFF = "The answer broke off."
 STANDS = "The amount stays held until it is known what was used."
 COUNTED = {
-    "upstream": "Charged by the count of the model provider.",
+    "upstream": "Charged for the usage that the provider reported.",
     "delivered": "The answer broke off. Only what was delivered is charged.",
     "operator": "The operator of this gateway decided the charge.",
 }
@@ -63,7 +63,7 @@ def ending(
 def _charged(basis: str, resolution: str | None, overrun_microusd: int) -> str:
     why = COUNTED.get(basis, COUNTED["upstream"])
     if basis == "upstream" and resolution == "upstream":
-        why = "The outcome was unknown at first. Charged by the record of the model provider."
+        why = "The outcome was unknown at first. Charged for the usage in the provider's record."
     return f"{why} It used more than was held for it; you do not pay for that." if overrun_microusd else why
 
 

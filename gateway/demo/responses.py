@@ -8,14 +8,16 @@ from gateway.demo.paid import Write, call, show_receipt
 RESPONSES = "/v1/responses"
 MAX_COST_MICROUSD = 20_000
 FIRST: dict[str, Any] = {"model": "fast", "input": "Remember the word badger.", "max_output_tokens": 200}
-NEXT: dict[str, Any] = {"model": "fast", "input": "Which word was it?", "max_output_tokens": 200}
+NEXT: dict[str, Any] = {"model": "fast", "input": "Which word did I ask you to remember?", "max_output_tokens": 200}
 
 
 def show_responses(gateway: Gateway, write: Write, step: int) -> None:
     """Create both, and print the cost of the second and what is stored with it. Raises GatewayError if the gateway
     refuses."""
     first, _ = call(gateway, RESPONSES, FIRST, max_cost_microusd=MAX_COST_MICROUSD)
-    write(f"\n{step}. Respond: {first['id']} is stored; the next request goes on from it, and pays for its words.\n")
+    write(
+        f"\n{step}. Respond: {first['id']} is stored; the next request continues it, and is charged for its context.\n"
+    )
     before = gateway.wallet()
     following = {**NEXT, "previous_response_id": first["id"]}
     second, receipt = call(gateway, RESPONSES, following, max_cost_microusd=MAX_COST_MICROUSD)

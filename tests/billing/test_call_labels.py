@@ -53,10 +53,10 @@ def test_an_unknown_reason_is_told_in_general() -> None:
 
 def test_an_overrun_is_told_with_the_charge() -> None:
     assert told("settled", basis="upstream", overrun_microusd=1).why.endswith("you do not pay for that.")
-    assert told("settled", basis="upstream").why == "Charged by the count of the model provider."
+    assert told("settled", basis="upstream").why == "Charged for the usage that the provider reported."
 
 
 def test_a_charge_that_was_found_out_later_is_told_so() -> None:
     found = told("settled", "timed out", "upstream", "upstream")
-    assert found.why == "The outcome was unknown at first. Charged by the record of the model provider."
+    assert found.why == "The outcome was unknown at first. Charged for the usage in the provider's record."
     assert told("settled", "lost", "delivered", "delivered").why.startswith("The answer broke off.")

@@ -125,7 +125,7 @@ def test_a_persons_call(opened: Open, gateway: AppGateway, tmp_path: Path) -> No
     _, rows = downloaded(page, tmp_path)
     assert len(rows) == 8
     page.get_by_role("row").filter(has_text="realtime").get_by_role("link").click()
-    expect(page.get_by_text("Charged by the count of the model provider.")).to_be_visible()
+    expect(page.get_by_text("Charged for the usage that the provider reported.")).to_be_visible()
     parts = page.get_by_role("table", name="The parts of the charge")
     expect(parts.get_by_role("row").filter(has_text="Output tokens of sound")).to_contain_text("$0.04480")
     expect(parts.get_by_role("row").last).to_contain_text("$0.08128")

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 # What may become of a call whose hold is a dollar, and what its page says of it.
 ENDINGS: list[tuple[Callable[[str], Any], str]] = [
-    (lambda one: settle(one, 300), "Charged Charged by the count of the model provider."),
+    (lambda one: settle(one, 300), "Charged Charged for the usage that the provider reported."),
     (lambda one: settle(one, 2_000_000), "It used more than was held for it; you do not pay for that."),
     (lambda one: settle(one, 300, basis="delivered"), "The answer broke off. Only what was delivered is charged."),
     (lambda one: settle(one, 300, basis="operator"), "The operator of this gateway decided the charge."),

@@ -51,7 +51,7 @@ class TestExport:
             **dict.fromkeys(usage_csv.HEADER, ""),
             "usage_id": charged,
             "status": "settled",
-            "outcome": "Charged by the count of the model provider.",
+            "outcome": "Charged for the usage that the provider reported.",
             "begun_at": f"{name_of(LAST)}-01T00:00:00Z",
             "closed_at": f"{name_of(LAST)}-01T00:00:00Z",
             "route": "chat.completions",

@@ -60,7 +60,7 @@ def _api_error(codes: list[str], description: str) -> Schema:
         "code": _one_of_codes(codes),
         "message": {"type": "string", "description": "For people."},
         "type": _reference(ERROR_TYPE),
-        "param": {"type": "string", "nullable": True, "description": "The member or header at fault."},
+        "param": {"type": "string", "nullable": True, "description": "The field or header at fault."},
         "details": _reference(ERROR_DETAILS),
         "request_id": {"type": "string"},
     }

@@ -20,10 +20,10 @@ class StrictSerializer(serializers.Serializer[Any]):
     """Refuses members that it does not know, naming the first one."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Read the body's members, or raise a ValidationError that names the member at fault."""
+        """Read the body's fields, or raise a ValidationError that names the one at fault."""
         unknown = [name for name in data if name not in self.fields]
         if unknown:
-            raise serializers.ValidationError({unknown[0]: ["This member is unknown."]})
+            raise serializers.ValidationError({unknown[0]: ["This field is unknown."]})
         return super().to_internal_value(data)
 
 

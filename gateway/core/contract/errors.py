@@ -82,7 +82,7 @@ _TYPE_OF_STATUS = {
 class ApiError(Exception):
     """Refuses a request with a code of the catalogue.
 
-    `param` names the member or header at fault, `details` is machine-readable, `headers` are sent with the response,
+    `param` names the field or header at fault, `details` is machine-readable, `headers` are sent with the response,
     `private` is the cause for the operator's log. `status` overrides the class's status, for codes with two
     (`product_disabled`, `invalid_dpop_proof`).
     """

@@ -22,7 +22,7 @@ def test_what_is_refused_everywhere_is_refused_here_unless_the_vendor_has_it() -
 
 
 def test_the_page_has_the_same_table() -> None:
-    table = re.search(r"(?:^\|.*\n)+", PAGE.read_text().partition("## Members\n")[2], re.MULTILINE)
+    table = re.search(r"(?:^\|.*\n)+", PAGE.read_text().partition("## Fields\n")[2], re.MULTILINE)
     assert table is not None
     rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in table.group().splitlines()[2:]]
     assert rows == [[f"`{name}`", str(member.treatment), member.explanation] for name, member in VENDOR.items()]

@@ -89,7 +89,7 @@ def test_the_model_selects_the_price_and_is_replaced_by_the_deployments_own(stag
 
 
 @EACH
-@pytest.mark.parametrize(("heading", "rows"), [("Members", "vendor"), ("Members within members", "inside")])
+@pytest.mark.parametrize(("heading", "rows"), [("Fields", "vendor"), ("Fields within fields", "inside")])
 def test_the_page_has_the_same_table(table: MemberTable, heading: str, rows: str) -> None:
     told = [[f"`{name}`", str(member.treatment), member.explanation] for name, member in getattr(table, rows).items()]
     assert table.rows_under(heading) == told

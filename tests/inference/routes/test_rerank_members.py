@@ -21,7 +21,7 @@ def test_every_member_of_the_providers_is_in_the_table() -> None:
 
 def test_the_page_has_the_same_table_and_limits() -> None:
     text = PAGE.read_text()
-    table = re.search(r"(?:^\|.*\n)+", text.partition("## Members\n")[2], re.MULTILINE)
+    table = re.search(r"(?:^\|.*\n)+", text.partition("## Fields\n")[2], re.MULTILINE)
     assert table is not None
     rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in table.group().splitlines()[2:]]
     assert rows == [[f"`{name}`", str(member.treatment), member.explanation] for name, member in OWN.items()]
