@@ -19,6 +19,7 @@ import django
 
 django.setup()
 
+from gateway.core.api import snapshots  # noqa: E402
 from tests.inference.misbehaviour.summary import pytest_terminal_summary  # noqa: E402, F401
 from tests.support.demo_gateway import demo_gateway  # noqa: E402, F401
 from tests.support.integrations import integrations_gateway  # noqa: E402, F401
@@ -28,3 +29,6 @@ from tests.support.leftovers import (  # noqa: E402
     fresh_process,  # noqa: F401
     nothing_left_behind,  # noqa: F401
 )
+
+# On a machine that is busy with tests, reading the catalogue can take longer than a request would wait for it.
+snapshots.WAIT_SECONDS = 20.0

@@ -7,6 +7,7 @@ from bench.processes import SERVER, Process
 
 RESTLESS = """
 import subprocess
+print("running", flush=True)
 while True:
     subprocess.run(["true", "uvicorn"])
 """
@@ -14,7 +15,9 @@ while True:
 
 def test_children_that_end_meanwhile_are_no_error(tmp_path: Path) -> None:
     command = [sys.executable, "-c", RESTLESS, "uvicorn"]
-    with Process(command, log=tmp_path / "log", environment={}, is_ready=lambda: True) as server:
+    log = tmp_path / "log"
+    # For an instant after its start, a process has no command line to recognize it by.
+    with Process(command, log=log, environment={}, is_ready=lambda: log.stat().st_size > 0) as server:
         sizes = [server.server_mebibytes() for _ in range(200)]
         taken = [server.cpu_seconds() for _ in range(200)]
     assert min(sizes) > 0

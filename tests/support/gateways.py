@@ -134,7 +134,7 @@ class GatewayProcess:
     def health(self) -> int:
         """Return the status of GET /healthz, or 0 if there is no response."""
         try:
-            with urllib.request.urlopen(f"{self.base_url}/healthz", timeout=10) as response:
+            with urllib.request.urlopen(f"{self.base_url}/healthz", timeout=PATIENCE_SECONDS) as response:
                 return int(response.status)
         except urllib.error.HTTPError as error:
             return error.code
