@@ -8,8 +8,9 @@ from inference.rules.audio.source import AudioFile
 _FRAMES = {b"mp4a": 1024, b"alac": 4096, b"Opus": 960, b".mp3": 1152, b"fLaC": 4096}
 """Samples per frame, by codec."""
 _INSIDE = {b"moov", b"trak", b"mdia", b"minf", b"stbl", b"moof", b"traf"}
-_TOLD = {b"hdlr", b"stsd", b"stsz", b"stz2", b"mdhd"}
-"""The boxes that describe a track."""
+_ONCE = {b"stsd": b"stsd", b"stsz": b"stsz", b"stz2": b"stsz", b"mdhd": b"mdhd"}
+"""The boxes that a track's length follows from. It has one of each; `stz2` is a form of `stsz`."""
+_DESCRIBING = {b"hdlr", *_ONCE}
 
 
 class _Track:
@@ -21,6 +22,15 @@ class _Track:
         self.claimed = 0.0
         self.frame_seconds = 0.0
         self.codec = b""
+        self._described: set[bytes] = set()
+
+    def check_once(self, kind: bytes) -> None:
+        """Raise UnreadableAudio for a second box of this kind: decoders differ in which of them they go by."""
+        name = _ONCE.get(kind)
+        if name in self._described:
+            raise UnreadableAudio("A track of the MP4 file is described twice.")
+        if name is not None:
+            self._described.add(name)
 
 
 def read_mp4(file: AudioFile) -> Reading:
@@ -33,7 +43,8 @@ def read_mp4(file: AudioFile) -> Reading:
             check_tracks(len(tracks))
         elif kind == b"trun":
             fragments += int.from_bytes(file.at(offset + 4, 4), "big")
-        elif tracks and kind in _TOLD:
+        elif tracks and kind in _DESCRIBING:
+            tracks[-1].check_once(kind)
             _note(tracks[-1], kind, file.at(offset, min(size, 256)))
     sounds = [track for track in tracks if track.is_sound and track.frame_seconds]
     if not sounds:

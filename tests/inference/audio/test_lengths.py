@@ -130,6 +130,45 @@ def test_what_cannot_be_read_is_refused(data: bytes) -> None:
         length_of(data)
 
 
+def two_formats(*, odd: bool) -> bytes:
+    """Return a file of a minute whose second format has a hundred times the rate; before it, a chunk that may be odd."""
+    data = audio.wav(60)
+    second = data[12:24] + (100 * audio.RATE).to_bytes(4, "little") + data[28:36]
+    return data[:36] + (b"junk\x03\0\0\0\0\0\0" if odd else b"") + second + data[36:]
+
+
+def twice(kind: bytes) -> bytes:
+    """Return an MP4 file of a minute with a copy of one of its boxes behind it."""
+    data = audio.m4a(60)
+    at = data.index(kind) - 4
+    box = data[at : at + int.from_bytes(data[at : at + 4], "big")]
+    grown = data[: at + len(box)] + box + data[at + len(box) :]
+    return _with_larger_parents(grown, at, len(box))
+
+
+def _with_larger_parents(data: bytes, at: int, more: int) -> bytes:
+    sizes = bytearray(data)
+    for parent in (b"moov", b"trak", b"mdia", b"minf", b"stbl"):
+        start = data.index(parent) - 4
+        size = int.from_bytes(data[start : start + 4], "big")
+        if start < at < start + size:
+            sizes[start : start + 4] = (size + more).to_bytes(4, "big")
+    return bytes(sizes)
+
+
+@pytest.mark.parametrize(
+    "data", [two_formats(odd=False), two_formats(odd=True), *map(twice, [b"stsd", b"stsz", b"mdhd"])]
+)
+def test_a_file_that_describes_its_sound_twice_is_refused(data: bytes) -> None:
+    with pytest.raises(UnreadableAudio, match=r"once|twice"):
+        length_of(data)
+
+
+def test_a_chunk_of_odd_size_before_the_sound_is_no_second_format() -> None:
+    data = audio.wav(60)
+    assert length_of(data[:12] + b"junk\x03\0\0\0\0\0\0\0" + data[12:]).seconds in (60, 61)
+
+
 @pytest.mark.parametrize("container", HONEST)
 def test_a_damaged_file_is_read_or_refused_and_nothing_else(container: str) -> None:
     source = random.Random(container)
