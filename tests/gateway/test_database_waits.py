@@ -1,13 +1,17 @@
 """Django's own connections wait for the database for a while, never for ever."""
 
 import threading
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connection, connections
 from psycopg import OperationalError
 
+from accounts.models import ReplayEpoch
 from gateway.core.database.bounded import BoundedConnection, DatabaseHangs
+from gateway.core.database.history import History, KnownHistories, histories
 from gateway.core.database.outage import Outage
 from tests.support.database import connect
 
@@ -37,6 +41,38 @@ def test_connections_that_the_server_ended_are_not_lent() -> None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
         connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_connections_to_a_former_primary_are_not_lent(
+    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATA_DIR = tmp_path
+    monkeypatch.setattr(histories, "_known", {})
+    monkeypatch.setattr(BoundedConnection, "is_service", True)
+    wrapper: Any = connection
+    wrapper.close()
+    wrapper.close_pool()
+    try:
+        before = borrowed()
+        newer = History(before.history.origin, before.history.began_at + timedelta(hours=1))
+        ReplayEpoch.objects.update(began_at=newer.began_at)
+        connection.close()
+        KnownHistories(lambda: tmp_path / "database.json").enter(newer)  # as another process of this machine does
+        after = borrowed()
+        assert (after.history, before.closed) == (newer, True)
+    finally:
+        wrapper.close()
+        wrapper.close_pool()
+
+
+def borrowed() -> Any:
+    """Use a connection of the pool, give it back, and return it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        driver = cursor.connection
+    connection.close()
+    return driver
 
 
 @pytest.mark.django_db(transaction=True)

@@ -12,6 +12,8 @@ from django.conf import settings
 from psycopg import Connection, OperationalError
 from psycopg.errors import _WaitTimeout
 
+from gateway.core.database.history import History
+
 STATEMENT_MARGIN_SECONDS = 1.0
 """The server cancels a statement this much earlier than the client gives up, so that only a hung server costs the connection."""
 
@@ -25,6 +27,7 @@ class BoundedConnection(Connection[Any]):
 
     serves_requests: ClassVar[bool] = False
     is_service: ClassVar[bool] = False  # whether this process is a server or a worker
+    history: History | None = None  # of its database, in a server or a worker
     _own_limit_seconds: float | None = None
 
     def wait(self, gen: Any, *args: Any, **options: Any) -> Any:

@@ -23,10 +23,10 @@ ENTER_EMPTY = "SELECT pg_backend_pid(), false, NULL, NULL"
 _refusals = RecurringLog("gateway.database", logging.CRITICAL)
 
 
-def check(connection: Connection[Any], parameters: dict[str, Any]) -> None:
+def check(connection: Connection[Any], parameters: dict[str, Any]) -> History | None:
     """Check a connection that was opened with these parameters. Raises DatabaseRefused, and logs why.
 
-    A command may use any copy of the database; servers and workers only the newest.
+    Servers and workers use only the newest copy of the database; for them, return its history. A command may use any copy.
     """
     try:
         try:
@@ -36,8 +36,7 @@ def check(connection: Connection[Any], parameters: dict[str, Any]) -> None:
         assert row is not None
         if row[0] != connection.info.backend_pid:
             refuse_shared_sessions(parameters)
-        if BoundedConnection.is_service:
-            _enter(row)
+        return _enter(row) if BoundedConnection.is_service else None
     except Error as error:
         _report(error)
         raise

@@ -15,6 +15,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from gateway.core.database import sessions
 from gateway.core.database.bounded import BoundedConnection, DatabaseHangs, connection_options, statement_timeout
 from gateway.core.database.connection import TRANSACTIONS
+from gateway.core.database.history import histories
 from gateway.core.database.outage import Outage
 
 CHECK_SECONDS = 2.0
@@ -45,20 +46,20 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Return a connection that responds. Raises OperationalError within seconds if there is none."""
+        """Return a connection that responds, to the newest copy of the database that this machine knows. Raises OperationalError within seconds if there is none."""
         if not self.pool:
             return super().get_new_connection(conn_params)
         with outage.attempt():
             connection = self._borrow(conn_params)
-            if self._answers(connection):
+            if not _is_outdated(connection) and self._answers(connection):
                 return connection
             self.pool.putconn(connection)
-            self.pool.drain()  # the other idle connections are probably broken too
+            self.pool.drain()  # the other idle connections are probably broken or outdated too
             return self._borrow(conn_params)
 
     def _configure_connection(self, connection: Any) -> bool:
         """Check a new connection, also one of the pool, before Django configures it."""
-        sessions.check(connection, self.get_connection_params())
+        connection.history = sessions.check(connection, self.get_connection_params())
         return bool(super()._configure_connection(connection))  # type: ignore[misc]
 
     def _borrow(self, conn_params: dict[str, Any]) -> BoundedConnection:
@@ -86,6 +87,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _connection_failures(self) -> int:
         return self.pool.get_stats().get("connections_errors", 0)
+
+
+def _is_outdated(connection: BoundedConnection) -> bool:
+    """Return whether any process of this machine has met a newer copy of the database since the connection was opened."""
+    if connection.history is None:
+        return False
+    histories.refresh()
+    return histories.is_outdated(connection.history)
 
 
 def _note_outage() -> None:
