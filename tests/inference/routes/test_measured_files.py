@@ -66,10 +66,10 @@ def test_the_maximum_is_compared_with_the_whole_files_cost(stage: Stage, max_cos
 
 
 def test_while_a_file_is_measured_large_bodies_go_on(stage: Stage, occupied: threading.Event, settings: Any) -> None:
-    settings.LARGE_BODY_WAIT_SECONDS = 0.1
     long = [{"role": "user", "content": "x" * 200_000}]
     body = {"model": stage.model(), "messages": [*long, *MESSAGES], "max_tokens": 16}
     assert stage.caller().post(body).status_code == 200
+    settings.LARGE_BODY_WAIT_SECONDS = 0.1
     caller = stage.caller()
     refused = caller.post(form(wav(1), [("model", model_of(stage))]), path=TRANSCRIPTIONS)
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "not_ready")
