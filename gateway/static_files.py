@@ -24,9 +24,8 @@ def collect_static_files() -> None:
     directory = os.open(settings.STATIC_ROOT, os.O_RDONLY)
     try:
         fcntl.flock(directory, fcntl.LOCK_EX)
-        if hasattr(
-            staticfiles_storage, "load_manifest"
-        ):  # names its files by content; it reads the names now, not before
+        # A storage that names files by content reads the names at its first use, which is now, under the lock.
+        if hasattr(staticfiles_storage, "load_manifest"):
             _collect()
     finally:
         os.close(directory)
