@@ -8,7 +8,8 @@ SHARED_WORDS = "is also a secret of another provider, who could sign for this on
 
 
 def is_long_enough(secret: str) -> bool:
-    """Return whether a secret cannot be guessed from one signed webhook, if it is random."""
+    """Return whether a random secret of this length cannot be guessed by sending webhooks. From a signed webhook that
+    somebody else has recorded, only a longer one cannot be computed."""
     return len(secret) >= SECRET_MIN_CHARACTERS
 
 
