@@ -38,17 +38,26 @@ def mp3(seconds: float, *, claims_frames: int | None = None, id3_bytes: int = 0)
     return frames
 
 
-def flac(seconds: float, *, claims: float | None = None, block: int = 4096) -> bytes:
-    """Make FLAC whose frames have heads with right checksums and bodies of zeros; `claims` is the header's length."""
+def flac(
+    seconds: float,
+    *,
+    claims: float | None = None,
+    block: int = 4096,
+    header_rate: int = RATE,
+    frame_rate: tuple[int, bytes] = (5, b""),
+) -> bytes:
+    """Make FLAC whose frames have heads with right checksums and bodies of zeros; `claims` is the header's length,
+    `header_rate` its sampling rate, and `frame_rate` that of the frames: its code, and the number behind the head."""
     total = round((seconds if claims is None else claims) * RATE)
     info = struct.pack(">HH", block, block) + bytes(6)
-    info += struct.pack(">Q", RATE << 44 | 0 << 41 | 15 << 36 | total) + bytes(16)
+    info += struct.pack(">Q", header_rate << 44 | 0 << 41 | 15 << 36 | total) + bytes(16)
     head = b"fLaC" + b"\x80" + len(info).to_bytes(3, "big") + info
-    return head + b"".join(_flac_frame(number, block) for number in range(math.ceil(seconds * RATE / block)))
+    frames = range(math.ceil(seconds * RATE / block))
+    return head + b"".join(_flac_frame(number, block, *frame_rate) for number in frames)
 
 
-def _flac_frame(number: int, block: int) -> bytes:
-    head = b"\xff\xf8\x75\x08" + chr(number).encode() + struct.pack(">H", block - 1)
+def _flac_frame(number: int, block: int, rate_code: int, rate: bytes) -> bytes:
+    head = bytes([0xFF, 0xF8, 0x70 | rate_code, 8]) + chr(number).encode() + struct.pack(">H", block - 1) + rate
     return head + bytes([crc8(head)]) + bytes(40)
 
 

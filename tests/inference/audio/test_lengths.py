@@ -85,6 +85,17 @@ def test_a_claim_that_is_shorter_than_the_frames_is_not_believed(data: bytes) ->
     assert length_of(data).seconds in (60, 61)
 
 
+@pytest.mark.parametrize("frame_rate", [(5, b""), (12, b"\x10"), (13, b"\x3e\x80"), (14, b"\x06\x40")])
+def test_a_higher_rate_in_the_header_than_in_the_frames_is_not_believed(frame_rate: tuple[int, bytes]) -> None:
+    lying = length_of(audio.flac(60, header_rate=655_350, frame_rate=frame_rate))
+    assert lying.seconds in ((60, 61))
+
+
+@pytest.mark.parametrize("frame_rate", [(0, b""), (10, b""), (13, b"\0\0"), (15, b"")])
+def test_the_headers_rate_counts_where_the_frames_state_none_or_a_higher_one(frame_rate: tuple[int, bytes]) -> None:
+    assert length_of(audio.flac(60, frame_rate=frame_rate)).seconds in (60, 61)
+
+
 @pytest.mark.parametrize("claims", [0xFFFFFFFF, 0x7FFFFFFF])
 def test_a_recorder_that_cannot_go_back_leaves_the_wav_header_open(claims: int) -> None:
     assert length_of(audio.wav(5.5, claims=claims)).seconds == 6
