@@ -1,5 +1,6 @@
 """Ogg with Opus or Vorbis: the last page claims a length, which the packets confirm or refute (RFC 3533, RFC 7845)."""
 
+import zlib
 from collections.abc import Iterator
 
 from inference.rules.audio.opus import packet_seconds
@@ -8,6 +9,9 @@ from inference.rules.audio.source import READ_MAX_BYTES, AudioFile
 
 _PAGE_BYTES = 27
 _PAGE_MAX_BYTES = _PAGE_BYTES + 255 + 255 * 255
+_CAPTURE = b"OggS"
+_GAPS_MAX = 1000
+_REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
 class _Track:
@@ -68,19 +72,42 @@ def read_ogg(file: AudioFile) -> Reading:
 
 
 def _pages(file: AudioFile) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield the header, the sizes and the content of every page; the last one's content may be cut off."""
-    offset = 0
+    """Yield the header, the sizes and the content of every page; the last one's content may be cut off.
+
+    Like decoders, this looks for the next page behind what is none. Raises UnreadableAudio if it has to do so too often.
+    """
+    offset = gaps = 0
     while len(window := file.at(offset, READ_MAX_BYTES)) >= _PAGE_BYTES:
         at, end = 0, len(window) - (_PAGE_BYTES if len(window) < READ_MAX_BYTES else _PAGE_MAX_BYTES)
         while at <= end:
             page = window[at : at + _PAGE_BYTES]
-            if page[:4] != b"OggS":
-                return
             begin = at + _PAGE_BYTES + page[26]
             sizes = window[at + _PAGE_BYTES : begin]
-            at = begin + sum(sizes)
-            yield page, sizes, window[begin:at]
+            after = begin + sum(sizes)
+            if _is_page(window[at:after]):
+                at = after
+                yield page, sizes, window[begin:after]
+            elif gaps == _GAPS_MAX:
+                raise UnreadableAudio("The Ogg file is damaged.")
+            else:
+                gaps += 1
+                found = window.find(_CAPTURE, at + 1)
+                at = found if found > 0 else max(at + 1, len(window) - len(_CAPTURE) + 1)
         offset += at
+
+
+def _is_page(data: bytes) -> bool:
+    """Return whether this is a page. The checksum is only looked at if another page may begin within it: a decoder drops a page
+    with a wrong one, and would find the other."""
+    return data.startswith(_CAPTURE) and (_CAPTURE not in data[4:] or _has_checksum(data))
+
+
+def _has_checksum(page: bytes) -> bool:
+    """Return whether a page's checksum is right (RFC 3533 section 6). It is zlib's with the bits of each byte, and of the
+    result, in reverse, and without its inversions."""
+    data = page[:22] + bytes(4) + page[26:]
+    reverse = zlib.crc32(data.translate(_REVERSED), 0xFFFFFFFF) ^ 0xFFFFFFFF
+    return int(f"{reverse:032b}"[::-1], 2) == int.from_bytes(page[22:26], "little")
 
 
 def _add_page(tracks: dict[bytes, _Track], page: bytes, sizes: bytes, content: bytes) -> None:

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from inference.rules.audio.ogg import vorbis_blocks
 from inference.rules.audio.opus import PACKET_MAX_SECONDS, packet_seconds
 from inference.rules.audio.reading import Reading, UnreadableAudio, check_count, check_tracks
-from inference.rules.audio.source import WINDOW_BYTES, AudioFile
+from inference.rules.audio.source import READ_MAX_BYTES, WINDOW_BYTES, AudioFile
 
 _SEGMENT, _INFO, _TRACKS, _TRACK, _AUDIO = 0x18538067, 0x1549A966, 0x1654AE6B, 0xAE, 0xE1
 _CLUSTER, _GROUP = 0x1F43B675, 0xA0
 _INSIDE = {_SEGMENT, _INFO, _TRACKS, _TRACK, _AUDIO, _CLUSTER, _GROUP}
 _SCALE, _DURATION, _NUMBER, _TYPE, _CODEC, _PRIVATE = 0x2AD7B1, 0x4489, 0xD7, 0x83, 0x86, 0x63A2
 _TIME, _SIMPLE_BLOCK, _BLOCK = 0xE7, 0xA3, 0xA1
+_CLUSTER_ID = _CLUSTER.to_bytes(4, "big")
 _SOUND = 2
 _LACING = 0x06
 _HEAD_BYTES = 12
@@ -84,8 +85,13 @@ def read_webm(file: AudioFile) -> Reading:
 
 
 def _elements(file: AudioFile) -> Iterator[tuple[int, int, int, bytes]]:
-    """Yield id, offset, size and first bytes of every element, in order. An element of unknown size is descended into."""
-    offset = count = 0
+    """Yield id, offset, size and first bytes of every element, in order. An element of unknown size is descended into.
+
+    Raises UnreadableAudio for an element that ends behind the one that it is in, or behind the file if a cluster follows its
+    beginning: some decoders then look for the next cluster.
+    """
+    offset = count = begin_of_last = 0
+    ends: list[int] = []
     while offset < file.size_bytes:
         window = file.at(offset, WINDOW_BYTES)
         at, end = 0, len(window) - (2 * _HEAD_BYTES if len(window) == WINDOW_BYTES else 0)
@@ -94,8 +100,26 @@ def _elements(file: AudioFile) -> Iterator[tuple[int, int, int, bytes]]:
             count += 1
             check_count(count)
             yield element, offset + begin, size, window[begin : begin + min(size, _HEAD_BYTES)]
+            begin_of_last, end_of_last = offset + begin, offset + begin + size
+            while ends and ends[-1] <= offset + at:
+                ends.pop()
+            if element not in _INSIDE:
+                if ends and ends[-1] < end_of_last <= file.size_bytes:
+                    raise UnreadableAudio("The WebM file is damaged.")
+            elif size != _unknown_size(element, begin - at):
+                ends.append(min([end_of_last, *ends[-1:]]))
             at = begin if element in _INSIDE else begin + size
         offset += at
+    if offset > file.size_bytes:
+        _refuse_cluster_behind(file, begin_of_last)
+
+
+def _refuse_cluster_behind(file: AudioFile, offset: int) -> None:
+    """Raise UnreadableAudio if a cluster may begin behind an offset."""
+    while len(window := file.at(offset, READ_MAX_BYTES)) >= len(_CLUSTER_ID):
+        if _CLUSTER_ID in window:
+            raise UnreadableAudio("The WebM file is damaged.")
+        offset += len(window) - len(_CLUSTER_ID) + 1
 
 
 def _simple_block(window: bytes, at: int) -> tuple[int, int, int] | None:
@@ -114,6 +138,11 @@ def _element(window: bytes, at: int) -> tuple[int, int, int]:
     if not begin:
         raise UnreadableAudio("The WebM file is damaged.")
     return element, size, begin
+
+
+def _unknown_size(element: int, head_bytes: int) -> int:
+    """Return what an unknown size is read as, behind an element's id in a head of this length: all its bits are set."""
+    return (1 << 7 * (head_bytes - (element.bit_length() + 7) // 8)) - 1
 
 
 def _sounds(tracks: list[dict[int, bytes]]) -> dict[int, bytes]:

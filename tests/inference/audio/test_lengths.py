@@ -141,6 +141,53 @@ def test_what_cannot_be_read_is_refused(data: bytes) -> None:
         length_of(data)
 
 
+@pytest.mark.parametrize("junk", [b"x", b"OggS", b"x" * 300_000, b"Og" + b"x" * (256 * 1024 - 2)])
+def test_ogg_pages_behind_what_is_no_page_count_as_decoders_find_them(junk: bytes) -> None:
+    data = audio.opus(30)
+    assert length_of(audio.opus(5) + junk + data).seconds in (35, 36)
+
+
+def test_webm_clusters_behind_an_element_that_passes_the_files_end_are_not_overlooked() -> None:
+    data = audio.webm(30)
+    cluster = data.index(b"\x1f\x43\xb6\x75")
+    endless = b"\xec" + b"\x08\xff\xff\xff\xff"
+    with pytest.raises(UnreadableAudio, match="damaged"):
+        length_of(audio.webm(1) + endless + b"x" * 100_000 + data[cluster:])
+    assert length_of(audio.webm(30) + endless + b"x" * 100_000).seconds == 30
+    assert length_of(data[:-20]).seconds == 30
+
+
+@pytest.mark.parametrize("size", [b"\x84", b"\xff", b"\x40\x7f"])
+def test_webm_clusters_in_an_element_that_passes_its_parents_end_are_not_overlooked(size: bytes) -> None:
+    data = audio.webm(30)
+    hidden = data[data.index(b"\x1f\x43\xb6\x75") :]
+    swallowing = b"\xec" + (len(hidden) | 1 << 56).to_bytes(8, "big") + hidden
+    file = audio.webm(1) + b"\x1f\x43\xb6\x75" + size + swallowing
+    if size == b"\xff":  # unknown, so the parent goes on
+        assert length_of(file).seconds == 1
+    else:
+        with pytest.raises(UnreadableAudio, match="damaged"):
+            length_of(file)
+
+
+def checked(page: bytes) -> bytes:
+    """Return an Ogg page with its checksum (RFC 3533 section 6)."""
+    value = 0
+    for byte in page[:22] + bytes(4) + page[26:]:
+        value ^= byte << 24
+        for _ in range(8):
+            value = value << 1 ^ (0x104C11DB7 if value >> 31 else 0)
+    return page[:22] + value.to_bytes(4, "little") + page[26:]
+
+
+def test_ogg_pages_within_a_page_count_unless_its_checksum_is_right() -> None:
+    inner = audio.opus(1)[:200]
+    shell = b"OggS\0\0" + bytes(8) + b"\x09\0\0\0" + bytes(8) + b"\1" + bytes([len(inner)]) + inner
+    with_shell = length_of(audio.opus(30) + shell)
+    assert length_of(audio.opus(30) + inner).seconds == with_shell.seconds > 30
+    assert length_of(audio.opus(30) + checked(shell)).seconds == 30
+
+
 def two_formats(*, odd: bool) -> bytes:
     """Return a file of a minute whose second format has a hundred times the rate; before it, a chunk that may be odd."""
     data = audio.wav(60)
@@ -222,6 +269,8 @@ COSTLY = {
     "chunks without content": (audio.wav(0)[:36], b"junk\0\0\0\0"),
     "blocks without content": (b"fLaC\0" + FLAC_HEAD[5:], b"\x01\0\0\0"),
     "comments without content": (b"fLaC\0" + FLAC_HEAD[5:] + b"\x84\xff\xff\xff\0\0\0\0\0\0\x60\0", b"\0\0\0\0"),
+    "captures without pages": (b"", b"OggS"),
+    "pages within pages": (b"", b"OggS" + bytes(22) + b"\xff" + b"\xff" * 255),
     "tracks without content": (b"\0\0\0\x08ftyp", b"\0\0\0\x08trak"),
     "a track for each page": (b"", b"OggS" + bytes(11) + b"%03d" + bytes(8) + b"\1\0"),
 }
