@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import psycopg
@@ -96,11 +97,17 @@ def test_a_connection_that_fails_during_a_write_does_not_affect_the_next(
     assert on_loop(scene, loop)
 
 
+def opened_sockets(opened: ExitStack) -> Iterator[socket.socket]:
+    """Open sockets, each with the lowest free descriptor, until `opened` closes them."""
+    for _ in range(64):
+        yield from [opened.enter_context(one) for one in socket.socketpair()]
+
+
 async def is_heard_of(number: int, running: "asyncio.Task[Any]") -> bool:
-    """Open the next socket, which gets the descriptor `number`; return whether its writer is called after the statement ends."""
-    pair, can_write = socket.socketpair(), asyncio.Event()
-    with pair[0], pair[1]:
-        mine = next(it for it in pair if it.fileno() == number)
+    """Open sockets until one has the descriptor `number`; return whether its writer is called after the statement ends."""
+    can_write = asyncio.Event()
+    with ExitStack() as opened:
+        mine = next(it for it in opened_sockets(opened) if it.fileno() == number)
         loop = asyncio.get_running_loop()
         loop.add_writer(mine, can_write.set)
         with pytest.raises(Unanswered):
