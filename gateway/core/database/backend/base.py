@@ -46,7 +46,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Return a connection that responds, to the newest copy of the database that this machine knows. Raises OperationalError within seconds if there is none."""
+        """Return a connection that responds, to the newest copy of the database that this machine knows.
+
+        Raises OperationalError within seconds if there is none.
+        """
         if not self.pool:
             return super().get_new_connection(conn_params)
         with outage.attempt():
