@@ -25,9 +25,14 @@ from tests.support.demo_gateway import demo_gateway  # noqa: E402, F401
 from tests.support.integrations import integrations_gateway  # noqa: E402, F401
 from tests.support.leftovers import (  # noqa: E402
     django_db_setup,  # noqa: F401
-    flush_passes_guards,  # noqa: F401
+    flush_of_filled_tables,  # noqa: F401
     fresh_process,  # noqa: F401
     nothing_left_behind,  # noqa: F401
+)
+from tests.support.schedule import (  # noqa: E402
+    pytest_collection_modifyitems,  # noqa: F401
+    pytest_configure,  # noqa: F401
+    pytest_xdist_make_scheduler,  # noqa: F401
 )
 
 # On a machine that is busy with tests, reading the catalogue can take longer than a request would wait for it.

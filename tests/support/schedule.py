@@ -1,0 +1,79 @@
+"""How the suite is shared among pytest-xdist's workers.
+
+Files that use one whole gateway run on one worker, so that it starts once. Packages whose tests mostly wait, for processes
+and browsers, alternate with those that compute: with more workers than cores, neither kind keeps the other from a core.
+"""
+
+from itertools import chain, zip_longest
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadFileScheduling
+
+WAITING = ("browser", "faults", "run", "interop", "server", "journeys", "clients")
+SHARED = {
+    "demo": (
+        "tests/clients/test_against_the_gateway.py",
+        "tests/clients/test_docs.py",
+        "tests/clients/test_integrations.py",
+        "tests/clients/test_readme.py",
+        "tests/contract/test_fuzz.py",
+        "tests/contract/test_live_answers.py",
+        "tests/gateway/test_demo_sandbox.py",
+        "tests/interop/test_integrations.py",
+    ),
+    "nonces": (
+        "tests/interop/test_browser_client.py",
+        "tests/interop/test_generated_clients.py",
+        "tests/interop/test_stock_clients.py",
+    ),
+    "payments": (
+        "tests/browser/test_invoices.py",
+        "tests/browser/test_organizations.py",
+        "tests/browser/test_payments.py",
+        "tests/browser/test_usage.py",
+    ),
+}
+"""Files by the gateway that they share; the other files of a package in `ONE_GATEWAY` share another."""
+ONE_GATEWAY = ("tests/browser/", "tests/journeys/")
+
+_unit_of_file = {path: name for name, paths in SHARED.items() for path in paths}
+
+
+class Schedule(LoadFileScheduling):
+    """Gives a worker one unit after the other, in the order of the collection."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return unit_of(nodeid.partition("::")[0])
+
+
+def unit_of(path: str) -> str:
+    """Return what a file runs with on one worker: the name of a gateway that is shared, or the file itself."""
+    package = next((one for one in ONE_GATEWAY if path.startswith(one)), path)
+    return _unit_of_file.get(path, package)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the collection's order, where pytest-xdist would begin with the files that have most tests."""
+    config.option.loadscopereorder = False
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Schedule:
+    """Schedule by units."""
+    return Schedule(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Order units: shared gateways first, then files with most tests, those that wait and those that compute in turn."""
+    units: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        units.setdefault(unit_of(item.location[0]), []).append(item)
+    ordered = sorted(units, key=lambda unit: (unit.endswith(".py"), -len(units[unit])))
+    waiting = [unit for unit in ordered if _waits(unit)]
+    computing = [unit for unit in ordered if not _waits(unit)]
+    turns = chain.from_iterable(zip_longest(waiting, computing))
+    items[:] = chain.from_iterable(units[unit] for unit in turns if unit is not None)
+
+
+def _waits(unit: str) -> bool:
+    return unit in SHARED or unit.split("/")[1] in WAITING
