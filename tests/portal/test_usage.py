@@ -18,7 +18,7 @@ from tests.factories.billing import Purse
 from tests.factories.organizations import Team, account
 from tests.portal.organization_browser import FRAME_QUERIES_MAX, OrganizationPages, signed_in
 from tests.portal.test_wallet import text_of
-from tests.portal.usage_pages import BEFORE, LAST, THIS, TICK, tables, used
+from tests.portal.usage_pages import BEFORE, LAST, THIS, TICK, exact_amounts, tables, used
 
 pytestmark = pytest.mark.django_db
 
@@ -44,7 +44,8 @@ class TestOrganization:
         answer = organization_pages["billing"].get(organization_pages.path("usage"), {"month": name_of(LAST)})
         words, found = text_of(answer), tables(answer)
         assert f"Usage in {LAST[0]:%B %Y} Month (UTC)" in words
-        assert "Charged $0.00038 Calls 3 By day" in words
+        assert "Charged <$0.01 Calls 3 By day" in words
+        assert exact_amounts(answer) == ["$0.00038"]
         total = ["Total", "$0.00038", "3", "2,532", "0"]
         assert found["Use by product and member, highest charge first"] == [
             ["Member", "Product", "Charged", "Calls", "Input tokens", "Output tokens"],
@@ -70,7 +71,8 @@ class TestOrganization:
         days = tables(answer)["Use by day"][1:-1]
         today = timezone.now()
         assert len(days) in (today.day, (today - timedelta(minutes=1)).day)
-        assert "Charged $0.000005 Calls 2 Held now by open calls $0.00007" in text_of(answer)
+        assert "Charged <$0.01 Calls 2 Held now by open calls <$0.01" in text_of(answer)
+        assert exact_amounts(answer) == ["$0.000005", "$0.00007"]
 
     def test_offers_the_months_since_the_first_call(self, organization_pages: OrganizationPages, purse: Purse) -> None:
         offered = re.compile(r'<option value="([^"]*)"')
@@ -186,7 +188,8 @@ class TestPerson:
         used(Purse("account", account("bob").did).pay(10_000_000), 7, LAST[0])
         answer = alice.get("/wallet/usage", {"month": name_of(LAST)})
         found = tables(answer)
-        assert "Charged $0.00035 Calls 2 By day" in text_of(answer)
+        assert "Charged <$0.01 Calls 2 By day" in text_of(answer)
+        assert exact_amounts(answer) == ["$0.00035"]
         assert found["Use by product, highest charge first"][1:] == [
             ["Studio", "$0.00025", "1", "1,666", "0"],
             ["No product", "$0.00010", "1", "666", "0"],

@@ -14,6 +14,7 @@ from billing.queries import audit
 from gateway.core.contract.ids import new_id
 from tests.factories.billing import Purse, release, settle
 from tests.factories.organizations import account
+from tests.portal.usage_pages import exact_amounts
 from tests.support.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db
@@ -95,8 +96,10 @@ def test_shows_balance_credits_holds_and_calls(client: Client, purse: Purse) -> 
     settle(purse.call(100), 25)
     release(purse.call(60))
     purse.call(50)
-    words = text_of(client.get("/wallet"))
-    shown = "Available $2.000225 Balance $1.999975 Credits $0.0003 Held by open calls $0.00005"
+    page = client.get("/wallet")
+    words = text_of(page)
+    assert exact_amounts(page) == ["$2.000225"]
+    shown = "Available $2.00 Balance $1.999975 Credits $0.0003 Held by open calls $0.00005"
     assert shown in words
     assert "$0.0003 of $0.0003, for studio only" in words
 
@@ -109,12 +112,13 @@ def test_usage_shows_the_month_and_the_latest_calls(client: Client, purse: Purse
     purse.call(50)
     page = client.get("/wallet/usage")
     words = text_of(page)
-    assert "Charged $0.500025 Calls 3 Held now by open calls $0.00005" in words
+    assert "Charged $0.50 Calls 3 Held now by open calls <$0.01" in words
+    assert exact_amounts(page) == ["$0.500025", "$0.00005"]
     cells = re.findall(r'<td class="money">(.*?)</td>', page.content.decode().partition('id="calls"')[2])
     assert cells == ["Not known yet", "$0.000000", "$0.500000", "$0.000025"], "as many decimals in every row"
     outcomes = re.findall(r"fast (In progress|Not charged|Charged)", words)
     assert outcomes == ["In progress", "Not charged", "Charged", "Charged"]
-    assert "$0.500025" not in text_of(client_of("bob").get("/wallet/usage"))
+    assert "$0.500025" not in client_of("bob").get("/wallet/usage").content.decode()
 
 
 def test_explains_a_debt(client: Client, purse: Purse) -> None:

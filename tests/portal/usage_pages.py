@@ -34,3 +34,8 @@ def tables(answer: Any) -> dict[str, Rows]:
         cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line, re.DOTALL) for line in lines]
         found[caption] = [[html.unescape(re.sub(r"<[^>]+>", "", cell)).strip() for cell in line] for line in cells]
     return found
+
+
+def exact_amounts(answer: Any) -> list[str]:
+    """Return the exact amounts behind the page's rounded ones, in order."""
+    return re.findall(r'<data value="[\d.]+" title="([^"]+)">', answer.content.decode())
