@@ -12,6 +12,7 @@ from django.utils import timezone
 from accounts.models.validators import validate_did
 from accounts.rules.dids import DID_MAX_CHARACTERS
 from gateway.core.api.names import validate_name
+from gateway.core.contract.limits import ACCOUNT_NAME_MAX_CHARACTERS
 
 
 class AccountManager(BaseUserManager["Account"]):
@@ -36,7 +37,7 @@ class Account(AbstractBaseUser, PermissionsMixin):
 
     did = models.CharField("DID", max_length=DID_MAX_CHARACTERS, unique=True, validators=[validate_did])
     email = models.EmailField(null=True, blank=True)
-    display_name = models.CharField(max_length=120, blank=True, validators=[validate_name])
+    display_name = models.CharField(max_length=ACCOUNT_NAME_MAX_CHARACTERS, blank=True, validators=[validate_name])
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False, help_text="Can sign in to the operator console.")
     suspended_at = models.DateTimeField(

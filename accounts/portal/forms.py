@@ -6,17 +6,34 @@ from allauth.account import forms
 from allauth.account.adapter import get_adapter
 from allauth.account.internal.flows.login import record_authentication
 from django.db import transaction
-from django.forms import Form
+from django.forms import CharField, Form, ModelForm, TextInput
 from django.http import HttpRequest
 
 from accounts.models import Account
 from accounts.operations import addresses
+from gateway.core.api.names import validate_name
+from gateway.core.contract.limits import ACCOUNT_NAME_MAX_CHARACTERS
 
 NEW_PASSWORD = {"password1": "New password", "password2": "New password (again)"}
 
 
 class SignupForm(forms.SignupForm):
-    """Allows an address that other accounts claim but none has verified: whoever verifies it gets it."""
+    """Asks for a name as well, and allows an address that other accounts claim but none has verified: whoever verifies it
+    gets it.
+    """
+
+    name = CharField(
+        label="Name (optional)",
+        required=False,
+        max_length=ACCOUNT_NAME_MAX_CHARACTERS,
+        validators=[validate_name],
+        help_text="Apps and members of your organizations see it.",
+        widget=TextInput(attrs={"autocomplete": "name"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.order_fields(["email", "name", "password1"])
 
     def validate_unique_email(self, value: str) -> Any:
         """Refuse an address that another account owns."""
@@ -32,8 +49,20 @@ class SignupForm(forms.SignupForm):
             if addresses.is_open(email):
                 addresses.clear_account_emails(email)
             account: Account = super().save(request)
+            account.display_name = self.cleaned_data["name"]
+            account.save(update_fields=["display_name"])
         record_authentication(request, account, method="password", reauthenticated=True)
         return account
+
+
+class NameForm(ModelForm):
+    """Changes the name that apps and members of organizations see."""
+
+    class Meta:
+        model = Account
+        fields = ("display_name",)
+        labels = {"display_name": "Name"}
+        widgets = {"display_name": TextInput(attrs={"autocomplete": "name"})}
 
 
 class ChangePasswordForm(forms.ChangePasswordForm):

@@ -16,13 +16,13 @@ from accounts.operations import addresses
 from accounts.portal.provider_requests import ProviderSession
 from accounts.rules import identity_claims, provider_answers
 from gateway.core.api.logs import RecurringLog
+from gateway.core.contract.limits import ACCOUNT_NAME_MAX_CHARACTERS
 from gateway.core.contract.names import cleaned
 from gateway.core.outbound.redaction import redacted
 
 _log = RecurringLog("accounts.identity_providers", logging.WARNING)
 
 CONNECT = "connect"
-NAME_MAX_CHARACTERS = 120
 
 
 class CheckedAdapter(OpenIDConnectOAuth2Adapter):
@@ -108,7 +108,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         constraint.
         """
         account = super().populate_user(request, sociallogin, data)
-        account.display_name = cleaned(data.get("name") or "")[:NAME_MAX_CHARACTERS]
+        account.display_name = cleaned(data.get("name") or "")[:ACCOUNT_NAME_MAX_CHARACTERS]
         account.email = account.email or None
         return account
 

@@ -9,6 +9,7 @@ from accounts.portal.views import (
     did_documents,
     emails,
     identity_providers,
+    names,
     second_factors,
 )
 
@@ -20,6 +21,7 @@ urlpatterns = [
     path("devices", devices.devices, name="portal_devices"),
     path("devices/<str:session_id>/revoke", devices.revoke, name="portal_revoke_device"),
     path("accounts/<str:account_id>/did.json", did_documents.show),
+    path("account/name/", names.change, name="portal_name"),
     path("account/email/", emails.manage, name="account_email"),
     path("account/confirm-email/", emails.verification_sent, name="account_email_verification_sent"),
     path("account/oidc/<str:provider_id>/login/", identity_providers.login, name="openid_connect_login"),

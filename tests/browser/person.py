@@ -24,10 +24,11 @@ class Person:
         self.email = f"{uuid.uuid4().hex[:12]}@example.com"
         self.page = window.page()
 
-    def sign_up(self) -> None:
+    def sign_up(self, name: str = "") -> None:
         """Fill in the portal's form, wherever it was come from."""
         self.page.get_by_role("link", name="Sign up").click()
         self.page.get_by_label("Email").fill(self.email)
+        self.page.get_by_label("Name (optional)").fill(name)
         self.page.get_by_label("Password", exact=True).fill(PASSWORD)
         self.page.get_by_role("button", name="Sign up").click()
 

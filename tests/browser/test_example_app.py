@@ -4,6 +4,7 @@ from typing import Any
 
 import httpx
 import pytest
+from playwright.sync_api import expect
 
 from gateway.run.ports import free_port
 from tests.browser.app_gateway import AppGateway
@@ -94,3 +95,10 @@ def test_does_not_start_in_production_or_without_a_gateway(gateway: AppGateway) 
     other = gateway.run("manage.py", "demo_app", DEMO_APP_PORT=str(free_port()))
     assert other.returncode == 1
     assert "start it with the same DEMO_APP_PORT" in other.stderr
+
+
+def test_calls_a_person_by_their_name(person: Person) -> None:
+    person.begin_at_the_app()
+    person.sign_up(name="Ada Lovelace")
+    person.allow()
+    expect(person.page.locator("#account")).to_have_text("Ada Lovelace")

@@ -37,6 +37,7 @@ INSIDE = (
     "/account/2fa/totp/activate/",
     "/account/reauthenticate/",
     "/account/sessions/",
+    "/account/name/",
     "/account/password/change/",
     "/account/logout/",
     REFUSED,

@@ -22,7 +22,8 @@ TEXT = st.text(max_size=60) | st.sampled_from(
     ["", "\x00", "a@b.example", "' OR 1=1 --", "<script>", "\u202e", "9" * 400, "../.."]
 )
 FORMS = {
-    "/account/signup/": ("email", "password1", "next"),
+    "/account/signup/": ("email", "name", "password1", "next"),
+    "/account/name/": ("display_name",),
     "/account/login/": ("login", "password", "next"),
     "/account/password/reset/": ("email",),
     "/account/password/change/": ("oldpassword", "password1", "password2"),
