@@ -86,7 +86,7 @@ def of_role(role: str) -> str:
 
 
 def of_new_role(role: str) -> str:
-    """Say which role somebody has now, and what it allows."""
+    """Return a message that names a member's new role and what it allows."""
     return f"The role is now {role}. {ROLE_NEXT[Role(role)]}"
 
 

@@ -104,7 +104,7 @@ class CarefulHandler(ResponseHandler):
         return not incoming.poll(0)
 
     async def read_arrived(self) -> None:
-        """Let the event loop read what is in the system's buffer: a surplus, the end of the connection, or TLS's own messages."""
+        """Yield until the event loop has read the socket's buffer: a surplus, the end of the connection, or TLS records."""
         for _ in range(_TURNS_MAX):
             await asyncio.sleep(0)
 
