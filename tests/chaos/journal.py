@@ -89,9 +89,12 @@ class Journal:
         )
 
     def died_under(self, attempt: Attempt, grace_seconds: float) -> bool:
-        """Return whether a request's server process was killed while it ran, or shortly after."""
+        """Return whether a request's server process was killed while it ran, or shortly after.
+
+        The workers of a killed server serve until their supervisor ends them, so requests that began since can die too.
+        """
         return any(
-            attempt.started_at <= each.started_at <= attempt.ended_at + grace_seconds
+            attempt.started_at <= each.ended_at and each.started_at <= attempt.ended_at + grace_seconds
             for each in self.disturbances
             if each.process == attempt.process
         )

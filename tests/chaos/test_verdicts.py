@@ -99,9 +99,14 @@ def test_each_fault_is_found(seen: Evidence, expected: list[str]) -> None:
     assert found(seen) == expected
 
 
-def test_a_charge_that_died_with_its_process_is_not_lost_by_a_living_one() -> None:
-    death = Disturbance("gateway killed", 2.5, 6.0, process="gateway-1")
-    assert found(evidence(REVIEWED, attempts=(UNTOLD,), disturbances=(death,))) == []
+@pytest.mark.parametrize(("began", "ended", "is_lost"), [(2.5, 6.0, False), (0.5, 1.5, False), (0.2, 0.9, True)])
+def test_a_charge_that_died_with_its_process_is_not_lost_by_a_living_one(
+    began: float, ended: float, is_lost: bool
+) -> None:
+    """Its worker may have served it after the server was killed, but not after the next one had responded."""
+    death = Disturbance("gateway killed", began, ended, process="gateway-1")
+    expected = ["lost_charges"] if is_lost else []
+    assert found(evidence(REVIEWED, attempts=(UNTOLD,), disturbances=(death,))) == expected
 
 
 def test_a_client_is_not_kept_waiting_by_a_process_that_is_dead() -> None:
