@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 RUN := .venv/bin/python
 PEERS := .venv-peers/bin/python
-WORKERS ?= 4
+WORKERS ?= 3
 BENCH = $(if $(AGAINST),--against $(AGAINST))
 # Sources are compiled for every platform, without the address of any package registry.
 LOCK = $(RUN) -m uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-header \
