@@ -17,7 +17,7 @@ from tests.factories.billing import Purse, release, settle
 from tests.factories.organizations import account
 from tests.portal.organization_browser import FRAME_QUERIES_MAX, OrganizationPages
 from tests.portal.test_wallet import text_of
-from tests.portal.usage_pages import BEFORE, LAST, THIS, TICK, used
+from tests.portal.usage_pages import BEFORE, LAST, THIS, TICK, exact_amounts, used
 
 pytestmark = pytest.mark.django_db
 
@@ -77,7 +77,8 @@ class TestExport:
         rows = csv_of(organization_pages["owner"].get(organization_pages.path("usage.csv"), {"month": name_of(LAST)}))
         assert sum(int(row["charged_in_month_microusd"]) for row in rows) == 70
         page = organization_pages["owner"].get(organization_pages.path("usage"), {"month": name_of(LAST)})
-        assert "Charged $0.00007 Calls 7" in text_of(page)
+        assert "Charged <$0.01 Calls 7" in text_of(page)
+        assert exact_amounts(page) == ["$0.00007"]
 
     def test_a_name_is_no_formula(self, organization_pages: OrganizationPages, purse: Purse) -> None:
         used(purse, 5, THIS[0], membership_id=organization_pages.member("member"))

@@ -11,6 +11,7 @@ from psycopg import sql
 
 from gateway.core.api import logs
 from tests.support.database import connect
+from tests.support.serving import wait_for_abandoned_calls
 
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname"
 # The replay store may start empty without these rows. It treats only their loss as a loss of proofs, and then refuses
@@ -41,8 +42,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_left_behind() -> Iterator[None]:
-    """Empty the tables in which a test file left rows, once the file is done."""
+    """Empty the tables in which a test file left rows, once the file and the calls that it abandoned are done."""
     yield
+    wait_for_abandoned_calls()
     if _filled_by_migrations:
         with connect() as database:
             empty(database, filled_tables(database) - _filled_by_migrations)

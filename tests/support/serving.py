@@ -6,6 +6,22 @@ from typing import Any, Self
 
 import uvicorn
 
+from gateway.core.api import background
+
+_running: set["RunningGateway"] = set()
+
+
+def wait_for_abandoned_calls(timeout_seconds: float = 10.0) -> None:
+    """Wait until this process's gateways have ended the calls whose clients have gone, up to a timeout."""
+    deadline = time.monotonic() + timeout_seconds
+    while time.monotonic() < deadline and (any(gateway.is_busy for gateway in _running) or _is_busy_in_background()):
+        time.sleep(0.01)
+
+
+def _is_busy_in_background() -> bool:
+    """Whether a loop that still runs has tasks; those that a closed one left behind never end."""
+    return any(task.get_loop().is_running() for task in background._running.copy())
+
 
 class RunningGateway:
     """A server of this process in a thread with its own event loop, as a context manager.
@@ -40,13 +56,20 @@ class RunningGateway:
         """Return the address that a test connects to; proofs name the configured base URL."""
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether it serves a request now."""
+        return bool(self._server.server_state.tasks)
+
     def __enter__(self) -> Self:
         self._thread.start()
         while not self._server.started:
             assert self._thread.is_alive(), "the server did not start"
             time.sleep(0.01)
+        _running.add(self)
         return self
 
     def __exit__(self, *exc: object) -> None:
+        _running.discard(self)
         self._server.should_exit = True
         self._thread.join(timeout=30)
