@@ -16,6 +16,10 @@ UNREADABLE = """() => [...document.querySelectorAll("#result_list .party")]
   .filter(([party, cell]) => cell.scrollHeight > cell.clientHeight + 1 || party.clientWidth < 160)
   .map(([party]) => `${party.textContent} ${party.clientWidth}x${party.clientHeight}`)"""
 
+CUT_OFF = """() => [...document.querySelectorAll(".data-row > :is(td, th)")]
+  .filter((cell) => cell.scrollHeight > cell.clientHeight + 1 || cell.scrollWidth > cell.clientWidth + 1)
+  .map((cell) => cell.textContent.trim())"""
+
 
 def sign_in(page: Page, gateway: AppGateway) -> None:
     """Sign in as the operator that the first start made."""
@@ -43,6 +47,15 @@ def test_owners_can_be_read(person: Person, gateway: AppGateway) -> None:
     person.page.locator("#result_list tbody a").first.click()
     person.page.get_by_text(did).first.wait_for()
     assert person.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_phone_cuts_no_cell_off(person: Person, gateway: AppGateway) -> None:
+    sign_in(person.page, gateway)
+    person.page.set_viewport_size(PHONE)
+    for table in ("jobs/jobrun", "billing/priceversion", "accounts/account", "inference/upstream", "admin/logentry"):
+        person.page.goto(f"{gateway.base_url}/admin/{table}/")
+        person.page.locator(".data-row").first.wait_for()
+        assert person.page.evaluate(CUT_OFF) == [], table
 
 
 def test_the_policy_breaks_no_page(person: Person, gateway: AppGateway) -> None:

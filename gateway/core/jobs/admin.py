@@ -128,7 +128,8 @@ class JobRunAdmin(ReadOnlyAdmin):
 def _row(one: JobStatus) -> list[Any]:
     link = reverse("admin:jobs_jobrun_changelist", query={"job": one.job})
     name = format_html(
-        '<a href="{}" class="underline">{}</a><div class="text-xs opacity-70 max-w-md whitespace-normal">{}</div>',
+        '<div><a href="{}" class="underline">{}</a>'
+        '<div class="text-xs opacity-70 max-w-md whitespace-normal">{}</div></div>',
         link,
         texts.name_of(one.job),
         texts.description_of(one.job),
