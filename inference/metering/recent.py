@@ -29,7 +29,7 @@ CALLS_MAX = 50_000
 CHUNK = 1000
 PAUSES_SECONDS = (0.2, 1.0, 2.0, 5.0, 10.0, 20.0)
 
-STATES = "SELECT id, state FROM billing_reservation WHERE id = ANY ($1::text[])"
+STATES = "SELECT id, state, review_reason FROM billing_reservation WHERE id = ANY ($1::text[])"
 
 
 class Closed(NamedTuple):
@@ -44,6 +44,11 @@ class Closed(NamedTuple):
     def usage_id(self) -> str:
         """Return the call's id."""
         return str(orjson.loads(self.note)["usage_id"])
+
+    def is_review_for(self, reason: str | None) -> bool:
+        """Whether the closing left the call to review for this reason."""
+        noted = orjson.loads(self.note)
+        return noted["action"] == "review" and noted["reason"] == reason
 
 
 _closed: deque[Closed] = deque(maxlen=CALLS_MAX)
@@ -64,30 +69,39 @@ def remember(closing: Closing[Any], row: Any) -> None:
 
 async def compare() -> None:
     """Close again what is open, and report what is missing. Retries until each call was looked for once."""
-    left = list(_closed)
+    left = deque(_closed)
     log.warning("the database begins a new history: looking for the %d calls that were closed last", len(left))
     failures = 0
     while left:
-        try:
-            await _compare({closed.usage_id: closed for closed in left[:CHUNK]})
-        except Exception as error:  # noqa: BLE001 - the new primary may fail too
-            log.warning("calls could not be looked for (%s: %s)", type(error).__name__, error)
+        calls = [left.popleft() for _ in range(min(CHUNK, len(left)))]
+        if failed := await _compare(calls):
+            left.extend(failed)
             await asyncio.sleep(PAUSES_SECONDS[min(failures, len(PAUSES_SECONDS) - 1)])
             failures += 1
-        else:
-            del left[:CHUNK]
 
 
-async def _compare(calls: dict[str, Closed]) -> None:
-    async with database.ledger_connection() as connection:
-        states = dict(await connection.run(STATES, [list(calls)]))
-    for usage_id in calls.keys() & states.keys():
-        if states[usage_id] in ("dispatched", "review"):
-            await _close_again(calls[usage_id])
-        elif states[usage_id] == "released" and calls[usage_id].charge_microusd is not None:
-            _report(calls[usage_id])
-    for usage_id in calls.keys() - states.keys():
-        _report(calls[usage_id])
+async def _compare(calls: list[Closed]) -> list[Closed]:
+    """Compare calls up to the first that fails, and return what is left, that one last: it keeps no other waiting."""
+    done = 0
+    try:
+        async with database.ledger_connection() as connection:
+            rows = await connection.run(STATES, [[closed.usage_id for closed in calls]])
+        states = {usage_id: (state, reason) for usage_id, state, reason in rows}
+        for closed in calls:
+            await _restore(closed, *states.get(closed.usage_id, (None, None)))
+            done += 1
+    except Exception as error:  # noqa: BLE001 - the new primary may fail too
+        reason = f"{calls[done].usage_id}: {type(error).__name__}: {error}"
+        log.warning("%d calls are still to be looked for (%s)", len(calls) - done, reason)
+        return [*calls[done + 1 :], calls[done]]
+    return []
+
+
+async def _restore(closed: Closed, state: str | None, review_reason: str | None) -> None:
+    if state == "dispatched" or (state == "review" and not closed.is_review_for(review_reason)):
+        await _close_again(closed)
+    elif state is None or (state == "released" and closed.charge_microusd is not None):
+        _report(closed)
 
 
 async def _close_again(closed: Closed) -> None:

@@ -70,6 +70,8 @@ def test_a_closing_that_the_database_lost_is_made_again(caplog: pytest.LogCaptur
     ]
     assert (purse.wallet.balance_microusd, purse.wallet.held_microusd) == (940, 100)
     assert critical(caplog) == []
+    again = [record.getMessage().split(":")[0] for record in caplog.records if "closed again" in record.getMessage()]
+    assert again == [open_call, reviewed, released, left]
     assert audit.findings() == []
 
 
@@ -91,6 +93,42 @@ def test_each_call_that_the_database_does_not_know_is_named_with_its_amount(capl
     assert set(lines) == {f"use_lost_{number}: {who}, charged 30 micro-USD" for number in range(recent.CHUNK + 5)} | {
         f"use_left: {who}, left to review; delivered: {{'output_tokens': 5, 'charge_microusd': 3}}"
     }
+
+
+def test_a_call_that_was_left_to_review_and_still_is_was_not_lost(caplog: pytest.LogCaptureFixture) -> None:
+    purse = Purse().pay(1000)
+    left, given_up = purse.call(100), purse.call(100)
+    review(left)
+    review(given_up, "deadline_passed")
+    for call in (left, given_up):
+        recent.remember(to_review(purse, call), CloseOutcome.REVIEW)
+    compare()
+    assert (state(left), state(given_up)) == ("review", "review")
+    [line] = [record.getMessage() for record in caplog.records if "closed again" in record.getMessage()]
+    assert line == f"{given_up}: the database had lost its closing; closed again: review"
+
+
+def test_a_call_that_cannot_be_closed_again_keeps_no_other_waiting(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purse = Purse().pay(1000)
+    calls = [purse.call(100) for _ in range(3)]
+    for call in calls:
+        recent.remember(settlement(purse, call), CHARGED)
+    states: list[list[str]] = []
+    close_again = recent._close_again
+
+    async def refuse_the_first_twice(closed: recent.Closed) -> None:
+        if closed.usage_id == calls[0] and len(states) < 2:
+            states.append(await asyncio.to_thread(lambda: [state(call) for call in calls]))
+            raise ValueError("refused")
+        await close_again(closed)
+
+    monkeypatch.setattr(recent, "PAUSES_SECONDS", (0.0,))
+    monkeypatch.setattr(recent, "_close_again", refuse_the_first_twice)
+    compare()
+    assert states == [["dispatched"] * 3, ["dispatched", "settled", "settled"]]
+    assert [state(call) for call in calls] == ["settled"] * 3
 
 
 def test_a_receipt_whose_call_was_released_instead_is_named(caplog: pytest.LogCaptureFixture) -> None:
