@@ -180,6 +180,7 @@ def test_does_not_undo_what_a_file_has_set(gateway: GatewayProcess) -> None:
 
 
 def test_is_backed_up_and_restored_as_the_operations_page_says(gateway: GatewayProcess, tmp_path: Path) -> None:
+    assert gateway.complaints == ""
     page = (PROJECT_DIR / "docs" / "operations.md").read_text().partition("### The database of `make run`")[2]
     backup, restore = re.findall(r"```sh\n(.*?)```", page.partition("\n## ")[0], re.DOTALL)
     run_script(gateway, backup, tmp_path)
@@ -201,10 +202,11 @@ def run_script(gateway: GatewayProcess, script: str, folder: Path) -> None:
 
 
 def test_stops_cleanly_and_frees_its_port(gateway: GatewayProcess) -> None:
+    before = gateway.complaints  # a worker may have missed its database while that was restored
     assert gateway.stop(signal.SIGINT) == 0
     assert processes_of(gateway.data_dir) == []
     assert gateway.health() == 0
     assert gateway.children() == {}
     assert gateway.stdout.splitlines()[-1] == "stopping ..."
-    assert gateway.complaints == ""
+    assert gateway.complaints == before
     assert not (gateway.data_dir / "postgres" / "postmaster.pid").exists()
