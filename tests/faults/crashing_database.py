@@ -107,9 +107,11 @@ class CrashingDatabase:
                 refused_until = time.monotonic() + 0.4
 
     def _alter(self, change: str) -> None:
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            connection.execute(f"ALTER SYSTEM {change}")
-            connection.execute("SELECT pg_reload_conf()")
+        [(loaded,)] = self.execute("SELECT pg_conf_load_time()::text")
+        self.execute(f"ALTER SYSTEM {change}")
+        self.execute("SELECT pg_reload_conf()")
+        # The parent process reloads later, and notifies its backends before it accepts another connection.
+        until(lambda: self.execute(f"SELECT true WHERE pg_conf_load_time() > '{loaded}'"))
 
     def _wait_for_recovery(self) -> None:
         time.sleep(0.1)
