@@ -12,6 +12,8 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
 from jwt.algorithms import ECAlgorithm
 
+from tests.support import plain_http
+
 ISSUER = "https://studio.example"
 AUDIENCE = "https://gateway.example"
 DID_PREFIX = "did:web:studio.example:"
@@ -38,7 +40,7 @@ class Caller:
         self.did = DID_PREFIX + name
         self.key = Key()
         self.token = ""
-        self.http = httpx.Client(base_url=base_url, timeout=30)
+        self.http = plain_http.client(base_url=base_url, timeout=30)
 
     def __enter__(self) -> "Caller":
         return self

@@ -5,6 +5,8 @@ from typing import Any, Self
 
 import httpx
 
+from tests.support import plain_http
+
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
 SIGN_IN = "/account/login/"
 
@@ -13,7 +15,7 @@ class Browser:
     """One person's browser at one server process."""
 
     def __init__(self, origin: str) -> None:
-        self.client = httpx.Client(base_url=origin, timeout=30)
+        self.client = plain_http.client(base_url=origin, timeout=30)
 
     def __enter__(self) -> Self:
         return self

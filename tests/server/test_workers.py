@@ -15,6 +15,7 @@ import pytest
 
 from gateway.run.options import PROJECT_DIR
 from tests.run.machine import workers_of
+from tests.support import plain_http
 from tests.support.concurrency import PATIENCE_SECONDS, at_once, eventually
 from tests.support.processes import gateway_process
 from tests.support.stage import Caller, Stage, chat
@@ -47,7 +48,7 @@ def have_served(journals: Path) -> set[int]:
 
 def call(caller: Caller, origin: str, alias: str) -> None:
     """Make a call on a connection of its own."""
-    with httpx.Client(timeout=PATIENCE_SECONDS) as client:
+    with plain_http.client(timeout=PATIENCE_SECONDS) as client:
         answer = replace(caller, origin=origin, client=client).post(chat(alias))
     assert answer.status_code == 200, answer.text
 

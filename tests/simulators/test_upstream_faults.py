@@ -9,6 +9,7 @@ import aiohttp
 import httpx
 import pytest
 
+from tests.support import plain_http
 from tests.support.concurrency import eventually
 from tests.support.upstream import LEAKS, PRESETS, FakeUpstream, closed_port, mute_port
 from tests.support.upstream.behaviours import Behaviour
@@ -19,7 +20,7 @@ MESSAGES = [{"role": "user", "content": "Count for me, please."}]
 
 @pytest.fixture
 def client(upstream: FakeUpstream) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=upstream.base_url, timeout=60) as client:
+    with plain_http.client(base_url=upstream.base_url, timeout=60) as client:
         yield client
 
 

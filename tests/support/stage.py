@@ -11,6 +11,7 @@ import orjson
 
 from tests.factories.accounts import make_account
 from tests.factories.proofs import BASE_URL, ISSUER, Signer, mint_token
+from tests.support import plain_http
 from tests.support.forms import Form
 from tests.support.upstream import FakeUpstream
 
@@ -114,7 +115,7 @@ class Stage:
         self.upstream = upstream
         self.api_key = api_key
         self.vectors: Any = None  # an upstream of vectors, if a test has one
-        self.client = httpx.Client(timeout=30)
+        self.client = plain_http.client(timeout=30)
 
     def close(self) -> None:
         """Hang up."""

@@ -13,6 +13,7 @@ from billing.queries import wallets
 from billing.queries.wallets import WalletBalance
 from tests.factories.accounts import make_account
 from tests.factories.proofs import BASE_URL, Signer, mint_token
+from tests.support import plain_http
 from tests.support.stripe import FakeStripe
 
 PATH = "/v1/billing/checkout"
@@ -26,7 +27,7 @@ class Payer:
     def __init__(self, origin: str, provider: FakeStripe) -> None:
         self.origin = origin
         self.provider = provider
-        self.client = httpx.Client(timeout=60)
+        self.client = plain_http.client(timeout=60)
         self.owner = ("account", make_account(uuid.uuid4().hex).did)
         self.signer = Signer()
         self.token = mint_token(self.owner[1], SCOPES, self.signer)
