@@ -22,10 +22,12 @@ from django.conf import settings
 from django.db import DataError, IntegrityError, OperationalError, ProgrammingError, connection, transaction
 
 from billing.operations import closings
+from gateway.core.api.logs import RecurringLog
 from inference.metering.closing import UNKNOWN_SECONDS
 from inference.metering.journal import SUFFIX, Leftover, Stage, is_of_this_boot, leftovers
 
 log = logging.getLogger("inference.recovery")
+_unreadable = RecurringLog("inference.recovery", logging.ERROR)
 
 DEAD = ".dead"
 
@@ -45,8 +47,24 @@ def recover(*, now: datetime, folder: Path | None = None) -> int:
     were closed. Safe to run concurrently."""
     folder = folder or settings.CALL_JOURNAL_DIR
     for path in folder.glob(f"*{SUFFIX}"):
-        _mark_if_dead(path, now)
-    return sum(_recover(path, now) for path in folder.glob(f"*{DEAD}"))
+        with _bad_file_is_passed_over(path):
+            _mark_if_dead(path, now)
+    closed = 0
+    for path in folder.glob(f"*{DEAD}"):
+        with _bad_file_is_passed_over(path):
+            closed += _recover(path, now)
+    return closed
+
+
+@contextmanager
+def _bad_file_is_passed_over(path: Path) -> Iterator[None]:
+    """Report a file that the system refuses to read or change. It stays, and the others have their turn."""
+    try:
+        yield
+    except PermissionError:
+        _unreadable.write(path.name, f"{path} cannot be read: run the worker as the user of the server")
+    except OSError as error:
+        _unreadable.write(path.name, f"{path} cannot be read: {error}")
 
 
 def _mark_if_dead(path: Path, now: datetime) -> None:
@@ -122,10 +140,6 @@ def _locked(path: Path) -> Iterator[int | None]:
     try:
         file = os.open(path, os.O_RDWR)
     except FileNotFoundError:
-        yield None
-        return
-    except PermissionError:
-        log.error("%s cannot be read: run the worker as the user of the server", path)
         yield None
         return
     try:

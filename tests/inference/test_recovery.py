@@ -14,6 +14,7 @@ from billing.models import Reservation
 from billing.operations import closings, ledger
 from billing.operations.closings import OpenCall
 from billing.queries import audit
+from gateway.core.api import logs
 from inference.metering import journal, recovery
 from inference.metering.journal import Journal
 from inference.metering.recovery import GRACE_SECONDS, UNKNOWN_SECONDS
@@ -252,6 +253,24 @@ def test_what_a_crash_of_the_machine_left_half_written_keeps_no_other(folder: Pa
     assert recovered(GRACE_SECONDS) == 2
     assert (state(torn), state(whole)) == ("review", "released")
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["strange.journal", "strange.dead"])
+def test_a_file_that_cannot_be_opened_stays_and_keeps_no_other(
+    folder: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    purse, made = Purse().pay(1000), Journal(folder)
+    call = purse.call(100)
+    made.begin(call)
+    die(made)
+    (folder / name).mkdir()
+    logs.forget()
+    recovered(0)
+    assert recovered(GRACE_SECONDS) == 1
+    assert state(call) == "released"
+    assert [path.name for path in folder.iterdir()] == [name]
+    [told] = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert told.getMessage().startswith(f"{folder / name} cannot be read: [Errno 21] Is a directory")
 
 
 @pytest.mark.parametrize("moment", ["open", "flock"])
