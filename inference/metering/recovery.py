@@ -18,8 +18,9 @@ from datetime import datetime
 from pathlib import Path
 
 import orjson
+import psycopg
 from django.conf import settings
-from django.db import DataError, IntegrityError, OperationalError, ProgrammingError, connection, transaction
+from django.db import DatabaseError, connection, transaction
 
 from billing.operations import closings
 from gateway.core.api.logs import RecurringLog
@@ -28,6 +29,7 @@ from inference.metering.journal import SUFFIX, Leftover, Stage, is_of_this_boot,
 
 log = logging.getLogger("inference.recovery")
 _unreadable = RecurringLog("inference.recovery", logging.ERROR)
+_retried = RecurringLog("inference.recovery", logging.WARNING)
 
 DEAD = ".dead"
 
@@ -40,6 +42,10 @@ LOCK_SECONDS = 2
 UNKNOWN = "unknown"
 FAILED = "failed"
 NOT_CLOSED = frozenset({UNKNOWN, FAILED})
+
+REFUSALS = (psycopg.IntegrityError, psycopg.DataError, psycopg.errors.RaiseException)
+"""With these the ledger refuses what a closing says. Others, such as a missing right or a function that an upgrade has not
+installed yet, say nothing about it: it is tried again, as its process would have."""
 
 
 def recover(*, now: datetime, folder: Path | None = None) -> int:
@@ -93,18 +99,27 @@ def _recover(path: Path, now: datetime) -> int:
 def _close(leftover: Leftover, is_complete: bool) -> str:
     """Close one call and return the outcome, FAILED if it has to be tried again. Raises if the database is away."""
     try:
-        outcome = _run(_closing(leftover, is_complete))
-    except (IntegrityError, DataError, ProgrammingError, ValueError):
-        log.exception("call %s cannot be closed by its journal entry: %r", leftover.usage_id, leftover.closing)
-        outcome = _run(_review(leftover))
-    except OperationalError as error:
+        outcome = _run_or_review(leftover, is_complete)
+    except DatabaseError as error:
         if not connection.is_usable():
             raise
-        log.warning("closing call %s of a dead process is retried: %s", leftover.usage_id, error)
+        text = f"closing call {leftover.usage_id} of a dead process is retried: {error}"
+        _retried.write(type(error.__cause__).__name__, text)
         return FAILED
     if outcome != UNKNOWN:
         log.warning("call %s of a dead process was %s: %s", leftover.usage_id, leftover.stage.name.lower(), outcome)
     return outcome
+
+
+def _run_or_review(leftover: Leftover, is_complete: bool) -> str:
+    """Close one call, or leave it to review if its closing can never be accepted. Raises DatabaseError."""
+    try:
+        return _run(_closing(leftover, is_complete))
+    except (DatabaseError, ValueError, AttributeError) as error:  # the last two: it is no JSON, or no object
+        if isinstance(error, DatabaseError) and not isinstance(error.__cause__, REFUSALS):
+            raise
+        log.exception("call %s cannot be closed by its journal entry: %r", leftover.usage_id, leftover.closing)
+    return _run(_review(leftover))
 
 
 def _run(note: bytes) -> str:

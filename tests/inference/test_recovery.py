@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from billing.models import Reservation
@@ -209,6 +210,26 @@ def test_whatever_the_ledger_says_meanwhile_nothing_that_the_journal_says_is_los
     assert audit.findings() == []
 
 
+def test_a_charge_that_the_database_cannot_make_for_now_is_made_later(folder: Path) -> None:
+    purse, made = Purse().pay(1000), Journal(folder)
+    charged, unsent = purse.call(100), purse.call(100)
+    noted(purse, made, SETTLE, charged)
+    made.begin(unsent)
+    die(made)
+    recovered(0)
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE billing_usage_record RENAME TO moved_away")
+        assert recovered(GRACE_SECONDS) == 1
+        assert recovered(UNKNOWN_SECONDS + 1) == 1
+        assert (state(charged), state(unsent)) == ("dispatched", "released")
+        assert len(list(folder.iterdir())) == 1
+        cursor.execute("ALTER TABLE moved_away RENAME TO billing_usage_record")
+    recovered(UNKNOWN_SECONDS + 2)
+    assert ledger_says(charged) == "settled by 30"
+    assert list(folder.iterdir()) == []
+    assert audit.findings() == []
+
+
 CANNOT_BE_WRITTEN = {"action": "settle", "cost": -1, "basis": "upstream", "quantities": {}}
 
 
@@ -218,6 +239,7 @@ CANNOT_BE_WRITTEN = {"action": "settle", "cost": -1, "basis": "upstream", "quant
         orjson.dumps({**CANNOT_BE_WRITTEN, "usage_id": "use_bad"}),
         orjson.dumps({**CANNOT_BE_WRITTEN, "usage_id": "use_bad", "cost": 2**63}),
         b'{"action": "settle", "usage_id": "use_b',
+        b'["settle", "use_bad"]',
         b'{"action": "lose", "usage_id": "use_bad"}',
         b'{"action": "settle", "usage_id": "use_bad\\u0000"}',
     ],

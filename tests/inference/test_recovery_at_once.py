@@ -62,12 +62,16 @@ def test_each_call_ends_once_beside_the_reaper_and_the_operator(tmp_path: Path) 
     assert unsound() == []
 
 
-def test_a_wallet_that_is_locked_for_long_delays_no_other_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("closing", "after"), [(None, "released"), (b"{", "review")], ids=["unsent", "bad closing"])
+def test_a_wallet_that_is_locked_for_long_delays_no_other_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closing: bytes | None, after: str
+) -> None:
     monkeypatch.setattr(recovery, "LOCK_SECONDS", 0.05)
     stuck, free = Purse().pay(100), Purse().pay(100)
     made, [one, other] = Journal(tmp_path), [purse.call(10) for purse in (stuck, free)]
-    for usage_id in (one, other):
-        made.begin(usage_id)
+    entry, _ = made.begin(one), made.begin(other)
+    if closing:
+        entry.closing(closing)
     made.close()
     recovery.recover(now=timezone.now(), folder=tmp_path)
     with connect() as locking, locking.transaction():
@@ -75,7 +79,7 @@ def test_a_wallet_that_is_locked_for_long_delays_no_other_call(tmp_path: Path, m
         assert recover(tmp_path)() == 1
     assert [state(one), state(other)] == ["dispatched", "released"]
     assert recover(tmp_path)() == 2
-    assert state(one) == "released"
+    assert state(one) == after
     assert list(tmp_path.iterdir()) == []
 
 
