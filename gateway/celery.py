@@ -3,7 +3,8 @@
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_init, worker_ready
+from celery.bootsteps import StartStopStep
+from celery.signals import worker_init
 
 from gateway.core import filequeue
 from gateway.core.database.bounded import serve_jobs
@@ -18,12 +19,22 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 
-@worker_ready.connect
-def read_journals(**signal: Any) -> None:
-    """Read this machine's journals of dead server processes, without the broker, whose messages any machine may take."""
-    from inference.metering.journal_reader import JournalReader  # the models are loaded only now
+class Journals(StartStopStep):
+    """Reads this machine's journals of dead server processes for as long as the worker lives, whether or not its broker is there.
 
-    JournalReader().start()
+    It starts after the pool, so that no process is forked off before, and before the worker connects to the broker.
+    """
+
+    requires = ("celery.worker.components:Pool",)
+
+    def create(self, worker: Any) -> Any:
+        """Return the reader, which the step starts and stops."""
+        from inference.metering.journal_reader import JournalReader  # the models are loaded only now
+
+        return JournalReader()
+
+
+app.steps["worker"].add(Journals)
 
 
 @worker_init.connect

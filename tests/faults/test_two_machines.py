@@ -3,6 +3,7 @@
 from contextlib import ExitStack
 from pathlib import Path
 
+from gateway.run.ports import free_port
 from inference.metering.journal_reader import READ_SECONDS
 from inference.metering.recovery import GRACE_SECONDS
 from tests.faults.test_call_crash import send_and_die
@@ -32,6 +33,18 @@ def test_calls_of_a_dead_server_are_closed_by_its_machine_s_worker_or_next_serve
         assert call.resolution == "not_sent"
         assert call.closed_at < call.deadline_at
         assert caller.wallet == {"balance": 5_000, "held": 0, "debt": 0}
+
+
+def test_a_worker_closes_them_before_it_reaches_its_broker(stage: Stage, tmp_path: Path) -> None:
+    alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=5_000)
+    with gateway_process(MOMENT="before sending", CALL_JOURNAL_DIR=str(tmp_path)) as (origin, server):
+        send_and_die(caller, chat(alias), origin)
+        server.wait(timeout=60)
+    nowhere = f"redis://127.0.0.1:{free_port()}/0"
+    with worker_process("Cannot connect to", CELERY_BROKER_URL=nowhere, CALL_JOURNAL_DIR=str(tmp_path)) as worker:
+        eventually(lambda: caller.only_call.state == "released")
+        assert " ready." not in worker.log
+    assert caller.wallet == {"balance": 5_000, "held": 0, "debt": 0}
 
 
 def test_the_intervals_add_up_to_less_than_the_promise() -> None:

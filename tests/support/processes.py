@@ -46,22 +46,26 @@ def gateway_process(
 
 
 class WorkerProcess(ServerProcess):
-    """A Celery worker on the tests' database."""
+    """A Celery worker on the tests' database. `mark` is what it logs once it is ready."""
+
+    mark = " ready."
 
     def is_ready(self) -> bool:
-        """Return whether it takes messages."""
-        return " ready." in self.log
+        """Return whether it takes messages, unless the mark says otherwise."""
+        return self.mark in self.log
 
 
 @contextmanager
-def worker_process(**environment: str) -> Iterator[WorkerProcess]:
-    """Run a worker that takes the messages of the tests' broker."""
+def worker_process(mark: str = WorkerProcess.mark, **environment: str) -> Iterator[WorkerProcess]:
+    """Run a worker that takes the messages of the tests' broker; yield it once it has logged `mark`."""
     flags = ("--pool=threads", "--concurrency=1", "--loglevel=info", "--without-gossip", "--without-mingle")
     command = (sys.executable, "-m", "celery", "--app=gateway.celery", "worker", *flags)
     for name in ("messages", "control"):
         Path(os.environ["DATA_DIR"], "celery", name).mkdir(parents=True, exist_ok=True)
     settings = {**os.environ, "DATABASE_URL": database_url(), **environment}
-    with WorkerProcess(settings=settings, command=command) as worker:
+    worker = WorkerProcess(settings=settings, command=command)
+    worker.mark = mark
+    with worker:
         yield worker
 
 
