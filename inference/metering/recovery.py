@@ -83,7 +83,12 @@ def _mark_if_dead(path: Path, now: datetime) -> None:
 
 def _recover(path: Path, now: datetime) -> int:
     with _locked(path) as file:
-        if file is None or (age_seconds := now.timestamp() - os.fstat(file).st_mtime) < GRACE_SECONDS:
+        if file is None:
+            return 0
+        age_seconds = now.timestamp() - os.fstat(file).st_mtime
+        if age_seconds < 0:  # the clock has been set back: without a new beginning, the grace would last until then
+            os.utime(file, (now.timestamp(), now.timestamp()))
+        if age_seconds < GRACE_SECONDS:
             return 0
         data = os.pread(file, os.fstat(file).st_size, 0)
         calls = list(leftovers(data))

@@ -118,6 +118,19 @@ def test_a_hold_that_never_was_is_forgotten_in_the_end(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+def test_a_clock_that_is_set_back_begins_the_grace_again(folder: Path) -> None:
+    purse, made = Purse().pay(1000), Journal(folder)
+    call = purse.call(100)
+    made.begin(call)
+    die(made)
+    recovered(3600)
+    assert recovered(0) == 0
+    assert recovered(GRACE_SECONDS - 1) == 0
+    assert recovered(GRACE_SECONDS) == 1
+    assert state(call) == "released"
+    assert list(folder.iterdir()) == []
+
+
 def test_what_somebody_else_has_closed_stays_closed(folder: Path) -> None:
     purse, made = Purse().pay(1000), Journal(folder)
     call = purse.call(100)
