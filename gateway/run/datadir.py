@@ -94,12 +94,10 @@ class DataDirectory:
         """
         lock = self.path / "postmaster.pid"
         content = read_text(lock)
-        if not content:
-            return
-        pid = int(content.splitlines()[0])
-        if self._is_server(pid):
+        if content and self._is_server(pid := int(content.splitlines()[0])):
             self._end(pid)
-        # Another process may have the number by now, which PostgreSQL would mistake for a live server.
+        # Another process may have the number by now, which PostgreSQL would mistake for a live server. It refuses an empty
+        # file too, which a server leaves that is killed before it has written its number.
         lock.unlink(missing_ok=True)
 
     def _is_server(self, pid: int) -> bool:

@@ -105,6 +105,14 @@ def test_a_lock_file_of_a_living_stranger_is_no_hindrance(cluster: Cluster) -> N
         stranger.wait()
 
 
+def test_a_lock_file_that_was_not_yet_written_is_no_hindrance(cluster: Cluster) -> None:
+    cluster.start()
+    cluster.stop()
+    (cluster.home / "postgres" / "postmaster.pid").touch()  # left by a server that is killed right after it made it
+    with psycopg.connect(cluster.start()):
+        pass
+
+
 def test_an_orphaned_server_is_ended_first(cluster: Cluster) -> None:
     keep_one_row(cluster.start())
     orphan, cluster.process = cluster.process, None
