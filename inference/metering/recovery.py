@@ -23,6 +23,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 
 from billing.operations import closings
+from billing.operations.ledger import CloseOutcome
 from gateway.core.api.logs import RecurringLog
 from inference.metering.closing import UNKNOWN_SECONDS
 from inference.metering.journal import SUFFIX, Leftover, Stage, is_of_this_boot, leftovers
@@ -42,6 +43,8 @@ LOCK_SECONDS = 2
 UNKNOWN = "unknown"
 FAILED = "failed"
 NOT_CLOSED = frozenset({UNKNOWN, FAILED})
+NO_NEWS = frozenset({UNKNOWN, CloseOutcome.ALREADY, CloseOutcome.CONFLICT})
+"""Outcomes that are not logged: they come with each look at a journal that has to stay for another call."""
 
 REFUSALS = (psycopg.IntegrityError, psycopg.DataError, psycopg.errors.RaiseException)
 """With these the ledger refuses what a closing says. Others, such as a missing right or a function that an upgrade has not
@@ -111,7 +114,7 @@ def _close(leftover: Leftover, is_complete: bool) -> str:
         text = f"closing call {leftover.usage_id} of a dead process is retried: {error}"
         _retried.write(type(error.__cause__).__name__, text)
         return FAILED
-    if outcome != UNKNOWN:
+    if outcome not in NO_NEWS:
         log.warning("call %s of a dead process was %s: %s", leftover.usage_id, leftover.stage.name.lower(), outcome)
     return outcome
 

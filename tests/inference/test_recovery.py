@@ -223,7 +223,9 @@ def test_whatever_the_ledger_says_meanwhile_nothing_that_the_journal_says_is_los
     assert audit.findings() == []
 
 
-def test_a_charge_that_the_database_cannot_make_for_now_is_made_later(folder: Path) -> None:
+def test_a_charge_that_the_database_cannot_make_for_now_is_made_later(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     purse, made = Purse().pay(1000), Journal(folder)
     charged, unsent = purse.call(100), purse.call(100)
     noted(purse, made, SETTLE, charged)
@@ -236,6 +238,8 @@ def test_a_charge_that_the_database_cannot_make_for_now_is_made_later(folder: Pa
         assert recovered(UNKNOWN_SECONDS + 1) == 1
         assert (state(charged), state(unsent)) == ("dispatched", "released")
         assert len(list(folder.iterdir())) == 1
+        assert caplog.text.count(f"call {unsent} of a dead process was held: released") == 1
+        assert caplog.text.count(unsent) == 1, "the second look has no news of it"
         cursor.execute("ALTER TABLE moved_away RENAME TO billing_usage_record")
     recovered(UNKNOWN_SECONDS + 2)
     assert ledger_says(charged) == "settled by 30"
