@@ -49,8 +49,9 @@ class JournalReader:
 
     def _read(self) -> None:
         try:
-            recovery.recover(now=timezone.now(), folder=self._folder)
+            try:
+                recovery.recover(now=timezone.now(), folder=self._folder)
+            finally:
+                connections.close_all()  # this thread's own
         except Exception as error:  # noqa: BLE001 - a database that is away, a full disk: the next look tries again
             _failed.write(type(error).__name__, f"the calls of dead processes wait: {type(error).__name__}: {error}")
-        finally:
-            connections.close_all()  # this thread's own

@@ -1,9 +1,11 @@
 """The reader of a machine's journals: it goes on after every failure, and ends with its process."""
 
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from inference.metering import journal_reader, recovery
 from inference.metering.journal import Journal
@@ -64,6 +66,25 @@ def test_goes_on_when_its_database_connection_is_killed(tmp_path: Path, reader: 
     eventually(lambda: not list(tmp_path.iterdir()))
     reader.stop()
     assert unsound() == []
+
+
+def test_goes_on_when_its_database_connection_cannot_be_closed(
+    tmp_path: Path, reader: JournalReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purse, failures, close = Purse().pay(100), [OSError("the first"), OSError("the second")], BaseDatabaseWrapper.close
+
+    def fail_at_first(connection: BaseDatabaseWrapper) -> None:
+        close(connection)
+        if failures and threading.current_thread() is not threading.main_thread():
+            raise failures.pop()
+
+    monkeypatch.setattr(BaseDatabaseWrapper, "close", fail_at_first)
+    first = leave(tmp_path, purse)
+    reader.start()
+    eventually(lambda: state(first) == "released")
+    second = leave(tmp_path, purse)
+    eventually(lambda: state(second) == "released")
+    reader.stop()
 
 
 def test_two_readers_of_one_folder_close_each_call_once(tmp_path: Path, reader: JournalReader) -> None:
