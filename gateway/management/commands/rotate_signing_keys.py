@@ -29,7 +29,7 @@ class Command(BaseCommand):
         """Rotate or retire, and print which keys are in use."""
         now = timezone.now()
         try:
-            if retire:
+            if retire is not None:
                 signing_keys.retire(retire, now=now)
             else:
                 signing_keys.rotate(now=now)
