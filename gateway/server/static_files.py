@@ -1,6 +1,7 @@
 """Static files: compressed and named by content hash when they are collected, and served on the event loop."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -18,6 +19,13 @@ class CollectedFiles(CompressedManifestStaticFilesStorage):
     def stored_name(self, name: str) -> str:
         """Return the name with its hash, or the plain one in a process for which nothing was collected (a command)."""
         return super().stored_name(name) if self.hashed_files else name
+
+    def _save(self, name: str, content: Any) -> str:
+        """Give a file its name once it is complete. A process that is killed while it collects would otherwise leave half a
+        file, which is not written again, or half a list of names, with which no server starts."""
+        unfinished = super()._save(f"{name}.unfinished", content)
+        Path(self.path(unfinished)).replace(self.path(name))
+        return name
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):
