@@ -13,11 +13,15 @@ import httpx
 import pytest
 
 from billing.queries import audit
+from tests.factories.audio import wav
 from tests.inference.realtime.test_sessions import HELLO, cost
 from tests.inference.routes.test_image_streams import PATH as IMAGES
 from tests.inference.routes.test_image_streams import draw, model_at
 from tests.inference.routes.test_speech import SPEECH, model_of, speech
+from tests.inference.routes.test_transcriptions import TRANSCRIPTIONS
+from tests.inference.routes.test_transcriptions import model_of as transcriber
 from tests.support.concurrency import eventually
+from tests.support.forms import form
 from tests.support.processes import gateway_process
 from tests.support.sessions import live_model, opened, talker
 from tests.support.stage import CHAT, RESPONSES, Caller, Stage, ask, chat
@@ -105,6 +109,10 @@ STREAMS = {
     "responses": (RESPONSES, lambda stage: ask(stage.model("small-1?tokens=20"))),
     "images": (IMAGES, lambda stage: draw(model_at(stage), partial_images=2)),
     "speech": (SPEECH, lambda stage: speech(model_of(stage), stream_format="sse")),
+    "transcriptions": (
+        TRANSCRIPTIONS,
+        lambda stage: form(wav(1.2), [("model", transcriber(stage)), ("stream", "true")]),
+    ),
 }
 
 
@@ -140,7 +148,7 @@ def test_what_is_open_after_the_time_to_drain_ends_with_an_error_and_its_receipt
         session = open_.enter_context(opened(speaker, live))
         session.say(HELLO)
         pending = open_.enter_context(ThreadPoolExecutor()).submit(callers["plain"].post, plain, key="plain")
-        eventually(lambda: len(stage.upstream.ledger) == 6)
+        eventually(lambda: len(stage.upstream.ledger) == 7)
         process.terminate()
         for route, answer in answers.items():
             lines, caller = rest_of(answer), callers[route]

@@ -58,17 +58,17 @@ class Caller:
         data = orjson.dumps(body) if content is None else content
         return self.client.post(self.origin + path, content=data, headers=present, **options)
 
-    def stream(self, body: dict[str, Any], *, key: str = "", max_cost: int = 100_000, path: str = CHAT) -> Any:
-        """Open a streamed request as httpx's context manager."""
+    def stream(self, body: Any, *, key: str = "", max_cost: int = 100_000, path: str = CHAT) -> Any:
+        """Open a streamed request, of JSON or a `Form` that asks for a stream, as httpx's context manager."""
+        is_form = isinstance(body, Form)
         headers = {
             **self.headers(path),
-            "Content-Type": "application/json",
+            "Content-Type": body.content_type if is_form else "application/json",
             "Idempotency-Key": key or uuid.uuid4().hex,
             "x-service-max-cost-microusd": str(max_cost),
         }
-        return self.client.stream(
-            "POST", self.origin + path, content=orjson.dumps({**body, "stream": True}), headers=headers
-        )
+        content = body.content if is_form else orjson.dumps({**body, "stream": True})
+        return self.client.stream("POST", self.origin + path, content=content, headers=headers)
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         """Send a GET request to an API route."""
