@@ -6,7 +6,8 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.models import EmailAddress
 from allauth.core import ratelimit
 from allauth.core.exceptions import ImmediateHttpResponse
-from allauth.core.internal.ratelimit import get_ip
+from allauth.core.internal import ratelimit as internal_ratelimit
+from allauth.core.internal.ratelimit import RateLimitUsage, get_ip
 from django.conf import settings
 from django.contrib import messages
 from django.db import IntegrityError, transaction
@@ -66,9 +67,10 @@ class AccountAdapter(DefaultAccountAdapter):
             raise ImmediateHttpResponse(redirect("account_login")) from None
 
     def set_password(self, user: Account, password: str) -> None:
-        """Set a changed or reset password, and sign out all devices."""
+        """Set a changed or reset password, sign out all devices, and forget passwords that failed before."""
         super().set_password(user, password)
         devices.revoke_all(account=user, now=timezone.now())
+        ratelimit.clear(self.request, action="login_failed", key=_failures_key(self.request, str(user.pk)))
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the client's IP address. An IPv4-mapped address becomes plain IPv4, because all mapped ones would
@@ -82,17 +84,28 @@ class AccountAdapter(DefaultAccountAdapter):
         device = known_devices.device_of(request, login)
         if device is None:
             self._limit(request, "login_address", None)
-            super().pre_authenticate(request, **credentials)
+            self._count_failure(request, login)
         else:
-            self._limit(request, "login_known_device", f"{device}:{counted_as(login)}")
+            for account in counted_as(login):
+                self._limit(request, "login_known_device", f"{device}:{account}")
 
     def _limit(self, request: HttpRequest, action: str, key: str | None) -> None:
         if not ratelimit.consume(request, action=action, key=key):
             raise self.validation_error("too_many_login_attempts")
 
-    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Return the key of the failure count: IP address and account together."""
-        return f"{get_ip(request)}:{counted_as(_login_of(credentials))}"
+    def _count_failure(self, request: HttpRequest, login: str) -> None:
+        """Count a failure for each account that a login names; django-allauth takes it back if the password is right."""
+        self._login_failed_rl_usage = counted = RateLimitUsage(usage=[])
+        for account in counted_as(login):
+            key = _failures_key(request, account)
+            usage = internal_ratelimit.consume(request, app="allauth.account", action="login_failed", key=key)
+            if not usage:
+                counted.rollback()
+                raise self.validation_error("too_many_login_attempts")
+            counted.usage.extend(usage.usage)
+
+    def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
+        """Do nothing: `set_password` forgets the account's failures. An address may be a claim to somebody else's."""
 
     def pre_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse | None:
         """Return the response that refuses an account that is not live, before any second factor."""
@@ -159,3 +172,8 @@ def display_name(account: Account) -> str:
 
 def _login_of(credentials: dict[str, Any]) -> str:
     return str(credentials.get("email") or credentials.get("username") or "")
+
+
+def _failures_key(request: HttpRequest, account: str) -> str:
+    """Return the key of a failure count: IP address and account together."""
+    return f"{get_ip(request)}:{account}"

@@ -1,5 +1,6 @@
 """Limits on guessing: they stop the attacker, not the account's owner, and all processes share the counts."""
 
+import re
 import subprocess
 import sys
 from datetime import timedelta
@@ -8,15 +9,17 @@ from typing import Any
 import pytest
 from allauth.account.models import EmailAddress
 from django.conf import settings
-from django.core import signing
+from django.core import mail, signing
 from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts import tasks
 from accounts.models import Account, CacheEntry
 from accounts.operations.suspension import suspend, unsuspend
 from accounts.portal.known_devices import ACCOUNTS_MAX, SALT, device_of
+from tests.factories.accounts import make_account
 from tests.portal.test_pages import PASSWORD, sign_up
 from tests.support.concurrency import at_once
 from tests.support.database import database_url
@@ -62,6 +65,58 @@ def test_guesses_count_for_the_account_under_all_of_its_names(alices: Client) ->
     assert not attempt(Client(), PASSWORD, GUESSER)
     assert not attempt(Client(), PASSWORD, GUESSER, login="alice@work.example")
     assert attempt(Client(), PASSWORD, HOME)
+
+
+def claimed_by_another(number: int) -> Account:
+    """Let another account claim Alice's address, as anybody may."""
+    account = make_account(f"did:web:gateway.example:accounts:claimant{number}")
+    EmailAddress.objects.create(user=account, email=ALICE, verified=False)
+    return account
+
+
+@pytest.mark.parametrize("is_verified", [False, True])
+@pytest.mark.parametrize(("is_known", "guesses"), [(False, 5), (True, 10)])
+def test_claims_to_an_address_are_no_new_counts(
+    alices: Client, is_known: bool, guesses: int, is_verified: bool
+) -> None:
+    EmailAddress.objects.filter(email=ALICE).update(verified=is_verified)
+    guesser = alices if is_known else Client()
+    for number in range(guesses):
+        claimed_by_another(number)
+        assert not attempt(guesser, "wrong password", GUESSER)
+    claimed_by_another(guesses)
+    assert not attempt(guesser, PASSWORD, GUESSER)
+
+
+def test_a_right_password_is_no_failure_of_any_account_that_has_the_address(alices: Client) -> None:
+    claimed_by_another(1)
+    for _ in range(6):
+        assert attempt(Client(), PASSWORD, GUESSER)
+
+
+def test_a_claims_failures_do_not_keep_the_addresss_owner_out(alices: Client) -> None:
+    EmailAddress.objects.filter(email=ALICE).update(verified=True)
+    EmailAddress.objects.create(user=claimed_by_another(1), email="claimant@example.com", verified=True)
+    for _ in range(6):
+        assert not attempt(Client(), "wrong password", GUESSER, login="claimant@example.com")
+    assert attempt(Client(), PASSWORD, GUESSER)
+
+
+def test_a_reset_forgets_the_failures_of_its_account_alone(alices: Client, settings: Settings) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    EmailAddress.objects.filter(email=ALICE).update(verified=True)
+    claimant = claimed_by_another(1)
+    EmailAddress.objects.create(user=claimant, email="claimant@example.com", verified=True, primary=True)
+    for login in (ALICE, "claimant@example.com"):
+        for _ in range(5):
+            assert not attempt(Client(), "wrong password", GUESSER, login=login)
+    reset = Client(REMOTE_ADDR=GUESSER)
+    reset.post("/account/password/reset/", {"email": "claimant@example.com"})
+    [link] = re.findall(r"/account/password/reset/key/\S+", str(mail.outbox[-1].body))
+    new = {"password1": "another horse battery", "password2": "another horse battery"}
+    reset.post(reset.get(link)["Location"], new)
+    assert attempt(Client(), "another horse battery", GUESSER, login="claimant@example.com")
+    assert not attempt(Client(), PASSWORD, GUESSER)
 
 
 def test_a_known_browsers_guesses_count_for_the_account_too(alices: Client) -> None:
