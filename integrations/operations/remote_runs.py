@@ -96,7 +96,7 @@ def cancel(run_id: str) -> None:
 def _query(run: SandboxRun) -> None:
     cancel(run.id)
     try:
-        apply(run.id, _runner().report(run.id))
+        apply(run.id, {"runId": run.id, **_runner().report(run.id)})  # the request has named the run already
     except RunnerRefused:
         _abandon(run, "The runner does not know this run.")
     except (RunnerUnreachable, runner_reports.UnreadableRunnerReport):

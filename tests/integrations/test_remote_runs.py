@@ -142,9 +142,19 @@ def test_a_report_names_its_run(api: Api, alice: Caller, docs: Project, runner: 
     for body in (json.dumps(report(1, "succeeded")).encode(), json.dumps(report(1, runId=None)).encode()):
         status, refused = call_back(client, run_id, body)
         assert (status, refused["error"]["param"]) == (400, "runId")
-    runner.status, runner.report = 200, report(1, "succeeded", runId="run_another")
+    for another in ("run_another", None):
+        runner.status, runner.report = 200, report(1, "succeeded", runId=another)
+        assert tasks.ask_runner() == 1
+        assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "running"
+
+
+def test_an_answer_to_a_query_is_about_the_run_that_was_asked_about(
+    api: Api, alice: Caller, docs: Project, runner: SandboxRunner
+) -> None:
+    run_id = begun(api, alice, docs)
+    runner.status, runner.report = 200, report(1, "succeeded")
     assert tasks.ask_runner() == 1
-    assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "running"
+    assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "succeeded"
 
 
 def test_a_signature_is_for_one_method_and_path(
