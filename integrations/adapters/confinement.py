@@ -31,6 +31,8 @@ _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _ETC = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime")
 _ETC_OF_NETWORK = ("/etc/hosts", "/etc/nsswitch.conf", "/etc/resolv.conf", "/etc/services", "/etc/ssl/certs")
+_SHELLS_OWN = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "OPTIND", "PPID", "SHELLOPTS", "UID"})
+"""Variables that a shell ends at instead of setting them: dash OPTIND, bash the others."""
 _PASSWD = f"sandbox:x:{USER_ID}:{USER_ID}::{WORK_DIR}:/bin/sh\n".encode()
 _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": WORK_DIR, "LANG": "C.UTF-8", "TMPDIR": "/tmp"}  # noqa: S108
 
@@ -110,8 +112,14 @@ def cgroup_limits(program: Program) -> dict[str, str]:
 
 
 def environment(program: Program) -> bytes:
-    """Return the content of the file with a program's own variables, for a POSIX shell."""
-    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in program.environment.items()).encode()
+    """Return the content of the file with a program's own variables, for a POSIX shell. Those that are the shell's own are
+    set by a program between the shell and the command, on its command line: they are hardly secrets.
+    """
+    set_by = {name: f"{name}={shlex.quote(value)}" for name, value in program.environment.items()}
+    lines = [f"export {text}\n" for name, text in set_by.items() if name not in _SHELLS_OWN]
+    if others := [text for name, text in set_by.items() if name in _SHELLS_OWN]:
+        lines.append(f'set -- /usr/bin/env {" ".join(others)} "$@"\n')
+    return "".join(lines).encode()
 
 
 def passwd() -> bytes:

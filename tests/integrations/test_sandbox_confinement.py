@@ -92,6 +92,27 @@ def test_a_program_gets_its_environment() -> None:
     assert out == 'it\'s = \n"mine"|/tmp/run|'
 
 
+def test_a_program_gets_variables_that_are_the_shells_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell ends at them: dash at a word for OPTIND, bash at each of the others."""
+    environment = {
+        "OPTIND": "it's",
+        "UID": "7",
+        "EUID": "8",
+        "PPID": "9",
+        "SHELLOPTS": "x",
+        "BASHOPTS": "y",
+        "MINE": "z",
+    }
+    program = Program(("env",), environment=environment, timeout_seconds=30)
+    for shell in ("/bin/sh", "/bin/bash"):
+        words = [shell if word == "/bin/sh" else word for word in confinement.limited(program, has_cgroup=False)]
+        monkeypatch.setattr(confinement, "limited", lambda *_, words=words, **__: words)
+        outcome, output = bubblewrap.run(program, lambda _: True)
+        assert outcome == Outcome(Ending.EXITED, 0), output.stderr
+        assert set(output.stdout.decode().splitlines()) >= {f"{name}={value}" for name, value in environment.items()}
+        monkeypatch.undo()
+
+
 def test_a_program_with_an_equals_sign_is_not_taken_for_a_variable() -> None:
     program = Program(("a=b", "true"), environment={"MINE": "1"}, timeout_seconds=30)
     outcome, output = bubblewrap.run(program, lambda _: True)
