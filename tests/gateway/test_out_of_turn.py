@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import io
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
+import aiohttp
 import pytest
 import uvloop
 from yarl import URL
@@ -60,9 +62,10 @@ async def client(distrust: Distrust) -> AsyncIterator[Client]:
     await opened.close()
 
 
-async def ask(client: Client, url: str, body: bytes) -> bytes:
+async def ask(client: Client, url: str, body: bytes | Body) -> bytes:
     """Send a body and return the answer's."""
-    answer = await client.send("POST", URL(url), {}, Body("text/plain", body), PHASES)
+    sent = body if isinstance(body, Body) else Body("text/plain", body)
+    answer = await client.send("POST", URL(url), {}, sent, PHASES)
     try:
         return await read_bounded(answer.content, 1_000_000)
     finally:
@@ -143,6 +146,11 @@ async def in_part(writer: asyncio.StreamWriter) -> None:
     await writer.drain()
 
 
+async def with_a_part_of_another_body(writer: asyncio.StreamWriter) -> None:
+    writer.write(response(b"ok") + EVIL[:-1])
+    await writer.drain()
+
+
 async def with_the_end_of_the_body(writer: asyncio.StreamWriter) -> None:
     writer.write(chunked_head() + chunk(b"ok"))
     await writer.drain()
@@ -168,7 +176,15 @@ async def in_silence(writer: asyncio.StreamWriter) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [in_one_piece, in_part, with_the_end_of_the_body, in_part_with_the_end_of_the_body, in_silence]
+    "answer",
+    [
+        in_one_piece,
+        in_part,
+        with_a_part_of_another_body,
+        with_the_end_of_the_body,
+        in_part_with_the_end_of_the_body,
+        in_silence,
+    ],
 )
 async def test_any_surplus_is_seen(
     client: Client, distrust: Distrust, answer: Callable[[asyncio.StreamWriter], Awaitable[None]]
@@ -179,6 +195,47 @@ async def test_any_surplus_is_seen(
         for _ in range(2):
             assert await ask(client, wire.base_url, b"") == b"ok"
         assert [request.connection for request in wire.requests] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+@pytest.mark.parametrize("status", ["200 OK", "413 Content Too Large"])
+async def test_an_answer_before_the_end_of_the_request_is_that_of_another(
+    client: Client, distrust: Distrust, status: str, is_streamed: bool
+) -> None:
+    """The head of the second request on a connection gets an answer at once; the body is more than the system's buffers take.
+    Only an early error can be its own."""
+    answered, connections = asyncio.Event(), 0
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(response(await reader.readexactly(1)))
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(response(b"1", status=status))
+            await writer.drain()
+            await answered.wait()
+        writer.close()
+
+    def large() -> Body:
+        data = b"2" * 32_000_000
+        return Body("text/plain", aiohttp.BytesIOPayload(io.BytesIO(data)) if is_streamed else data)
+
+    async with await asyncio.start_server(connected, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        assert await ask(client, url, b"1") == b"1"
+        try:
+            if status == "200 OK":
+                with pytest.raises(aiohttp.ClientConnectionError):
+                    await ask(client, url, large())
+            else:
+                assert await ask(client, url, large()) == b"1"
+        finally:
+            answered.set()
+        assert distrust.covers(origin_of(URL(url))) is (status == "200 OK")
+        assert await ask(client, url, b"3") == b"3"
+        assert connections == 2
 
 
 async def test_a_surplus_under_tls_is_seen_and_what_belongs_to_tls_is_none(

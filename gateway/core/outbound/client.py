@@ -127,13 +127,13 @@ def _write(
         protocol.start_timeout()
     else:
         transport.write(head)
-        response.attach_writer(asyncio.create_task(_write_payload(protocol, data)))
+        writer = StreamWriter(protocol, asyncio.get_running_loop())
+        writer.length = data.size  # it drops what exceeds this
+        response.attach_writer(writer, asyncio.create_task(_write_payload(protocol, writer, data)))
 
 
-async def _write_payload(protocol: ResponseHandler, payload: aiohttp.Payload) -> None:
+async def _write_payload(protocol: ResponseHandler, writer: StreamWriter, payload: aiohttp.Payload) -> None:
     """Write a body as fast as the server reads it. An error fails the response that is awaited."""
-    writer = StreamWriter(protocol, asyncio.get_running_loop())
-    writer.length = payload.size  # it drops what exceeds this
     try:
         await payload.write_with_length(writer, None)
         if writer.length:

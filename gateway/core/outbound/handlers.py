@@ -33,6 +33,7 @@ class CarefulHandler(ResponseHandler):
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
         self.has_surplus = False
+        self.is_reused = False
         self._on_surplus: Callable[[], None] | None = None
         self._is_reading = False
         self._rested: Any = None
@@ -46,7 +47,7 @@ class CarefulHandler(ResponseHandler):
     def data_received(self, data: bytes) -> None:
         """Take what has arrived."""
         if self._parser is None and data and not self._upgraded and not data.startswith(_IDLE_TIMEOUTS):
-            self._note_surplus()
+            self.note_surplus()
         self._is_reading = True
         super().data_received(data)
         self._is_reading = False
@@ -83,12 +84,13 @@ class CarefulHandler(ResponseHandler):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether no body is being read."""
-        return self._payload is None or self._payload.is_eof()
+        """Return whether no body is being read. One that belongs to a head in the queue is behind the last response."""
+        return bool(self._buffer) or self._payload is None or self._payload.is_eof()
 
     def rest(self, *, is_complete: bool) -> None:
         """Remove the parser until the next request. Anything that arrives then is a surplus and sets `should_close`; a parser
         would absorb a partial head. `is_complete`: a whole response was read, so whatever else has arrived is a surplus too."""
+        self.is_reused = True
         self._rested, self._parser = self._parser if is_complete else None, None
         if self._rested is not None and not self._is_reading:
             self._check_rested()
@@ -108,19 +110,20 @@ class CarefulHandler(ResponseHandler):
         for _ in range(_TURNS_MAX):
             await asyncio.sleep(0)
 
+    def note_surplus(self) -> None:
+        """Report a surplus, once for each connection."""
+        if not self.has_surplus:
+            self.has_surplus = True
+            if self._on_surplus is not None:
+                self._on_surplus()
+
     def _check_rested(self) -> None:
         """Note a surplus behind the last response: a complete head in the queue, or something that the parser has begun with or
         failed at."""
         parser, self._rested = self._rested, None
         if self._buffer or isinstance(self._exception, HttpProcessingError) or _has_begun(parser):
             self.force_close()
-            self._note_surplus()
-
-    def _note_surplus(self) -> None:
-        if not self.has_surplus:
-            self.has_surplus = True
-            if self._on_surplus is not None:
-                self._on_surplus()
+            self.note_surplus()
 
 
 class AbortingHandler(CarefulHandler):

@@ -4,10 +4,12 @@ import asyncio
 
 import aiohttp
 from aiohttp.connector import Connection
+from aiohttp.http_writer import StreamWriter
 from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from multidict import CIMultiDictProxy
 
 from gateway.core.outbound.failures import InterimResponsesError
+from gateway.core.outbound.handlers import CarefulHandler
 
 INTERIM_RESPONSES_MAX = 1_000
 """A server may send this many informational responses (1xx) before the final one (RFC 9110 section 15.2). Some send a 102 every
@@ -25,9 +27,10 @@ class Response:
     content: StreamReader = EMPTY_PAYLOAD
 
     def __init__(self, connection: Connection, whole_seconds: float | None) -> None:
-        assert connection.protocol is not None
+        assert isinstance(connection.protocol, CarefulHandler)
         self._protocol = connection.protocol
         self._connection: Connection | None = connection
+        self._body: StreamWriter | None = None
         self._writer: asyncio.Task[None] | None = None
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(whole_seconds, self._time_out) if whole_seconds else None
@@ -44,9 +47,9 @@ class Response:
         self.status, self.headers, self.content = message.code, message.headers, content
         content.on_eof(self._release)
 
-    def attach_writer(self, writer: "asyncio.Task[None]") -> None:
-        """Store the task that writes the request, which ends with the response."""
-        self._writer = writer
+    def attach_writer(self, body: StreamWriter, writer: "asyncio.Task[None]") -> None:
+        """Store the task that writes the request's body, which ends with the response."""
+        self._body, self._writer = body, writer
 
     @property
     def closed(self) -> bool:
@@ -66,6 +69,14 @@ class Response:
     def _is_written(self) -> bool:
         return self._writer is None or self._writer.done()
 
+    @property
+    def _is_of_another_request(self) -> bool:
+        """Return whether a whole answer was there before this request had left, on a connection that has carried others. An early
+        error can be this request's own (RFC 9112 section 9.5)."""
+        transport, left_bytes = self._protocol.transport, self._body.length if self._body else 0
+        is_unsent = bool(left_bytes or (transport is not None and transport.get_write_buffer_size()))
+        return is_unsent and self._protocol.is_reused and 200 <= self.status < 300
+
     def _limit_next_silence(self) -> None:
         """Restart the silence limit after an informational response, unless more has arrived or the request is unfinished."""
         if self._is_written and not len(self._protocol):
@@ -74,6 +85,9 @@ class Response:
     def _release(self) -> None:
         """Return the connection to the pool, unless its request is unfinished: another request must not follow it."""
         if self._connection is not None:
+            if self._is_of_another_request:
+                self._protocol.note_surplus()
+                self.content.set_exception(aiohttp.ClientConnectionError("the request was answered before it was sent"))
             self._finish(reuse=self._is_written)
 
     def _finish(self, *, reuse: bool) -> None:
