@@ -32,6 +32,7 @@ from inference.routes.realtime.settings import Settings
 from inference.routes.realtime.state import State
 from inference.routes.realtime.stream import BinaryChunk, SessionStream
 from inference.routes.realtime.upstream_events import Reaction, UpstreamEvents
+from inference.rules.answer import Chunk
 from inference.rules.upstream import StreamBroken
 
 log = logging.getLogger("inference.calls")
@@ -145,10 +146,10 @@ class Session:
         self._checkpoints.note(at_once=True)
         async for chunk in self._stream:
             self._timer.touch()
-            if isinstance(chunk, BinaryChunk):
+            event = _event_in(chunk)
+            if event is None:
                 await self._forward(chunk.data, is_binary=True)
             else:
-                event = _parsed(chunk.data)
                 await self._react(event, self._heard.read(event))
             if self._ending.done() and not self._state.is_busy:
                 self._quiet.set()
@@ -199,8 +200,11 @@ class Session:
             log.info("%s: the upstream left with its client", self._call.usage_id)
 
 
-def _parsed(data: bytes) -> Event:
+def _event_in(chunk: Chunk) -> Event | None:
+    """Parse a frame of the upstream, None for a binary one that is no event. Clients read an event in a binary frame, too."""
     try:
-        return parse_object(data)
+        return parse_object(chunk.data)
     except NotJSONError as error:
+        if isinstance(chunk, BinaryChunk):
+            return None
         raise StreamBroken(UpstreamInvalid(private=f"an event that is {error}"), "malformed") from error

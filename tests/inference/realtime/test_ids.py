@@ -20,8 +20,10 @@ def created(session: Session, **item: Any) -> str:
     return str(session.until("conversation.item.done")["item"]["id"])
 
 
-def test_no_id_of_the_upstream_reaches_the_client(stage: Stage) -> None:
+@pytest.mark.parametrize("in_binary", [False, True])
+def test_no_id_of_the_upstream_reaches_the_client(stage: Stage, in_binary: bool) -> None:
     caller, alias = talker(stage), live_model(stage)
+    stage.upstream.realtime.manners.in_binary = in_binary
     with opened(caller, alias) as session:
         session.say(HELLO)
         session.speak()
@@ -31,6 +33,14 @@ def test_no_id_of_the_upstream_reaches_the_client(stage: Stage) -> None:
     events = [event["event_id"] for event in session.seen]
     assert len(set(events)) == len(events)
     assert all(event_id.startswith("event_") for event_id in events)
+
+
+def test_an_event_in_a_binary_frame_is_counted(stage: Stage) -> None:
+    caller, alias = talker(stage), live_model(stage)
+    stage.upstream.realtime.manners.in_binary = True
+    with opened(caller, alias) as session:
+        session.say(HELLO)
+    assert settled(caller).charge_microusd == cost(4, 0, 8)
 
 
 def test_an_id_is_the_same_in_all_events(stage: Stage) -> None:

@@ -43,6 +43,7 @@ class Manners:
     reads: bool = True
     pongs: bool = True
     says_rate_limits: bool = True
+    in_binary: bool = False
 
 
 @dataclass
@@ -325,6 +326,5 @@ class Talk:
     async def _say(self, kind: str, **members: Any) -> None:
         self._number = getattr(self, "_number", 0) + 1
         with contextlib.suppress(ConnectionError):
-            await self._socket.send_str(
-                json.dumps({"type": kind, "event_id": f"event_upstream_{self._number}", **members})
-            )
+            event = json.dumps({"type": kind, "event_id": f"event_upstream_{self._number}", **members})
+            await (self._socket.send_bytes(event.encode()) if self._manners.in_binary else self._socket.send_str(event))
