@@ -75,6 +75,35 @@ def test_shows_a_settled_call(client: Client, caller: Caller, purse: Purse) -> N
     ]
 
 
+def test_shows_every_quantity_under_its_name(client: Client, caller: Caller, purse: Purse) -> None:
+    quantities = {
+        "input_tokens": 90,
+        "cached_input_tokens": 10,
+        "output_tokens": 80,
+        "input_audio_tokens": 30,
+        "output_audio_tokens": 40,
+        "images": 5,
+        "input_characters": 6,
+        "input_bytes": 7,
+        "items": 8,
+        "seconds": 9,
+    }
+    settle(purse.call(400), 5, quantities=quantities)
+    [record] = usage(client, caller)
+    assert {name: record[name] for name in UNMETERED} == {
+        "inputTokens": 90,
+        "cachedInputTokens": 10,
+        "outputTokens": 80,
+        "inputAudioTokens": 30,
+        "outputAudioTokens": 40,
+        "images": 5,
+        "inputCharacters": 6,
+        "inputBytes": 7,
+        "items": 8,
+        "seconds": 9,
+    }
+
+
 def test_shows_every_state_newest_first(client: Client, caller: Caller, purse: Purse) -> None:
     dispatched, reviewed, released, settled = (purse.call(amount) for amount in (20, 30, 40, 50))
     review(reviewed)
