@@ -136,8 +136,9 @@ class Allowance:
 
     @property
     def is_used_up(self) -> bool:
-        """Return whether everything that has ended costs as much as the hold, or more."""
-        return self._unspent() <= 0
+        """Return whether everything that has ended costs as much as the hold, or more, and another response costs anything. Under
+        a flat price none does."""
+        return self._unspent() <= 0 and bool(self._input_price or self._output_price)
 
     def _context(self, extra_tokens: int = 0) -> int:
         open_output = sum(asked.output_tokens for asked in self.asked)

@@ -3,6 +3,7 @@
 import base64
 
 import httpx
+import pytest
 
 from billing.models import UsageRecord
 from billing.queries import audit
@@ -70,10 +71,11 @@ def test_a_transcription_is_charged_in_tokens_and_in_seconds(stage: Stage) -> No
     assert settled(caller).charge_microusd == cost(0, 0, 3, 25)
 
 
-def test_a_flat_price_needs_no_usage(stage: Stage) -> None:
+@pytest.mark.parametrize("max_cost", [700, 1000])
+def test_a_flat_price_needs_no_usage(stage: Stage, max_cost: int) -> None:
     caller, alias = talker(stage), live_model(stage, price={"request": "700"})
     stage.upstream.realtime.manners.usage = lambda honest: None
-    with opened(caller, alias, max_cost=1000) as session:
+    with opened(caller, alias, max_cost=max_cost) as session:
         session.say(HELLO)
         session.say(HELLO)
     assert settled(caller).charge_microusd == 700
