@@ -12,6 +12,7 @@ import pytest
 import uvloop
 from yarl import URL
 
+from gateway.core.outbound import sockets
 from gateway.core.outbound.bodies import read_bounded
 from gateway.core.outbound.client import Body, Client
 from gateway.core.outbound.distrust import DISTRUST_SECONDS, REPORT_SECONDS, Distrust, Sign, origin_of
@@ -264,23 +265,44 @@ async def test_a_surplus_under_tls_is_seen_and_what_belongs_to_tls_is_none(
         await eventually_async(lambda: distrust.covers(origin_of(URL(url))))
 
 
-async def test_a_word_before_the_request_is_seen(client: Client, distrust: Distrust) -> None:
+async def until_seen_speaking_first(distrust: Distrust, ask_it: Callable[[str], Awaitable[object]]) -> None:
+    """Ask a server that speaks first until it is seen."""
+    served = set[asyncio.StreamWriter]()
+
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(EVIL)
-        await reader.read()
-        writer.close()
+        served.add(writer)
+        with contextlib.suppress(ConnectionError):
+            writer.write(EVIL)
+            await reader.read()
+        with contextlib.suppress(ConnectionError):
+            writer.close()
+            await writer.wait_closed()
+        served.discard(writer)
 
     async with await asyncio.start_server(connected, "127.0.0.1", 0) as server:
-        url = URL(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
         async def try_it() -> bool:
             with contextlib.suppress(Exception):  # which one depends on what arrives first
-                await ask(client, str(url), b"")
-            return distrust.covers(origin_of(url))
+                await ask_it(url)
+            return distrust.covers(origin_of(URL(url)))
 
         async with asyncio.timeout(10):
             while not await try_it():
                 pass
+        await eventually_async(lambda: not served)
+
+
+async def test_a_word_before_the_request_is_seen(client: Client, distrust: Distrust) -> None:
+    await until_seen_speaking_first(distrust, lambda url: ask(client, url, b""))
+
+
+async def test_a_word_before_a_handshake_is_seen(distrust: Distrust, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sockets, "distrust", distrust)
+    try:
+        await until_seen_speaking_first(distrust, lambda url: sockets.socket_session().ws_connect(url))
+    finally:
+        await sockets.close_socket_session()
 
 
 @pytest.mark.parametrize("farewell", [b"", response(b"", status="408 Request Timeout", extra="Connection: close\r\n")])

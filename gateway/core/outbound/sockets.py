@@ -7,6 +7,7 @@ import aiohttp
 from gateway.core.api.per_loop import PerLoop
 from gateway.core.outbound.bodies import read_bounded
 from gateway.core.outbound.connections import HEAD_LIMITS, USER_AGENT, CarefulConnector
+from gateway.core.outbound.distrust import distrust
 from gateway.core.outbound.failures import TooLargeError
 from gateway.core.outbound.single_requests import send_once
 
@@ -35,7 +36,7 @@ async def close_socket_session() -> None:
 
 def _open() -> aiohttp.ClientSession:
     session = aiohttp.ClientSession(
-        connector=CarefulConnector(limit=0, force_close=True, ttl_dns_cache=30),
+        connector=CarefulConnector(distrust, limit=0, force_close=True, ttl_dns_cache=30),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
         headers={"User-Agent": USER_AGENT},
