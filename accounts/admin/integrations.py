@@ -20,7 +20,7 @@ class JWKSField(ReadableJSONField):
     """Public keys as JSON: a set, or one key, which becomes a set of its own."""
 
     default_error_messages = {
-        "invalid": "This is not JSON. Enter what json.dumps(key.public_jwks()) prints, with double quotes."
+        "invalid": "This is not JSON. Enter what print(key.public_jwks()) shows, with double quotes."
     }
 
     def to_python(self, value: Any) -> Any:

@@ -1,6 +1,7 @@
 """Keys and the proofs they sign, read back by PyJWT."""
 
 import base64
+import json
 import time
 from pathlib import Path
 
@@ -86,3 +87,8 @@ def test_a_product_publishes_the_public_half_of_its_key() -> None:
     assert key.public_jwks() == {
         "keys": [{**key.jwk, "kid": thumbprint(key.jwk), "use": "sig", "alg": "ES256"}],
     }
+
+
+def test_a_products_key_set_prints_as_json() -> None:
+    keys = ProductKey.generate().public_jwks()
+    assert all(json.loads(printed) == keys for printed in (str(keys), repr(keys), f"{keys}", json.dumps(keys)))
