@@ -151,7 +151,7 @@ class ReservationAdmin(ReadOnlyAdmin):
         charged = charges.by_lot(call.pk)
         return ", ".join(f"{usd(amount)} of {lot_id}" for lot_id, amount in charged) or "none"
 
-    @display(description="Price")
+    @display(description="Price in USD per million")
     def price(self, call: Reservation) -> str:
         """Render the prices that the call was held and charged at; those of another model if it took the call over."""
         takeover = Takeover.objects.filter(pk=call.pk).select_related("price_version").first()

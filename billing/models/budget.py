@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 from billing.models.fields import KeyField, MicrousdField
 from billing.models.wallet import Wallet
 from billing.rules.budgets import BudgetScope
+from gateway.core.contract.amounts import usd
 
 
 class Budget(models.Model):
@@ -37,4 +38,4 @@ class Budget(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.scope} budget {self.id}: {self.limit_microusd} micro-USD a month"
+        return f"{self.scope} budget {self.id}: {usd(self.limit_microusd)} a month"

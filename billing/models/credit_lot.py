@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 
 from billing.models.fields import KeyField, MicrousdField
 from billing.models.wallet import Wallet
+from gateway.core.contract.amounts import usd
 
 
 class CreditLot(models.Model):
@@ -49,4 +50,4 @@ class CreditLot(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.id}: {self.remaining_microusd} of {self.granted_microusd} micro-USD"
+        return f"{self.id}: {usd(self.remaining_microusd)} of {usd(self.granted_microusd)}"

@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 
 from billing.models.fields import MicrousdField
 from billing.models.reservation import Reservation
+from gateway.core.contract.amounts import usd
 
 
 class LossKind(models.TextChoices):
@@ -34,4 +35,4 @@ class Loss(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.reservation_id}: {self.amount_microusd} micro-USD"
+        return f"{self.kind} {self.reservation_id}: {usd(self.amount_microusd)}"

@@ -3,6 +3,7 @@
 from django.db import models
 
 from billing.models.fields import KeyField, MicrousdField
+from gateway.core.contract.amounts import usd
 
 
 class ProviderMovement(models.Model):
@@ -36,4 +37,4 @@ class ProviderMovement(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.ref}: {self.amount_microusd} micro-USD"
+        return f"{self.ref}: {usd(self.amount_microusd)}"

@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 
 from billing.models.fields import KeyField, MicrousdField
 from billing.models.wallet import Wallet
+from gateway.core.contract.amounts import usd
 
 
 class Transfer(models.Model):
@@ -37,4 +38,4 @@ class Transfer(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.source}: {self.amount_microusd} micro-USD"
+        return f"{self.kind} {self.source}: {usd(self.amount_microusd)}"

@@ -5,6 +5,7 @@ from django.db.models.functions import Now
 
 from billing.models.fields import MicrousdField
 from billing.models.reservation import Reservation
+from gateway.core.contract.amounts import usd
 
 
 class UsageRecord(models.Model):
@@ -35,4 +36,4 @@ class UsageRecord(models.Model):
         verbose_name_plural = "usage"
 
     def __str__(self) -> str:
-        return f"{self.reservation_id}: {self.charge_microusd} micro-USD"
+        return f"{self.reservation_id}: {usd(self.charge_microusd)}"

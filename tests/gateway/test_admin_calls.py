@@ -134,7 +134,7 @@ def test_the_credits_of_a_call_are_what_was_charged_and_not_what_was_held(operat
     assert shown(operator, page, "Paid from credits") == f"$0.05 of {lot.pk} held"
     settle(usage_id, 321, quantities={"input_tokens": 7})
     assert shown(operator, page, "Paid from credits") == f"$0.000321 of {lot.pk}"
-    assert "output_token 0.60" in shown(operator, page, "Price").split(", ")
+    assert "output_token 0.60" in shown(operator, page, "Price in USD per million").split(", ")
 
     released = make_review()
     operator.post(

@@ -35,6 +35,7 @@ def test_a_credit_is_granted_once_also_when_the_form_is_sent_twice(operator: Cli
         assert operator.post(address("billing_creditlot_add"), form).status_code == 303
 
     lot = CreditLot.objects.get(source_kind="console")
+    assert str(lot) == f"{lot.pk}: $2.50 of $2.50"
     assert (lot.wallet.owner_key, lot.remaining_microusd, lot.product, lot.expires_at) == (ALICE, 2500000, None, None)
     assert Transfer.objects.filter(source=lot.pk).values_list("kind", "amount_microusd").get() == ("grant", 2500000)
     assert [words for flag, words in logged() if flag == ADDITION] == [

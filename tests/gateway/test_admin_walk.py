@@ -100,6 +100,10 @@ def test_no_page_of_an_operator_with_every_right_breaks(table: tuple[str, str]) 
     assert broken == []
 
 
+def test_no_row_has_micro_usd_in_its_title() -> None:
+    assert [table for table in TABLES if "micro-USD" in str(first(table))] == []
+
+
 def filters_of(table: tuple[str, str]) -> list[str]:
     names = []
     for each in admin.site._registry[apps.get_model(*table)].list_filter:
