@@ -68,7 +68,7 @@ class JobRunAdmin(ReadOnlyAdmin):
     search_help_text = "Any part of a job's name or of an error."
     ordering = ("-id",)
     list_before_template = "jobs/statuses.html"
-    fields = ("name", "description", "job", "result", "did", "error", "started_at", "ended_at", "runs")
+    fields = ("name", "description", "task", "result", "did", "error", "started_at", "ended_at", "runs")
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Add the jobs' states."""
@@ -103,6 +103,11 @@ class JobRunAdmin(ReadOnlyAdmin):
         entry = settings.CELERY_BEAT_SCHEDULE.get(run.job)
         often = f" Runs every {_interval(timedelta(seconds=entry['schedule']))}." if entry else ""
         return f"{texts.description_of(run.job)}{often}".strip()
+
+    @display(description="Task")
+    def task(self, run: JobRun) -> str:
+        """Return the path of the job's task, which is what the log names."""
+        return run.job
 
     @display(description="Outcome", label=OUTCOME_COLOURS)
     def result(self, run: JobRun) -> str:

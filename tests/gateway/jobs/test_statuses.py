@@ -1,5 +1,6 @@
 """How each job stands, and the console's page of it."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -92,8 +93,10 @@ def test_a_runs_page_says_what_the_job_does_and_how_often() -> None:
     operator = superuser()
     page = operator.get(address("jobs_jobrun_change", run.pk)).content.decode()
     name, sentence = JOB_TEXTS[run.job]
-    for text in (name, f"{sentence} Runs every 5 min.", run.job, "1 assertion<"):
+    for text in (f"{name}: running", f"{sentence} Runs every 5 min.", run.job, "1 assertion<"):
         assert text in page
+    assert f"{run.job}: " not in page
+    assert len(re.findall(r">\s*Job\s*<", page)) == 1, "the path is labelled as the task"
 
 
 def test_a_job_is_found_by_its_name_and_by_its_task() -> None:

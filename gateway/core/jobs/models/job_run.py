@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -46,7 +47,8 @@ class JobRun(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.job}: {self.outcome}"
+        name, _ = settings.JOB_TEXTS.get(self.job, (self.job, ""))
+        return f"{name}: {self.outcome}"
 
     @property
     def seen_at(self) -> datetime:
