@@ -237,5 +237,14 @@ def test_a_product_cannot_speak_for_a_stranger(demo_gateway: DemoGateway) -> Non
         stranger.wallet()
 
 
+def test_a_refused_assertion_tells_its_reason_in_development(demo_gateway: DemoGateway) -> None:
+    stranger = demo_gateway.sign_in("wallet:read", did="did:web:elsewhere.example:eve")
+    with pytest.raises(GatewayError) as refused:
+        stranger.wallet()
+    assert refused.value.reason is not None
+    assert refused.value.reason.startswith("assertion of https://demo.studio.example: ")
+    assert str(refused.value).endswith(f" Reason: {refused.value.reason}")
+
+
 def _at_most(microusd: int) -> dict[str, str]:
     return call_headers(max_cost_microusd=microusd, idempotency_key=str(uuid.uuid4()))

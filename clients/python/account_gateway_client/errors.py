@@ -28,7 +28,8 @@ class GatewayUnreachable(ClientError):
 
 
 class GatewayError(ClientError):
-    """The gateway refused. `code` is stable and meant for programs, `message` is for people."""
+    """The gateway refused. `code` is stable and meant for programs, `message` is for people. `reason` is the cause, which
+    only a gateway in development tells."""
 
     def __init__(
         self,
@@ -39,6 +40,7 @@ class GatewayError(ClientError):
         param: str | None = None,
         details: Mapping[str, Any] | None = None,
         request_id: str | None = None,
+        reason: str | None = None,
     ) -> None:
         self.status = status
         self.code = code
@@ -46,7 +48,9 @@ class GatewayError(ClientError):
         self.param = param
         self.details = dict(details or {})
         self.request_id = request_id
-        super().__init__(f"{status} {code}: {message}" if message else f"{status} {code}")
+        self.reason = reason
+        told = f"{status} {code}: {message}" if message else f"{status} {code}"
+        super().__init__(f"{told} Reason: {reason}" if reason else told)
 
     @classmethod
     def of(cls, status: int, body: Any) -> Self:
@@ -68,5 +72,6 @@ class GatewayError(ClientError):
                 str(body.get("error_description", "")),
                 param=body.get("param"),
                 request_id=body.get("request_id"),
+                reason=body.get("reason"),
             )
         return cls(status, "unreadable", "The answer is not the gateway's.")
