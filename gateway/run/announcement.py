@@ -1,14 +1,16 @@
 """What a gateway that starts tells whoever started it, on standard output."""
 
+import sys
 from collections.abc import Iterator, Mapping
 
 from gateway.run.files import read_text
 from gateway.run.options import Options
+from gateway.run.terminal import print_line
 
 
 def announce(text: str) -> None:
     """Print without buffering."""
-    print(text, flush=True)
+    print_line(text, sys.stdout)
 
 
 def ready(options: Options, environment: Mapping[str, str]) -> str:

@@ -24,6 +24,7 @@ from gateway.run.postgres import Cluster, settings_for
 from gateway.run.probe import answers
 from gateway.run.services import Service, payments, sandbox, services
 from gateway.run.supervisor import Supervisor
+from gateway.run.terminal import print_line
 
 TICK_SECONDS = 0.1
 READY_SECONDS = 120.0
@@ -206,7 +207,7 @@ class Parts:
 
 def say(message: str) -> None:
     """Print an event to the terminal."""
-    print(f"gateway: {message}", file=sys.stderr, flush=True)
+    print_line(f"gateway: {message}", sys.stderr)
 
 
 def _failure_text(text: str, log_path: Path) -> str:

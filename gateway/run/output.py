@@ -6,6 +6,8 @@ import sys
 from collections import defaultdict, deque
 from typing import IO
 
+from gateway.run.terminal import print_line
+
 READ_BYTES = 65536
 LINES_KEPT = 20
 # Lines that Celery prints on shutdown and that carry no information.
@@ -54,7 +56,7 @@ class Output:
         if line.strip() in NOISE:
             return
         self._recent[name].append(line)
-        print(f"{name:>6} | {line}", file=sys.stderr, flush=True)
+        print_line(f"{name:>6} | {line}", sys.stderr)
 
     def _close(self, key: selectors.SelectorKey) -> None:
         """Remove a pipe whose writers have all ended."""
