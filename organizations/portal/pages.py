@@ -125,6 +125,13 @@ def name_of(account: Account) -> str:
     return account.display_name or account.email or account.did
 
 
+def identity_of(account: Account) -> str:
+    """Return a person's name with the address, where it matters who it is: people choose their names and change them."""
+    if account.display_name:
+        return f"{account.display_name} ({account.email or account.did})"
+    return name_of(account)
+
+
 def product_choices(org_id: str) -> list[tuple[str, str]]:
     """Return the organization's current and past products as form choices."""
     found = entitlements.with_counts().filter(organization=org_id).select_related("product")

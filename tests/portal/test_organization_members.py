@@ -165,7 +165,7 @@ class TestLookingAtAnInvitation:
             answer = client.post(ABOUT, {"token": token})
             assert answer.json() == {
                 "organization": "Acme",
-                "inviter": "Owner",
+                "inviter": f"Owner ({organization_pages.team.owner.did})",
                 "role": "billing",
                 "meaning": texts.ROLES[Role.BILLING],
             }

@@ -5,6 +5,7 @@ import re
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
+from accounts.models import Account
 from billing.models import Budget
 from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry, Invitation
@@ -12,6 +13,7 @@ from organizations.portal import texts
 from organizations.rules.roles import Role
 from tests.factories import invoicing
 from tests.factories.billing import Purse, settle
+from tests.factories.organizations import account
 from tests.portal.organization_browser import FRAME_QUERIES_MAX, OrganizationPages, message
 from tests.support.stripe import FakeStripe
 
@@ -108,19 +110,30 @@ class TestLog:
         organization_pages.post("owner", "budgets", Budget.objects.get().pk, "disable")
         assert set(AuditEntry.objects.values_list("action", flat=True)) == set(texts.ACTIONS)
         page = organization_pages.get("admin", "log")
+        who = f"Member ({account('member').did})"
         for sentence in (
             "created the organization",
             "renamed the organization from Acme to Acme and Sons",
             "joined as billing",
-            "changed Member from member to admin",
-            "removed Member (admin)",
-            "assigned a seat for Studio to Member",
-            "removed the seat for Studio from Member",
+            f"changed {who} from member to admin",
+            f"removed {who} (admin)",
+            f"assigned a seat for Studio to {who}",
+            f"removed the seat for Studio from {who}",
             "changed the seat limit of Studio from no limit to 5",
             "set a budget of $2.00 per month for everything",
         ):
             assert sentence in page
         assert page.index("turned off a budget") < page.index("created the organization")
+
+    def test_tells_people_apart_who_take_the_same_name(self, organization_pages: OrganizationPages) -> None:
+        for one in ("owner", "admin"):
+            Account.objects.filter(pk=account(one).pk).update(email=f"{one}@example.com")
+        organization_pages["admin"].post("/account/name/", {"display_name": "Owner"})
+        for role in ("owner", "admin"):
+            organization_pages.post(role, "invitations", role="member")
+        page = organization_pages.get("owner", "log")
+        newest, before, *_ = re.findall(r"<strong>(Owner[^<]*)</strong> invited someone", page)
+        assert (newest, before) == ("Owner (admin@example.com)", "Owner (owner@example.com)")
 
     def test_is_paged_in_few_queries(
         self, organization_pages: OrganizationPages, django_assert_max_num_queries: DjangoAssertNumQueries

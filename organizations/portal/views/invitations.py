@@ -16,7 +16,7 @@ from organizations.operations import invitation_guesses
 from organizations.operations import invitations as operations
 from organizations.portal import texts
 from organizations.portal.forms import InvitationForm
-from organizations.portal.pages import back_to, member_page, name_of, report_outcome, show
+from organizations.portal.pages import back_to, identity_of, member_page, name_of, report_outcome, show
 from organizations.queries import invitations
 from organizations.rules.roles import PEOPLE_MANAGERS, Role
 
@@ -79,7 +79,7 @@ def describe(request: HttpRequest) -> HttpResponse:
     return JsonResponse(
         {
             "organization": invitation.organization.name,
-            "inviter": name_of(invitation.invited_by.account),
+            "inviter": identity_of(invitation.invited_by.account),
             "role": invitation.role,
             "meaning": texts.of_role(invitation.role),
         }

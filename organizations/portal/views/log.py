@@ -6,7 +6,7 @@ from django.views.decorators.http import require_GET
 from accounts.models import Account, Product
 from organizations.models import AuditEntry, Membership
 from organizations.portal import texts
-from organizations.portal.pages import member_page, name_of, paged, show
+from organizations.portal.pages import identity_of, member_page, paged, show
 from organizations.queries import audit, memberships
 from organizations.rules.roles import PEOPLE_MANAGERS
 
@@ -26,12 +26,12 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 
 def _actors(entries: list[AuditEntry]) -> dict[str, str]:
     found = Account.objects.filter(did__in={entry.actor_did for entry in entries})
-    return {account.did: name_of(account) for account in found}
+    return {account.did: identity_of(account) for account in found}
 
 
 def _people(org_id: str, entries: list[AuditEntry]) -> dict[str, str]:
     subjects = {entry.subject for entry in entries}
-    return {one.pk: name_of(one.account) for one in memberships.named(org_id, subjects)}
+    return {one.pk: identity_of(one.account) for one in memberships.named(org_id, subjects)}
 
 
 def _products() -> dict[str, str]:
