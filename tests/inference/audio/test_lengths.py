@@ -2,6 +2,7 @@
 
 import math
 import random
+import struct
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -188,11 +189,31 @@ def test_ogg_pages_within_a_page_count_unless_its_checksum_is_right() -> None:
     assert length_of(audio.opus(30) + checked(shell)).seconds == 30
 
 
-def two_formats(*, odd: bool) -> bytes:
+def extensible(bits: int, valid: int) -> bytes:
+    """Return a WAV file with 60 seconds of samples of so many bits, of which so many are called valid."""
+    rate, size = audio.RATE, bits // 8
+    form = struct.pack("<HHIIHH", 0xFFFE, 1, rate, rate * size, size, bits)
+    form += struct.pack("<HHIH", 22, valid, 0, 1) + bytes.fromhex("000000001000800000aa00389b71")
+    sound = bytes(60 * rate * size)
+    chunks = b"WAVEfmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I", len(sound)) + sound
+    return b"RIFF" + struct.pack("<I", len(chunks)) + chunks
+
+
+@pytest.mark.parametrize(
+    ("bits", "valid", "seconds"), [(16, 16, 60), (32, 24, 60), (16, 12, 60), (24, 0, 60), (32, 8, 240), (64, 8, 480)]
+)
+def test_samples_are_as_small_as_the_bits_that_an_extensible_wav_calls_valid(
+    bits: int, valid: int, seconds: int
+) -> None:
+    assert length_of(extensible(bits, valid)).seconds in (seconds, seconds + 1)
+
+
+def two_formats(*, odd: bool = False, apart: int = 0) -> bytes:
     """Return a file of a minute whose second format has a hundred times the rate; before it, a chunk that may be odd."""
     data = audio.wav(60)
     second = data[12:24] + (100 * audio.RATE).to_bytes(4, "little") + data[28:36]
-    return data[:36] + (b"junk\x03\0\0\0\0\0\0" if odd else b"") + second + data[36:]
+    between = b"junk\x03\0\0\0\0\0\0" if odd else b"junk" + struct.pack("<I", apart) + bytes(apart)
+    return data[:36] + between + second + data[36:]
 
 
 def twice(kind: bytes) -> bytes:
@@ -215,7 +236,7 @@ def _with_larger_parents(data: bytes, at: int, more: int) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "data", [two_formats(odd=False), two_formats(odd=True), *map(twice, [b"stsd", b"stsz", b"mdhd"])]
+    "data", [two_formats(), two_formats(odd=True), two_formats(apart=70_000), *map(twice, [b"stsd", b"stsz", b"mdhd"])]
 )
 def test_a_file_that_describes_its_sound_twice_is_refused(data: bytes) -> None:
     with pytest.raises(UnreadableAudio, match=r"once|twice"):
