@@ -17,6 +17,8 @@ _KBITS = {
 }
 _STRAY_MAX_BYTES = 64 * 1024
 _ID3_MAX = 64
+_FIRST_FRAMES = 7
+"""So many frames at the beginning are an MP3 to ffmpeg, whatever follows."""
 _FRAME_MAX_BYTES = 4096
 """More than the largest frame, and the header behind it."""
 _HEADER = re.compile(
@@ -27,19 +29,23 @@ _HEADER = re.compile(
 
 
 class _Walk:
-    """The frames found so far, and the bytes between them."""
+    """The frames found so far, and the bytes between them.
 
-    def __init__(self, stray_max_bytes: int) -> None:
+    Behind other bytes, a strict walk looks for a frame that another follows; one that is not strict takes the first, as some
+    decoders do.
+    """
+
+    def __init__(self, stray_max_bytes: int, *, is_strict: bool) -> None:
         self.seconds, self.frames, self.stray_bytes = 0.0, 0, 0
         self._stray_max_bytes = stray_max_bytes
-        self._in_step = False
+        self._in_step, self._is_lax = False, not is_strict
 
     def over(self, window: bytes, end: int) -> int:
         """Walk the frames that begin before `end`, and return where the next one may begin. Raises UnreadableAudio."""
         at = 0
         while at < end:
             frame = frame_of(window[at], window[at + 1], window[at + 2])
-            if frame and (self._in_step or _is_followed(window, at + frame[0])):
+            if frame and (self._in_step or self._is_lax or _is_followed(window, at + frame[0])):
                 at, self.seconds, self.frames, self._in_step = (
                     at + frame[0],
                     self.seconds + frame[1],
@@ -61,15 +67,45 @@ class _Walk:
 
 
 def read_mpeg(file: AudioFile) -> Reading:
-    """Sum the frames. Raises UnreadableAudio if there are none, or too many other bytes."""
-    offset = _behind_id3(file)
-    walk = _Walk(max(_STRAY_MAX_BYTES, file.size_bytes // 20))
+    """Sum the frames. Raises UnreadableAudio if it does not begin with frames, or has too many other bytes.
+
+    If there are other bytes between the frames, decoders differ in which frames they find behind them, so that the length is
+    that of the walk that finds more.
+    """
+    begin = _first_frame(file)
+    stray_max_bytes = max(_STRAY_MAX_BYTES, file.size_bytes // 20)
+    strict = _walked(file, begin, _Walk(stray_max_bytes, is_strict=True))
+    if not strict.stray_bytes:
+        return Reading(None, strict.seconds)
+    lax = _walked(file, begin, _Walk(file.size_bytes, is_strict=False))
+    return Reading(strict.seconds, lax.seconds)
+
+
+def _walked(file: AudioFile, offset: int, walk: _Walk) -> _Walk:
     while len(window := file.at(offset, WINDOW_BYTES)) >= 4:
         is_last = len(window) < WINDOW_BYTES
         offset += walk.over(window, len(window) - 3 if is_last else len(window) - _FRAME_MAX_BYTES)
-    if not walk.frames:
-        raise UnreadableAudio("The file is no MP3 whose frames can be read.")
-    return Reading(None, walk.seconds)
+    return walk
+
+
+def _first_frame(file: AudioFile) -> int:
+    """Return the offset of the first frame, behind tags and zeros. Raises UnreadableAudio if the first frames do not follow one
+    another with one sampling rate: decoders would take the file for another container, or begin with other frames."""
+    offset = _behind_id3(file)
+    while (window := file.at(offset, WINDOW_BYTES)) and not window.strip(b"\0"):
+        offset += len(window)
+    offset += len(window) - len(window.lstrip(b"\0"))
+    at, first = offset, b""
+    for _ in range(_FIRST_FRAMES):
+        head = file.at(at, 4)
+        if first and (len(head) < 4 or head[:3] == b"TAG"):
+            break
+        frame = frame_of(*head[:3]) if len(head) == 4 else None
+        kind = bytes([head[1] & 0xFE, head[2] & 0x0C]) if frame else b""
+        if frame is None or (first and kind != first):
+            raise UnreadableAudio("The file does not begin with MP3 frames of one kind.")
+        at, first = at + frame[0], kind
+    return offset
 
 
 @lru_cache(maxsize=65536)
@@ -100,6 +136,8 @@ def _behind_id3(file: AudioFile) -> int:
         head = file.at(offset, 10)
         if head[:3] != b"ID3" or len(head) < 10:
             return offset
+        if 0xFF in head[3:5] or max(head[6:]) > 0x7F:
+            raise UnreadableAudio("The file has a damaged tag, which some decoders do not skip.")
         size = sum((byte & 0x7F) << shift for byte, shift in zip(head[6:], (21, 14, 7, 0), strict=True))
         offset += 10 + size + (10 if head[5] & 0x10 else 0)
     raise UnreadableAudio("The file has too many tags.")

@@ -106,6 +106,36 @@ def test_a_cover_in_front_of_an_mp3_is_no_sound() -> None:
     assert length_of(audio.mp3(4.8, id3_bytes=300_000)) == AudioLength("mp3", 5)
 
 
+def tag(size_bytes: int, *, version: int = 4, bit: int = 0) -> bytes:
+    return b"ID3" + bytes([version, 0, 0, *(size_bytes >> shift & 0x7F | bit for shift in (21, 14, 7, 0))])
+
+
+@pytest.mark.parametrize("damage", [{"version": 0xFF}, {"bit": 0x80}])
+def test_a_damaged_tag_hides_no_sound(damage: dict[str, int]) -> None:
+    hidden = audio.mp3(60)
+    assert length_of(tag(len(hidden)) + hidden + audio.mp3(1)).seconds == 2
+    with pytest.raises(UnreadableAudio, match="damaged tag"):
+        length_of(tag(len(hidden), **damage) + hidden + audio.mp3(1))
+
+
+@pytest.mark.parametrize("other", [audio.flac(60), audio.opus(60), b"\xff\xf1\x6c\x40\x01\x7f\xfc" * 500])
+def test_another_container_behind_a_tag_is_no_mp3(other: bytes) -> None:
+    with pytest.raises(UnreadableAudio, match="MP3"):
+        length_of(tag(0) + other[:60_000] + audio.mp3(2))
+
+
+def test_frames_of_several_kinds_at_the_beginning_are_refused() -> None:
+    other = b"\xff\xfb\xe0\x00" + bytes(1040)
+    with pytest.raises(UnreadableAudio, match="one kind"):
+        length_of(other + audio.mp3(60))
+    assert length_of(audio.mp3(1) + other * 40).seconds in (2, 3)
+
+
+def test_mp3_frames_between_other_bytes_count_as_decoders_find_them() -> None:
+    frame = b"\xff\xe3\x18\xc4" + bytes(68)  # 72 ms
+    assert length_of(frame * 10 + (b"\0" + frame) * 800).seconds == math.ceil(810 * 0.072)
+
+
 def test_vorbis_is_believed_between_its_shortest_and_its_longest_blocks() -> None:
     assert length_of(audio.vorbis(1000, granule=480_000)).seconds == 10
     lying = length_of(audio.vorbis(1000, granule=48))
