@@ -15,6 +15,7 @@ _SEGMENT, _INFO, _TRACKS, _TRACK, _AUDIO = 0x18538067, 0x1549A966, 0x1654AE6B, 0
 _CLUSTER, _GROUP = 0x1F43B675, 0xA0
 _INSIDE = {_SEGMENT, _INFO, _TRACKS, _TRACK, _AUDIO, _CLUSTER, _GROUP}
 _SCALE, _DURATION, _NUMBER, _TYPE, _CODEC, _PRIVATE = 0x2AD7B1, 0x4489, 0xD7, 0x83, 0x86, 0x63A2
+_ENCODINGS = 0x6D80
 _TIME, _SIMPLE_BLOCK, _BLOCK = 0xE7, 0xA3, 0xA1
 _CLUSTER_ID = _CLUSTER.to_bytes(4, "big")
 _SOUND = 2
@@ -39,7 +40,7 @@ class _Walk:
         if element == _TRACK:
             self.tracks.append({})
             check_tracks(len(self.tracks))
-        elif element in (_NUMBER, _TYPE, _CODEC, _PRIVATE) and self.tracks:
+        elif element in (_NUMBER, _TYPE, _CODEC, _PRIVATE, _ENCODINGS) and self.tracks:
             self.tracks[-1][element] = file.at(offset, min(size, 256))
         elif element == _SCALE:
             self.scale_ns = _whole(file.at(offset, min(size, 8)))
@@ -146,11 +147,13 @@ def _unknown_size(element: int, head_bytes: int) -> int:
 
 
 def _sounds(tracks: list[dict[int, bytes]]) -> dict[int, bytes]:
-    """Map the numbers of the audio tracks to their codecs; exactly one track, with a supported codec, is accepted."""
-    found = {
-        _whole(track.get(_NUMBER, b"")): track.get(_CODEC, b"").rstrip(b"\0") for track in tracks if _is_sound(track)
-    }
-    return found if len(found) == 1 and set(found.values()) <= {b"A_OPUS", b"A_VORBIS"} else {}
+    """Map the number of the audio track to its codec; exactly one track, with a supported codec, is accepted. One whose packets
+    are compressed or encrypted is not."""
+    sounds = [track for track in tracks if _is_sound(track)]
+    if len(sounds) != 1 or _ENCODINGS in sounds[0]:
+        return {}
+    found = {_whole(sounds[0].get(_NUMBER, b"")): sounds[0].get(_CODEC, b"").rstrip(b"\0")}
+    return found if set(found.values()) <= {b"A_OPUS", b"A_VORBIS"} else {}
 
 
 def _is_sound(track: dict[int, bytes]) -> bool:

@@ -201,6 +201,31 @@ def test_webm_clusters_in_an_element_that_passes_its_parents_end_are_not_overloo
             length_of(file)
 
 
+def element(number: bytes, content: bytes) -> bytes:
+    return number + (len(content) | 1 << 28).to_bytes(4, "big") + content
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        element(b"\x6d\x80", element(b"\x62\x40", element(b"\x50\x34", element(b"\x42\x54", b"\3")))),
+        element(b"\xae", element(b"\xd7", b"\1") + element(b"\x83", b"\2") + element(b"\x86", b"A_OPUS")),
+    ],
+)
+def test_a_webm_track_with_compressed_packets_or_beside_another_is_refused(more: bytes) -> None:
+    track = element(b"\xd7", b"\1") + element(b"\x83", b"\2") + element(b"\x86", b"A_OPUS")
+    data = audio.webm(2)
+    tracks, clusters = data.index(b"\x16\x54\xae\x6b"), data.index(b"\x1f\x43\xb6\x75")
+
+    def length(content: bytes) -> AudioLength:
+        head = data[:tracks] + element(b"\x16\x54\xae\x6b", content)
+        return length_of(head + data[clusters:])
+
+    assert length(element(b"\xae", track)).seconds == 2
+    with pytest.raises(UnreadableAudio, match="one track"):
+        length(element(b"\xae", track + more) if more[0] == 0x6D else element(b"\xae", track) + more)
+
+
 def checked(page: bytes) -> bytes:
     """Return an Ogg page with its checksum (RFC 3533 section 6)."""
     value = 0
