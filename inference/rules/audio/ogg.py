@@ -11,6 +11,9 @@ _PAGE_BYTES = 27
 _PAGE_MAX_BYTES = _PAGE_BYTES + 255 + 255 * 255
 _CAPTURE = b"OggS"
 _GAPS_MAX = 1000
+_HEADS = (b"OpusHead", b"\x01vorbis")
+_OTHER_SOUND = (b"\x7fFLAC", b"fLaC\0", b"Speex   ", b"CELT    ", b"\x01audio\0\0\0", b"\x01Direct Show")
+"""The first packets of other codecs of sound."""
 _REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
@@ -57,14 +60,14 @@ def vorbis_blocks(head: bytes) -> tuple[float, float] | None:
 
 def read_ogg(file: AudioFile) -> Reading:
     """Walk the pages. Raises UnreadableAudio if no track is Opus or Vorbis."""
-    tracks: dict[bytes, _Track] = {}
+    tracks, current = list[_Track](), dict[bytes, _Track]()
     packets = 0
     for page, sizes, content in _pages(file):
         packets += len(sizes) + 1
         check_count(packets)
-        _add_page(tracks, page, sizes, content)
+        _add_page(tracks, current, page, sizes, content)
         check_tracks(len(tracks))
-    sounds = [track for track in tracks.values() if track.is_opus or track.is_vorbis]
+    sounds = [track for track in tracks if track.is_opus or track.is_vorbis]
     if not sounds:
         raise UnreadableAudio("An Ogg file must hold Opus or Vorbis.")
     least, most = (sum(ends) for ends in zip(*(track.range for track in sounds), strict=True))
@@ -110,14 +113,20 @@ def _has_checksum(page: bytes) -> bool:
     return int(f"{reverse:032b}"[::-1], 2) == int.from_bytes(page[22:26], "little")
 
 
-def _add_page(tracks: dict[bytes, _Track], page: bytes, sizes: bytes, content: bytes) -> None:
-    """Add every packet that starts on a page to its track."""
+def _add_page(tracks: list[_Track], current: dict[bytes, _Track], page: bytes, sizes: bytes, content: bytes) -> None:
+    """Add every packet that starts on a page to its track. A codec's header on a first page begins another track, also where
+    one of the same serial number came before. Raises UnreadableAudio for the header of another codec."""
     serial, begins, at = page[14:18], not page[5] & 1, 0
-    track = tracks.get(serial)
+    track = current.get(serial)
+    if content.startswith(_OTHER_SOUND):
+        raise UnreadableAudio("An Ogg file must hold Opus or Vorbis.")
+    if track is not None and page[5] & 2 and content.startswith(_HEADS):
+        track = None
     for size in sizes:
         if begins:
             if track is None:
-                track = tracks[serial] = _Track(content[at : at + min(size, 30)])
+                track = current[serial] = _Track(content[at : at + min(size, 30)])
+                tracks.append(track)
             track.add(content[at : at + min(size, 2)])
         begins = size < 255
         at += size

@@ -146,6 +146,21 @@ def test_vorbis_is_believed_between_its_shortest_and_its_longest_blocks() -> Non
     assert lying.seconds == math.ceil(1000 * 1024 / 48000)
 
 
+def test_chained_ogg_streams_of_one_number_count_by_their_own_heads() -> None:
+    short = audio.vorbis(1000, granule=480_000)
+    slow = bytes([*short]).replace((48_000).to_bytes(4, "little"), (8_000).to_bytes(4, "little"))
+    assert length_of(slow).seconds == 60
+    assert length_of(short + slow).seconds == 70
+    assert length_of(audio.opus(20) + audio.opus(30)).seconds in (50, 51)
+
+
+@pytest.mark.parametrize("head", [b"\x7fFLAC", b"Speex   "])
+def test_an_ogg_file_with_sound_of_another_codec_is_refused(head: bytes) -> None:
+    page = b"OggS\0\2" + bytes(8) + b"\x09\0\0\0" + bytes(8) + b"\1\x1e" + head.ljust(30, b"\0")
+    with pytest.raises(UnreadableAudio, match="Opus or Vorbis"):
+        length_of(page + audio.opus(5))
+
+
 @pytest.mark.parametrize(
     "data",
     [
