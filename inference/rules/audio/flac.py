@@ -23,6 +23,11 @@ def read_flac(file: AudioFile) -> Reading:
     tag = read_tag(file, _STREAMINFO_END)
     if not tag.samplerate:
         raise UnreadableAudio("The FLAC header has no sample rate.")
+    return Reading(tag.duration or None, frame_seconds(file, tag.samplerate))
+
+
+def frame_seconds(file: AudioFile, header_hertz: int) -> float:
+    """Return the length of all frames in a file. Raises UnreadableAudio if there are too many."""
     seconds, candidates, offset = 0.0, 0, 0
     while len(window := file.at(offset, WINDOW_BYTES)) > _HEAD_MAX_BYTES:
         most = len(window) if len(window) < WINDOW_BYTES else len(window) - _HEAD_MAX_BYTES
@@ -30,10 +35,10 @@ def read_flac(file: AudioFile) -> Reading:
             if match.start() < most:
                 candidates += 1
                 samples, hertz = _frame_of(window[match.start() : match.start() + _HEAD_MAX_BYTES])
-                seconds += samples / min(hertz or tag.samplerate, tag.samplerate)
+                seconds += samples / min(hertz or header_hertz, header_hertz)
         check_count(candidates * 4)
         offset += most
-    return Reading(tag.duration or None, seconds)
+    return seconds
 
 
 def _frame_of(head: bytes) -> tuple[int, int]:

@@ -1,9 +1,11 @@
 """MP4 and M4A: a track's header claims a length, which the sample tables confirm or refute (ISO/IEC 14496-12)."""
 
+import re
 from collections.abc import Iterator
 
+from inference.rules.audio.flac import frame_seconds
 from inference.rules.audio.reading import Reading, UnreadableAudio, check_count, check_tracks
-from inference.rules.audio.source import AudioFile
+from inference.rules.audio.source import READ_MAX_BYTES, AudioFile
 
 _FRAMES = {b"mp4a": 1024, b"alac": 4096, b"Opus": 960, b".mp3": 1152, b"fLaC": 4096}
 """Samples per frame, by codec."""
@@ -11,17 +13,21 @@ _INSIDE = {b"moov", b"trak", b"mdia", b"minf", b"stbl", b"moof", b"traf"}
 _ONCE = {b"stsd": b"stsd", b"stsz": b"stsz", b"stz2": b"stsz", b"mdhd": b"mdhd"}
 """The boxes that a track's length follows from. It has one of each; `stz2` is a form of `stsz`."""
 _DESCRIBING = {b"hdlr", *_ONCE}
+_CONTENT_MAX_BYTES = 64 * 1024
+_TABLE = re.compile(rb"[\0\1][\0-\xff]{3}(?:stsd|stsz|stz2|trun|cmov)")
+_TABLE_BYTES = 8
+"""The size and the type of a table or of compressed boxes, in a file of less than 32 MiB."""
 
 
 class _Track:
     """The tables' content about one track."""
 
     def __init__(self) -> None:
-        self.is_sound = False
+        self.is_sound = self.has_several_forms = False
         self.frames = 0
         self.claimed = 0.0
         self.frame_seconds = 0.0
-        self.codec = b""
+        self.codec, self.hertz = b"", 0
         self._described: set[bytes] = set()
 
     def check_once(self, kind: bytes) -> None:
@@ -36,7 +42,7 @@ class _Track:
 def read_mp4(file: AudioFile) -> Reading:
     """Count the samples of every audio track, including fragments. Raises UnreadableAudio if there is none."""
     tracks, fragments = list[_Track](), 0
-    for counted, (kind, offset, size) in enumerate(_boxes(file)):
+    for counted, (kind, offset, size, is_outside) in enumerate(_boxes(file)):
         check_count(counted)
         if kind == b"trak":
             tracks.append(_Track())
@@ -45,20 +51,26 @@ def read_mp4(file: AudioFile) -> Reading:
             fragments += int.from_bytes(file.at(offset + 4, 4), "big")
         elif tracks and kind in _DESCRIBING:
             tracks[-1].check_once(kind)
-            _note(tracks[-1], kind, file.at(offset, min(size, 256)))
+            _note(tracks[-1], kind, file.at(offset, min(size, _CONTENT_MAX_BYTES if kind == b"stsd" else 256)))
+        if kind not in _INSIDE and not (kind == b"mdat" and is_outside):
+            _refuse_hidden(file, kind, offset, size)
     sounds = [track for track in tracks if track.is_sound and track.frame_seconds]
     if not sounds:
         raise UnreadableAudio("The MP4 file has no track of AAC, ALAC, Opus, MP3 or FLAC.")
+    if any(track.has_several_forms for track in sounds):
+        raise UnreadableAudio("A track of the MP4 file is described twice.")
     least = max(track.frames * track.frame_seconds for track in sounds)
     fragmented = fragments * max(track.frame_seconds for track in sounds) if len(tracks) == 1 else 0.0
     if fragments and not fragmented:
         raise UnreadableAudio("A fragmented MP4 file must have one track.")
-    return Reading(max(track.claimed for track in sounds), least + fragmented)
+    scanned = max((frame_seconds(file, track.hertz) for track in sounds if track.codec == b"fLaC"), default=0.0)
+    return Reading(max(track.claimed for track in sounds), max(least + fragmented, scanned))
 
 
-def _boxes(file: AudioFile) -> Iterator[tuple[bytes, int, int]]:
-    """Yield type, offset and size of the content of every box, in order, containers before their content."""
-    offset = 0
+def _boxes(file: AudioFile) -> Iterator[tuple[bytes, int, int, bool]]:
+    """Yield every box in order, containers before their content: its type, offset and size of its content, and whether it is in no
+    other box. What follows a box without a valid size is one without a type."""
+    offset = end = 0
     while len(head := file.at(offset, 16)) >= 8:
         size, kind, skip = int.from_bytes(head[:4], "big"), head[4:8], 8
         if size == 1 and len(head) == 16:
@@ -66,9 +78,27 @@ def _boxes(file: AudioFile) -> Iterator[tuple[bytes, int, int]]:
         elif size == 0:
             size = file.size_bytes - offset
         if size < skip:
+            yield b"", offset, file.size_bytes - offset, False
             return
-        yield kind, offset + skip, size - skip
+        yield kind, offset + skip, size - skip, offset >= end
+        if kind in _INSIDE:
+            end = max(end, offset + size)
         offset += skip if kind in _INSIDE else size
+
+
+def _refuse_hidden(file: AudioFile, kind: bytes, offset: int, size: int) -> None:
+    """Raise UnreadableAudio for the beginning of a table in a box that should have none, and for compressed boxes: some
+    decoders look into more boxes, or end a box where the one around it ends."""
+    if kind == b"cmov":
+        raise UnreadableAudio("The MP4 file is damaged.")
+    end = min(offset + size, file.size_bytes)
+    while offset < end:
+        window = file.at(offset, min(end - offset, READ_MAX_BYTES))
+        if _TABLE.search(window):
+            raise UnreadableAudio("The MP4 file is damaged.")
+        if offset + len(window) >= end or len(window) < _TABLE_BYTES:
+            return
+        offset += len(window) - _TABLE_BYTES + 1
 
 
 def _note(track: _Track, kind: bytes, content: bytes) -> None:
@@ -76,9 +106,10 @@ def _note(track: _Track, kind: bytes, content: bytes) -> None:
     if kind == b"hdlr":
         track.is_sound = content[8:12] == b"soun"
     elif kind == b"stsd":
+        track.has_several_forms = content[4:8] != b"\0\0\0\1" or content.count(b"esds") > 1
         track.codec = content[12:16]
-        rate = _aac_rate(content) or int.from_bytes(content[40:42], "big")
-        track.frame_seconds = _FRAMES.get(track.codec, 0) / rate if rate else 0.0
+        samples, track.hertz = _frame_of(track.codec, content)
+        track.frame_seconds = samples / track.hertz if track.hertz else 0.0
     elif kind in (b"stsz", b"stz2"):
         track.frames = int.from_bytes(content[8:12], "big")
     elif kind == b"mdhd" and content:
@@ -89,7 +120,34 @@ def _note(track: _Track, kind: bytes, content: bytes) -> None:
         track.claimed = int.from_bytes(length, "big") / scale if is_known else 0.0
 
 
+def _frame_of(codec: bytes, content: bytes) -> tuple[int, int]:
+    """Return the samples of a frame and their rate. The sample entry's own rate, in 16 bits, is only used for a codec without
+    another."""
+    samples, hertz = _FRAMES.get(codec, 0), int.from_bytes(content[40:42], "big")
+    if codec == b"Opus":
+        return samples, 48_000
+    if codec == b"alac":
+        cookies = [
+            content[at + 8 : at + 32] for at in _all(b"alac", content) if at > 12 and content[at - 4 : at] != b"frma"
+        ]
+        frames = [(int.from_bytes(at[:4], "big"), int.from_bytes(at[20:24], "big")) for at in cookies if len(at) == 24]
+        return (max(frames)[0], min(hertz for _, hertz in frames)) if frames else (samples, hertz)
+    if codec == b"fLaC":
+        infos = [int.from_bytes(content[at + 22 : at + 25], "big") >> 4 for at in _all(b"dfLa", content)]
+        return samples, min(infos, default=hertz)
+    return samples, _aac_rate(content) or hertz
+
+
+def _all(kind: bytes, content: bytes) -> Iterator[int]:
+    """Yield every offset of a box's type in a content."""
+    at = content.find(kind)
+    while at >= 0:
+        yield at
+        at = content.find(kind, at + 1)
+
+
 _AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350)
+_ESCAPE = 31
 _DESCRIPTORS = {3: 3, 4: 13}
 """Descriptors that contain others, with the size of their own fields: ES_Descriptor and DecoderConfigDescriptor."""
 
@@ -106,6 +164,8 @@ def _aac_rate(content: bytes) -> int:
         at += 1
         if tag == 5:
             told = int.from_bytes(content[at : at + 5].ljust(5, b"\0"), "big")
+            if told >> 35 == _ESCAPE:  # six more bits tell the kind of sound
+                told = int.from_bytes(content[at : at + 6].ljust(6, b"\0"), "big") >> 2
             index = told >> 31 & 15
             return told >> 7 & 0xFFFFFF if index == 15 else _AAC_RATES[index] if index < 13 else 0
         at += _DESCRIPTORS.get(tag, len(content))

@@ -313,6 +313,68 @@ def test_a_file_that_describes_its_sound_twice_is_refused(data: bytes) -> None:
         length_of(data)
 
 
+ESDS = b"\0\0\0\x27esds"
+
+
+def test_an_mp4_track_with_two_descriptors_or_entries_is_refused() -> None:
+    data = audio.m4a(60)
+    at = data.index(ESDS)
+    entries = data.index(b"stsd") + 11
+    for double in (
+        data[:at] + data[at : at + 39].replace(b"\x14\x08", b"\x10\x08") + data[at:],
+        data[:entries] + b"\2" + data[entries + 1 :],
+    ):
+        with pytest.raises(UnreadableAudio, match="twice"):
+            length_of(mp4_of(double, data))
+
+
+def mp4_of(data: bytes, before: bytes) -> bytes:
+    """Return a file whose description of its sound has grown, with the sizes of the boxes around it."""
+    more = len(data) - len(before)
+    sizes = bytearray(data)
+    for box in (b"moov", b"trak", b"mdia", b"minf", b"stbl", b"stsd", b"mp4a"):
+        start = data.index(box) - 4
+        sizes[start : start + 4] = (int.from_bytes(data[start : start + 4], "big") + more).to_bytes(4, "big")
+    return bytes(sizes)
+
+
+def test_an_mp4_descriptor_behind_other_boxes_is_found() -> None:
+    data = audio.m4a(60, claims=1, entry_rate=65_535)
+    between = b"\0\0\1\x08free" + bytes(256)
+    assert length_of(mp4_of(data.replace(ESDS, between + ESDS), data)).seconds in (60, 61)
+
+
+def test_an_mp4_descriptor_of_a_rare_kind_of_aac_tells_its_rate() -> None:
+    data = audio.m4a(60, claims=1).replace(b"\x05\x02\x14\x08", b"\x05\x02\xf8\xf6")  # ELD of 8 kHz
+    assert length_of(data).seconds in (120, 121)
+
+
+def test_alac_and_flac_in_mp4_count_by_their_own_blocks_and_rates() -> None:
+    data = audio.m4a(60, claims=1, codec=b"alac", entry_rate=65_535)
+    frames = math.ceil(60 * audio.RATE / 1024)
+    cookie = b"\0\0\0\x24alac" + struct.pack(">II6xHIII", 0, 16_384, 0, 0, 0, 8_000) + b"\0\0\0"
+    at = data.index(ESDS)
+    assert length_of(data[:at] + cookie + data[at + 39 :]).seconds == math.ceil(frames * 16_384 / 8_000)
+    flac = audio.flac(3600, block=60_000)
+    box = b"\0\0\0\x27dfLa" + bytes(4) + flac[4:31]
+    data = audio.m4a(1, codec=b"fLaC", entry_rate=65_535)
+    at = data.index(ESDS)
+    assert length_of(data[:at] + box + data[at + 39 :] + flac[42:]).seconds == 3600
+
+
+@pytest.mark.parametrize("kind", [b"udta", b"free", b"cmov", b""])
+def test_an_mp4_track_where_only_some_decoders_look_is_refused(kind: bytes) -> None:
+    data, hidden = audio.m4a(1), audio.m4a(60)
+    track = hidden[hidden.index(b"trak") - 4 : hidden.index(b"mdat") - 4]
+    shell = struct.pack(">I", 8 + len(track)) + kind if kind else b"\0\0\0\4free"
+    end = data.index(b"mdat") - 4
+    moov = data.index(b"moov") - 4
+    grown = struct.pack(">I", end - moov + len(shell + track)) + data[moov + 4 : end] + shell + track
+    with pytest.raises(UnreadableAudio, match="damaged"):
+        length_of(data[:moov] + grown + data[end:])
+    assert length_of(data[:moov] + data[moov:end] + data[end:] + bytes(100)).seconds == 1
+
+
 def test_a_chunk_of_odd_size_before_the_sound_is_no_second_format() -> None:
     data = audio.wav(60)
     assert length_of(data[:12] + b"junk\x03\0\0\0\0\0\0\0" + data[12:]).seconds in (60, 61)
