@@ -4,7 +4,7 @@ A browser's recorder writes no duration, so the blocks count: their timestamps, 
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from inference.rules.audio.ogg import vorbis_blocks
 from inference.rules.audio.opus import PACKET_MAX_SECONDS, packet_seconds
@@ -20,6 +20,8 @@ _TIME, _SIMPLE_BLOCK, _BLOCK = 0xE7, 0xA3, 0xA1
 _CLUSTER_ID = _CLUSTER.to_bytes(4, "big")
 _SOUND = 2
 _LACING = 0x06
+_BLOCK_MIN_BYTES = 6
+"""A block of one track below 128, with the two bytes that tell an Opus packet's length."""
 _HEAD_BYTES = 12
 """The maximum size of an element's id and size, and enough of a block to measure it."""
 
@@ -66,11 +68,41 @@ class _Walk:
         if codec == b"A_OPUS":
             self.opus_seconds += frames * PACKET_MAX_SECONDS if laced else packet_seconds(head[at + 3 : at + 5])
 
+    def take_run(self, window: bytes, at: int, end: int, after: int) -> tuple[int, int]:
+        """Record the usual blocks from an offset on that begin before `end` and are over by `after`: they are nearly all elements
+        of a file. Return the offset behind them and their number."""
+        short = ((0x80 | track, codec == b"A_OPUS") for track, codec in self.sounds.items() if track < 0x80)
+        number, is_opus = next(short, (-1, False))
+        blocks = 0
+        while at + 2 < end and window[at] == _SIMPLE_BLOCK:
+            first = window[at + 1]
+            if first & 0x80:
+                size, begin = first & 0x7F, at + 2
+            elif first & 0x40:
+                size, begin = (first & 0x3F) << 8 | window[at + 2], at + 3
+            else:
+                size, begin = _vint(window, at + 1, keep_marker=False)
+            if not begin or size < _BLOCK_MIN_BYTES or begin + size > after:
+                break
+            if window[begin] == number and not window[begin + 3] & _LACING:
+                time = window[begin + 1] << 8 | window[begin + 2]
+                last = self.cluster + (time if time < 0x8000 else time - 0x10000)
+                if last > self.last:
+                    self.last = last
+                self.packets += 1
+                if is_opus:
+                    self.opus_seconds += packet_seconds(window[begin + 4 : begin + 6])
+            else:
+                self.take_block(window[begin : begin + min(size, _HEAD_BYTES)])
+            at = begin + size
+            blocks += 1
+        return at, blocks
+
 
 def read_webm(file: AudioFile) -> Reading:
     """Walk the file. Raises UnreadableAudio if no track is Opus or Vorbis."""
     walk = _Walk()
-    for element, offset, size, head in _elements(file):
+    for element, offset, size, head in _elements(file, walk.take_run):
         if element in (_SIMPLE_BLOCK, _BLOCK):
             walk.take_block(head)
         else:
@@ -85,8 +117,11 @@ def read_webm(file: AudioFile) -> Reading:
     return Reading(claimed or None, walk.packets * shortest, walk.packets * longest)
 
 
-def _elements(file: AudioFile) -> Iterator[tuple[int, int, int, bytes]]:
-    """Yield id, offset, size and first bytes of every element, in order. An element of unknown size is descended into.
+def _elements(
+    file: AudioFile, take_run: Callable[[bytes, int, int, int], tuple[int, int]]
+) -> Iterator[tuple[int, int, int, bytes]]:
+    """Yield id, offset, size and first bytes of every element, in order, except for the blocks that `take_run` takes. An element
+    of unknown size is descended into.
 
     Raises UnreadableAudio for an element that ends behind the one that it is in, or behind the file if a cluster follows its
     beginning: some decoders then look for the next cluster.
@@ -97,13 +132,16 @@ def _elements(file: AudioFile) -> Iterator[tuple[int, int, int, bytes]]:
         window = file.at(offset, WINDOW_BYTES)
         at, end = 0, len(window) - (2 * _HEAD_BYTES if len(window) == WINDOW_BYTES else 0)
         while at < end:
-            element, size, begin = _simple_block(window, at) or _element(window, at)
-            count += 1
-            check_count(count)
-            yield element, offset + begin, size, window[begin : begin + min(size, _HEAD_BYTES)]
-            begin_of_last, end_of_last = offset + begin, offset + begin + size
             while ends and ends[-1] <= offset + at:
                 ends.pop()
+            at, blocks = take_run(window, at, end, min([len(window), *(last - offset for last in ends[-1:])]))
+            count += blocks + 1
+            check_count(count)
+            if blocks:
+                continue
+            element, size, begin = _element(window, at)
+            yield element, offset + begin, size, window[begin : begin + min(size, _HEAD_BYTES)]
+            begin_of_last, end_of_last = offset + begin, offset + begin + size
             if element not in _INSIDE:
                 if ends and ends[-1] < end_of_last <= file.size_bytes:
                     raise UnreadableAudio("The WebM file is damaged.")
@@ -121,15 +159,6 @@ def _refuse_cluster_behind(file: AudioFile, offset: int) -> None:
         if _CLUSTER_ID in window:
             raise UnreadableAudio("The WebM file is damaged.")
         offset += len(window) - len(_CLUSTER_ID) + 1
-
-
-def _simple_block(window: bytes, at: int) -> tuple[int, int, int] | None:
-    """Return id, size and content's offset of a usual block, None for anything else: blocks are nearly all elements."""
-    if window[at] != _SIMPLE_BLOCK or at + 2 >= len(window) or window[at + 1] < 0x40:
-        return None
-    if window[at + 1] & 0x80:
-        return _SIMPLE_BLOCK, window[at + 1] & 0x7F, at + 2
-    return _SIMPLE_BLOCK, (window[at + 1] & 0x3F) << 8 | window[at + 2], at + 3
 
 
 def _element(window: bytes, at: int) -> tuple[int, int, int]:

@@ -457,6 +457,21 @@ def test_the_longest_files_that_people_send_are_measured() -> None:
     assert length_of(frame * (25 * 1024 * 1024 // len(frame))) == AudioLength("mp3", 6554)
 
 
+def test_the_blocks_of_a_long_webm_take_few_steps() -> None:
+    stored = Stored(audio.webm(600))
+    calls = calls_during(lambda: read_length(stored, stopped)).total()
+    assert calls < 12 * 600 * 50  # for each block of 20 ms, so that hours of it are measured within the bound
+
+
+@pytest.mark.parametrize("number", [b"\x81", b"\xfe", b"\xc8"])
+def test_only_blocks_of_the_sound_track_count(number: bytes) -> None:
+    data = audio.webm(3)
+    other = element(b"\xa3", number + b"\0\0\x80\x08" + bytes(30)) * 100
+    more = element(b"\xa3", b"\x40\x01\0\0\x80\x08" + bytes(30)) * 100  # a long form of the same number
+    assert length_of(data + other).seconds == (5 if number == b"\x81" else 3)
+    assert length_of(data + more).seconds == 5
+
+
 @pytest.mark.parametrize(
     ("head", "seconds"),
     [
