@@ -7,6 +7,7 @@ threads and pools.
 
 import asyncio
 import logging
+import time
 from typing import Any
 
 from django.db import connections
@@ -18,6 +19,7 @@ from gateway.core.api.background import spawn
 from gateway.core.api.draining import drain_of_loop
 from gateway.core.api.per_loop import PerLoop
 from gateway.core.database.history import History, histories
+from gateway.core.database.pooler import is_refused_since
 from gateway.core.database.sessions import check_async
 
 log = logging.getLogger("gateway.health")
@@ -54,6 +56,12 @@ def _status(*, is_ready: bool) -> JsonResponse:
 
 class _Connection(AsyncConnection[Any]):
     history: History | None = None
+    opened_at: float  # of the monotonic clock
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether this process knows by now of a newer copy of the database, or that the pooler shares sessions."""
+        return histories.is_outdated(self.history) or is_refused_since(self.opened_at)
 
     async def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
         return await super().wait(gen, *args, **{"timeout": ANSWER_SECONDS, **options})
@@ -93,7 +101,7 @@ class Probe:
 
     async def _answer(self) -> bool:
         histories.refresh()
-        if self._connection is not None and histories.is_outdated(self._connection.history):
+        if self._connection is not None and self._connection.is_outdated:
             await self.close()
         if self._connection is None:
             self._connection = await _connect()
@@ -113,8 +121,9 @@ _probes = PerLoop(Probe)
 
 
 async def _connect() -> _Connection:
-    parameters = _parameters()
+    parameters, opened_at = _parameters(), time.monotonic()
     connection = await _Connection.connect(**parameters)
+    connection.opened_at = opened_at
     try:
         connection.history = await check_async(connection, parameters)
     except BaseException:

@@ -53,6 +53,23 @@ def test_calls_are_served_in_session_mode_and_refused_while_it_is_another(stage:
     assert audit.findings() == []
 
 
+def test_a_mode_that_changes_under_open_connections_is_refused_in_health_too(stage: Stage) -> None:
+    alias, payer = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
+    with PgBouncer("session") as bouncer, gateway_process(DATABASE_URL=bouncer.url) as (origin, _):
+        payer.origin = origin
+        eventually(lambda: payer.post(chat(alias)).status_code == 200)
+        assert health(origin) == 200
+
+        bouncer.reload("transaction")
+        with ThreadPoolExecutor(8) as threads:
+            eventually(lambda: 503 in threads.map(lambda _: payer.post(chat(alias)).status_code, range(8)), seconds=60)
+        eventually(lambda: health(origin) == 503, seconds=60)
+
+        bouncer.reload("session")
+        eventually(lambda: health(origin) == 200, seconds=60)
+        eventually(lambda: payer.post(chat(alias)).status_code == 200, seconds=60)
+
+
 def health(origin: str) -> int:
     return httpx.get(f"{origin}/healthz", timeout=30).status_code
 

@@ -31,7 +31,7 @@ pool_mode = {mode}
 
 
 class PgBouncer:
-    """One process, as a context manager. `restart` changes its mode on the same port."""
+    """One process, as a context manager. `restart` and `reload` change its mode on the same port."""
 
     def __init__(self, mode: str, *, size: int = 40) -> None:
         program = shutil.which("pgbouncer", path="/usr/sbin:/usr/bin:/usr/local/bin")
@@ -67,6 +67,13 @@ class PgBouncer:
         self.__exit__()
         self._mode = mode
         self.__enter__()
+
+    def reload(self, mode: str) -> None:
+        """Go on in another mode with the same connections, as an operator's RELOAD does."""
+        assert self._process is not None
+        self._mode = mode
+        self._write()
+        self._process.send_signal(signal.SIGHUP)
 
     def _write(self) -> Path:
         at = connection.settings_dict

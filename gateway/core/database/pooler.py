@@ -5,6 +5,7 @@ session, which lacks what the gateway relies on: prepared statements, the parame
 which `prepare` runs.
 """
 
+import time
 from threading import Lock
 from typing import Any
 
@@ -18,16 +19,29 @@ ANSWER_SECONDS = 2.0
 _turn = Lock()
 """For one check at a time: several that each have one of the pooler's last sessions would wait for each other's."""
 
+_refused_at: float | None = None
+
 
 def refuse_shared_sessions(parameters: dict[str, Any]) -> None:
     """Raise SharedSessions if connections with these parameters share sessions.
 
     Call it if the server's process is not the one that the connection's start named: then there is a pooler.
     """
+    global _refused_at  # noqa: PLW0603 - one pooler for the whole process
     with _turn:
         are_shared = _are_shared(parameters)
     if are_shared:
+        _refused_at = time.monotonic()
         raise SharedSessions("the connection pooler is not in session mode; set pool_mode = session (PgBouncer)")
+
+
+def is_refused_since(moment: float) -> bool:
+    """Return whether any connection of this process was refused after a moment of the monotonic clock.
+
+    A pooler that changes its mode while it runs keeps its connections: one from before may work by chance, and is not checked
+    again.
+    """
+    return _refused_at is not None and _refused_at > moment
 
 
 def _are_shared(parameters: dict[str, Any]) -> bool:
