@@ -1,7 +1,7 @@
 """Starts up and shuts down a server process.
 
-Under a server that sends no lifespan events (daphne), everything is opened at first use instead, and only workers read
-the journals of dead processes.
+Under a server that sends no lifespan events (daphne), everything is opened at first use instead, only workers read
+the journals of dead processes, and only a call or a health check notices a failover.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Any
 
 from accounts.operations.keyring import keyring
 from gateway.core.api.background import drain
-from gateway.core.database import DatabaseRefused, close_pool, open_pool
+from gateway.core.database import DatabaseRefused, close_pool, open_pool, watch_pool
 from gateway.core.outbound.client import client, close_client
 from gateway.core.outbound.sockets import close_socket_session
 from gateway.health import close_probe
@@ -43,8 +43,8 @@ class Lifespan:
     """Implements ASGI's lifespan protocol."""
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        """Open on start-up, drain and close on shutdown. In between, read the journals of dead processes."""
-        reader = JournalReader()
+        """Open on start-up, drain and close on shutdown. In between, read the journals of dead processes and watch the pool."""
+        reader, watch = JournalReader(), None
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
@@ -54,9 +54,12 @@ class Lifespan:
                     await send({"type": "lifespan.startup.failed", "message": f"The database is not used: {refusal}"})
                     return
                 reader.start()
+                watch = asyncio.create_task(watch_pool())
                 await send({"type": "lifespan.startup.complete"})
             else:
                 reader.stop()
+                if watch is not None:
+                    watch.cancel()
                 await stop()
                 await send({"type": "lifespan.shutdown.complete"})
                 return

@@ -77,16 +77,18 @@ def receipt(caller: Caller, alias: str) -> tuple[str, str, int]:
 def test_a_failover_that_loses_commits(pair: Replicated, upstream: FakeUpstream, tmp_path: Path) -> None:
     upstream.reset()
     with ExitStack() as nodes:
-        one, other = (nodes.enter_context(Node(pair, tmp_path / name)) for name in ("one", "other"))
+        one, other, idle = (nodes.enter_context(Node(pair, tmp_path / name)) for name in ("one", "other", "idle"))
         stage = Stage(one.base_url, upstream, API_KEY)
-        alias, payers = stage.model("small-1", max_output_tokens=20), [stage.caller(balance=100_000) for _ in range(3)]
-        payers[1].origin = other.base_url
+        alias, payers = stage.model("small-1", max_output_tokens=20), [stage.caller(balance=100_000) for _ in range(4)]
+        payers[1].origin, payers[3].origin = other.base_url, idle.base_url
         for payer in payers[:2]:
             eventually(lambda payer=payer: payer.post(chat(alias)).status_code == 200, SECONDS)  # type: ignore[misc]
         kept = {receipt(payer, alias) for payer in payers[:2]}
+        eventually(lambda: payers[3].post(chat(alias)).status_code == 200, SECONDS)
         pair.catch_up()
 
         pair.disconnect()
+        lost_by_idle = {receipt(payers[3], alias) for _ in range(2)}
         lost = [{receipt(payer, alias) for _ in range(4)} for payer in payers[:2]]
         used = payers[0].headers(CHAT)
         last = payers[0].post(chat(alias), headers=used)
@@ -114,6 +116,7 @@ def test_a_failover_that_loses_commits(pair: Replicated, upstream: FakeUpstream,
         [(usage_id, _, charge)] = one.lost - named
         assert (usage_id, charge > 0) == (pending.result().headers["x-service-usage-id"], True)
         assert not {usage_id for usage_id, _, _ in kept} & {usage_id for usage_id, _, _ in one.lost | other.lost}
+        eventually(lambda: idle.lost == lost_by_idle, SECONDS)  # though it has got no request since
         [(history,)] = pair.execute(pair.standby, "SELECT split_part(history, '/', 2) FROM accounts_replay_epoch")
         assert history == "00000002"
 

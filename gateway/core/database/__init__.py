@@ -2,7 +2,7 @@
 
 from gateway.core.database.batches import BatchFunction, Element, run
 from gateway.core.database.connection import Unanswered
-from gateway.core.database.pool import close_pool, ledger_connection, on_new_history, open_pool
+from gateway.core.database.pool import close_pool, ledger_connection, on_new_history, open_pool, watch_pool
 from gateway.core.database.refusals import DatabaseRefused
 
 __all__ = [
@@ -15,4 +15,5 @@ __all__ = [
     "on_new_history",
     "open_pool",
     "run",
+    "watch_pool",
 ]

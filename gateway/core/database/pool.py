@@ -8,11 +8,12 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
 from django.db import connections
-from psycopg import OperationalError
+from psycopg import Error, OperationalError
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from gateway.core.api.background import spawn
@@ -29,6 +30,9 @@ CONNECT_SECONDS = 2
 RETRY_PAUSE_SECONDS = 0.2
 LIFETIME_SECONDS = 3600.0
 IDLE_SECONDS = 600.0
+
+WATCH_SECONDS = 5.0
+"""How often a process looks at its pool even if no call needs it."""
 
 LOCK_WAIT = "2s"
 STATEMENT_TIME = "5s"
@@ -173,6 +177,19 @@ async def open_pool() -> None:
     except PoolTimeout:
         if (refusal := _pools.get().refusal) is not None:
             raise refusal from None
+
+
+async def watch_pool() -> None:
+    """Keep the running loop's pool connected to the newest copy of the database that this machine knows, until cancelled.
+
+    So a process that gets no more calls meets a new history too, and names what was lost of those that it closed.
+    """
+    while True:
+        await asyncio.sleep(WATCH_SECONDS)
+        histories.refresh()
+        with suppress(Error):  # the database is away, or must not be used, which is logged
+            async with ledger_connection():
+                pass
 
 
 async def close_pool() -> None:
