@@ -17,6 +17,7 @@ from billing.operations.closings import Closing
 from billing.operations.ledger import CloseOutcome, Settlement
 from billing.rules.owners import Owner
 from gateway.core import database
+from gateway.core.database.connection import ANSWER_SECONDS
 
 log = logging.getLogger("inference.recent")
 
@@ -25,6 +26,9 @@ REMEMBERED_SECONDS = 600.0
 
 CALLS_MAX = 50_000
 """About 30 MB at most. A process that closes more in REMEMBERED_SECONDS remembers the latest."""
+
+LATE_SECONDS = ANSWER_SECONDS
+"""How long a former primary that still runs may confirm the closings that it got before the new one was met."""
 
 CHUNK = 1000
 PAUSES_SECONDS = (0.2, 1.0, 2.0, 5.0, 10.0, 20.0)
@@ -68,9 +72,17 @@ def remember(closing: Closing[Any], row: Any) -> None:
 
 
 async def compare() -> None:
-    """Close again what is open, and report what is missing. Retries until each call was looked for once."""
-    left = deque(_closed)
-    log.warning("the database begins a new history: looking for the %d calls that were closed last", len(left))
+    """Close again what is open, and report what is missing: of the calls closed so far, then of those that the former primary
+    confirmed meanwhile."""
+    met_at = time.monotonic()
+    log.warning("the database begins a new history: looking for the %d calls that were closed last", len(_closed))
+    await _look_for(deque(_closed))
+    await asyncio.sleep(met_at + LATE_SECONDS - time.monotonic())
+    await _look_for(deque(closed for closed in _closed if closed.at >= met_at))
+
+
+async def _look_for(left: deque[Closed]) -> None:
+    """Look for each call once. Retries after failures."""
     failures = 0
     while left:
         calls = [left.popleft() for _ in range(min(CHUNK, len(left)))]

@@ -21,7 +21,8 @@ CHARGED = Settlement(CloseOutcome.SETTLED, 30, 100, 0)
 
 
 @pytest.fixture(autouse=True)
-def forget() -> Iterator[None]:
+def forget(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(recent, "LATE_SECONDS", 0.0)
     recent._closed.clear()
     yield
     recent._closed.clear()
@@ -93,6 +94,25 @@ def test_each_call_that_the_database_does_not_know_is_named_with_its_amount(capl
     assert set(lines) == {f"use_lost_{number}: {who}, charged 30 micro-USD" for number in range(recent.CHUNK + 5)} | {
         f"use_left: {who}, left to review; delivered: {{'output_tokens': 5, 'charge_microusd': 3}}"
     }
+
+
+def test_a_call_that_the_former_primary_confirms_during_the_look_is_named_too(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purse, look = Purse().pay(1000), recent._look_for
+    known = purse.call(100)
+    settle(known, 30)
+    recent.remember(settlement(purse, "use_before"), CHARGED)
+
+    async def look_while_two_are_confirmed(left: Any) -> None:
+        await look(left)
+        monkeypatch.setattr(recent, "_look_for", look)
+        for call in (known, "use_meanwhile"):
+            recent.remember(settlement(purse, call), CHARGED)
+
+    monkeypatch.setattr(recent, "_look_for", look_while_two_are_confirmed)
+    compare()
+    assert [line.split(":")[0] for line in critical(caplog)] == ["use_before", "use_meanwhile"]
 
 
 def test_a_call_that_was_left_to_review_and_still_is_was_not_lost(caplog: pytest.LogCaptureFixture) -> None:
