@@ -163,3 +163,11 @@ def test_processes_of_the_version_before_find_what_they_ask_for(before: Database
         "inference_lock_owners",
         "inference_open_admitted",
     }
+
+
+def test_what_a_return_to_the_version_before_undid_can_be_done_again(before: Database) -> None:
+    before.manage("migrate", "--verbosity=0")
+    before.manage("migrate", "accounts", "0012", "--verbosity=0")
+    before.manage("migrate", "--verbosity=0")
+    with django_connection.cursor() as new, before.connection.cursor() as upgraded:
+        assert differences(schema(upgraded), schema(new)) == set()

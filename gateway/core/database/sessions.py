@@ -8,7 +8,7 @@ import logging
 from typing import Any
 
 from psycopg import AsyncConnection, Connection, Error, OperationalError
-from psycopg.errors import UndefinedFunction
+from psycopg.errors import UndefinedColumn, UndefinedFunction, UndefinedTable
 
 from gateway.core.api.logs import RecurringLog
 from gateway.core.database.bounded import BoundedConnection
@@ -19,6 +19,9 @@ from gateway.core.database.refusals import DatabaseRefused
 ENTER = "SELECT pg_backend_pid(), e.is_standby, e.origin, e.began_at FROM accounts_enter_database() e"
 ENTER_EMPTY = "SELECT pg_backend_pid(), false, NULL, NULL"
 """For a database without the gateway's functions: one that is not prepared yet, or the server's own."""
+
+_NOT_PREPARED = (UndefinedFunction, UndefinedColumn, UndefinedTable)
+"""The last two: its tables were returned to the version before, and the function is still there."""
 
 _refusals = RecurringLog("gateway.database", logging.CRITICAL)
 
@@ -31,7 +34,7 @@ def check(connection: Connection[Any], parameters: dict[str, Any]) -> History | 
     try:
         try:
             row = connection.execute(ENTER).fetchone()
-        except UndefinedFunction:
+        except _NOT_PREPARED:
             row = connection.execute(ENTER_EMPTY).fetchone()
         assert row is not None
         if row[0] != connection.info.backend_pid:
@@ -47,7 +50,7 @@ async def check_async(connection: AsyncConnection[Any], parameters: dict[str, An
     try:
         try:
             row = await (await connection.execute(ENTER)).fetchone()
-        except UndefinedFunction:
+        except _NOT_PREPARED:
             row = await (await connection.execute(ENTER_EMPTY)).fetchone()
         assert row is not None
         if row[0] != connection.info.backend_pid:
