@@ -1,6 +1,7 @@
 """The first statement of a connection: it begins a new history of the database where the server is not the one before."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from django.utils import timezone
 from accounts.models import ReplayEpoch
 from accounts.operations import replays
 from gateway.core.database.history import History, histories
+from gateway.core.database.refusals import DatabaseRefused
+from gateway.core.database.sessions import _enter
 from tests.factories.accounts import make_account
 from tests.support.concurrency import at_once
 
@@ -75,14 +78,28 @@ def test_a_database_without_its_epoch_gets_one() -> None:
     assert None not in (epoch.lost_until, epoch.history, epoch.origin, epoch.began_at)
 
 
-@pytest.mark.parametrize("begin", [as_after_a_failover, lambda: None])
-def test_a_database_that_refuses_writes_is_only_read(begin: Callable[[], None]) -> None:
+def test_a_database_that_refuses_writes_is_only_read() -> None:
     before = enter()
-    begin()
+    with refusing_writes():
+        assert enter() == before
+
+
+def test_one_that_refuses_writes_is_not_used_before_its_new_history_has_begun() -> None:
+    _, origin, began_at = enter()
+    as_after_a_failover()
+    with refusing_writes():
+        assert enter() == (True, origin, began_at)
+        with pytest.raises(DatabaseRefused, match="refuses writes"):
+            _enter((0, *enter()))
+    assert enter() > (False, origin, began_at)
+
+
+@contextmanager
+def refusing_writes() -> Iterator[None]:
     with connection.cursor() as cursor:
         cursor.execute("SET default_transaction_read_only = on")
         try:
-            assert enter() == before
+            yield
         finally:
             cursor.execute("SET default_transaction_read_only = off")
 

@@ -64,8 +64,8 @@ async def check_async(connection: AsyncConnection[Any], parameters: dict[str, An
 def _enter(row: tuple[Any, ...]) -> History | None:
     """Remember the database's history. Raises DatabaseRefused for a standby and for an older copy."""
     _, is_standby, origin, began_at = row
-    if is_standby:  # it would be unchecked when it is promoted under this connection
-        raise DatabaseRefused("it is a standby")
+    if is_standby:  # it would be unchecked when it is promoted, or accepts writes, under this connection
+        raise DatabaseRefused("it is a standby, or was one and refuses writes")
     if began_at is None:
         return None
     history = History(origin, began_at)
