@@ -3,6 +3,7 @@
 Each release keeps its own as `stored_forms_before.json`, with which the next one is tested.
 """
 
+import io
 import sys
 import tempfile
 from base64 import b64decode, b64encode
@@ -15,6 +16,11 @@ KEY = b64encode(bytes(range(32))).decode()
 BODIES = (
     b'{"model": "fast", "messages": [{"role": "user", "content": "Gr\\u00fc\\u00dfe"}], "n": 1e0, "a": null}',
     b"{}",
+)
+FORM = (
+    b'--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nscribe\r\n'
+    b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\nID3\r\n'
+    b'--b\r\nContent-Disposition: form-data; name="language"\r\n\r\nde\r\n--b--\r\n'
 )
 ANSWERS = (b'{"id": "chatcmpl_1"}', b"data: {}\n\n" * 1000)
 TEXT = '{"id": "resp_1"}'
@@ -50,6 +56,15 @@ def digest(body: bytes) -> str:
     from inference.metering.json_route import _parse
 
     return _parse(body, False).digest.hex()
+
+
+def form_digest() -> str:
+    """Return what identifies a repeated request with a file."""
+    from gateway.core.api.multipart import FormReader
+
+    reader = FormReader(b"b", io.BytesIO())  # type: ignore[arg-type] # it is only written to
+    reader.feed(FORM)
+    return reader.finish().digest.hex()
 
 
 def slots() -> list[str]:
@@ -91,6 +106,7 @@ def records() -> dict[str, Any]:
         "answers": [answer(body) for body in ANSWERS],
         "texts": [text()],
         "digests": [digest(body) for body in BODIES],
+        "form_digest": form_digest(),
         "slots": slots(),
         "notes": notes(),
     }

@@ -50,6 +50,7 @@ def test_a_text_of_the_version_before_is_read_and_it_reads_what_is_written() -> 
 def test_both_take_a_repeated_request_for_the_same() -> None:
     """Another digest answers 422 to a repeated request, and its client pays twice with a new key."""
     assert [stored_forms.digest(body) for body in BODIES] == BEFORE["digests"]
+    assert stored_forms.form_digest() == BEFORE["form_digest"]
 
 
 def test_both_read_each_other_s_journals() -> None:
