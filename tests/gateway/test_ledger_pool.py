@@ -9,6 +9,7 @@ import pytest
 from psycopg import OperationalError
 from psycopg_pool import PoolClosed, PoolTimeout
 
+from gateway.core.api import logs
 from gateway.core.database import pool as pools
 from gateway.core.database.connection import LedgerConnection
 from gateway.core.database.pool import LedgerPool
@@ -197,3 +198,35 @@ def test_failed_attempts_to_connect_free_their_places(monkeypatch: pytest.Monkey
         assert not (await pool.acquire()).failure
 
     with_pool(1, run)
+
+
+def test_the_watch_goes_on_after_every_failure(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    connect = pools._connect
+    failures: list[Exception] = [RuntimeError("no thread"), OSError("no descriptor"), PoolTimeout("away")]
+
+    async def fail_at_first() -> LedgerConnection:
+        if failures:
+            raise failures.pop(0)
+        return await connect()
+
+    async def scene() -> None:
+        watch = asyncio.create_task(pools.watch_pool())
+        try:
+            async with asyncio.timeout(60):
+                while not pools._pools.get()._idle:
+                    assert not watch.done()
+                    await asyncio.sleep(0.01)
+        finally:
+            watch.cancel()
+            await pools.close_pool()
+
+    logs.forget()
+    monkeypatch.setattr(pools, "WATCH_SECONDS", 0.01)
+    monkeypatch.setattr(pools, "_connect", fail_at_first)
+    asyncio.run(scene())
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
+        "the pool was not looked at: RuntimeError: no thread",
+        "the pool was not looked at: OSError: no descriptor",
+    ]

@@ -5,6 +5,7 @@ reused first: a few warm backends need half the processor time of many that alte
 """
 
 import asyncio
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -17,6 +18,7 @@ from psycopg import Error, OperationalError
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from gateway.core.api.background import spawn
+from gateway.core.api.logs import RecurringLog
 from gateway.core.api.per_loop import PerLoop
 from gateway.core.database.connection import TRANSACTIONS, LedgerConnection
 from gateway.core.database.history import History, histories
@@ -36,6 +38,8 @@ WATCH_SECONDS = 5.0
 
 LOCK_WAIT = "2s"
 STATEMENT_TIME = "5s"
+
+_unwatched = RecurringLog("gateway.database", logging.ERROR)
 
 
 class LedgerPool:
@@ -186,10 +190,13 @@ async def watch_pool() -> None:
     """
     while True:
         await asyncio.sleep(WATCH_SECONDS)
-        histories.refresh()
-        with suppress(Error):  # the database is away, or must not be used, which is logged
-            async with ledger_connection():
-                pass
+        try:
+            histories.refresh()
+            with suppress(Error):  # the database is away, or must not be used, which is logged
+                async with ledger_connection():
+                    pass
+        except Exception as error:  # noqa: BLE001 - such as a thread that cannot be started: the next look tries again
+            _unwatched.write(type(error).__name__, f"the pool was not looked at: {type(error).__name__}: {error}")
 
 
 async def close_pool() -> None:
