@@ -22,7 +22,7 @@ app.autodiscover_tasks()
 class Journals(StartStopStep):
     """Reads this machine's journals of dead server processes for as long as the worker lives, whether or not its broker is there.
 
-    It starts after the pool, so that no process is forked off before, and before the worker connects to the broker.
+    It starts after the pool has forked off its processes, if it has any, and before the worker connects to the broker.
     """
 
     requires = ("celery.worker.components:Pool",)
