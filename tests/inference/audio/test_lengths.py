@@ -1,11 +1,13 @@
 """The length of a sound file: what an honest one states, and what a lying one really holds."""
 
 import math
+import os
 import random
 import struct
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -33,7 +35,7 @@ class Stored:
 
     def read_at(self, offset: int, size_bytes: int) -> bytes:
         """Read."""
-        assert offset >= 0
+        assert 0 <= offset < len(self.data)
         self.reads += 1
         self.largest_read = max(self.largest_read, size_bytes)
         return self.data[offset : offset + size_bytes]
@@ -399,6 +401,19 @@ def test_no_header_makes_much_of_a_file_come_into_memory(container: str) -> None
     with suppress(UnreadableAudio):
         read_length(stored, stopped)
     assert 0 < stored.largest_read <= READ_MAX_BYTES
+
+
+@pytest.mark.parametrize("size", [2**62, 2**63 - 60_000, 2**63 - 1, 2**64 - 1])
+def test_a_size_near_the_largest_number_is_not_read_at(size: int, tmp_path: Path) -> None:
+    path = tmp_path / "sound"
+    path.write_bytes(audio.m4a(2) + b"\0\0\0\1free" + size.to_bytes(8, "big"))
+
+    class OnDisk(Stored):
+        def read_at(self, offset: int, size_bytes: int) -> bytes:
+            return os.pread(file.fileno(), size_bytes, offset)
+
+    with path.open("rb") as file:
+        assert read_length(OnDisk(path.read_bytes()), stopped).seconds == 2
 
 
 @pytest.mark.parametrize(
