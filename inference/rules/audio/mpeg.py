@@ -19,6 +19,7 @@ _STRAY_MAX_BYTES = 64 * 1024
 _ID3_MAX = 64
 _FIRST_FRAMES = 7
 """So many frames at the beginning are an MP3 to ffmpeg, whatever follows."""
+_ID3V1_BYTES = 128
 _FRAME_MAX_BYTES = 4096
 """More than the largest frame, and the header behind it."""
 _HEADER = re.compile(
@@ -98,7 +99,7 @@ def _first_frame(file: AudioFile) -> int:
     at, first = offset, b""
     for _ in range(_FIRST_FRAMES):
         head = file.at(at, 4)
-        if first and (len(head) < 4 or head[:3] == b"TAG"):
+        if first and (len(head) < 4 or (head[:3] == b"TAG" and at + _ID3V1_BYTES >= file.size_bytes)):
             break
         frame = frame_of(*head[:3]) if len(head) == 4 else None
         kind = bytes([head[1] & 0xFE, head[2] & 0x0C]) if frame else b""

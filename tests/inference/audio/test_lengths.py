@@ -126,6 +126,14 @@ def test_another_container_behind_a_tag_is_no_mp3(other: bytes) -> None:
         length_of(tag(0) + other[:60_000] + audio.mp3(2))
 
 
+def test_a_tag_behind_the_first_frames_hides_no_other_container() -> None:
+    frame = b"\xff\xe3\x18\xc4" + bytes(68)
+    other = b"\xff\xf1\x6c\x40\x00\xff\xfc" * 8000  # AAC, a quarter of an hour for ffmpeg
+    assert length_of(frame * 2 + b"TAG" + bytes(125)).seconds == 1
+    with pytest.raises(UnreadableAudio, match="MP3"):
+        length_of(frame * 2 + b"TAG" + other)
+
+
 def test_frames_of_several_kinds_at_the_beginning_are_refused() -> None:
     other = b"\xff\xfb\xe0\x00" + bytes(1040)
     with pytest.raises(UnreadableAudio, match="one kind"):
