@@ -133,8 +133,11 @@ def _frame_of(codec: bytes, content: bytes) -> tuple[int, int]:
         frames = [(int.from_bytes(at[:4], "big"), int.from_bytes(at[20:24], "big")) for at in cookies if len(at) == 24]
         return (max(frames)[0], min(hertz for _, hertz in frames)) if frames else (samples, hertz)
     if codec == b"fLaC":
-        infos = [int.from_bytes(content[at + 22 : at + 25], "big") >> 4 for at in _all(b"dfLa", content)]
-        return samples, min(infos, default=hertz)
+        infos = [content[at + 12 : at + 25] for at in _all(b"dfLa", content)]
+        frames = [
+            (int.from_bytes(at[2:4], "big"), int.from_bytes(at[10:], "big") >> 4) for at in infos if len(at) == 13
+        ]
+        return (max(frames)[0], min(hertz for _, hertz in frames)) if frames else (samples, hertz)
     return samples, _aac_rate(content) or hertz
 
 

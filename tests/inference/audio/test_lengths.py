@@ -365,11 +365,18 @@ def test_alac_and_flac_in_mp4_count_by_their_own_blocks_and_rates() -> None:
     cookie = b"\0\0\0\x24alac" + struct.pack(">II6xHIII", 0, 16_384, 0, 0, 0, 8_000) + b"\0\0\0"
     at = data.index(ESDS)
     assert length_of(data[:at] + cookie + data[at + 39 :]).seconds == math.ceil(frames * 16_384 / 8_000)
-    flac = audio.flac(3600, block=60_000)
-    box = b"\0\0\0\x27dfLa" + bytes(4) + flac[4:31]
-    data = audio.m4a(1, codec=b"fLaC", entry_rate=65_535)
+    assert length_of(flac_in_mp4(1, audio.flac(3600, block=60_000))).seconds == 3600
+
+
+def flac_in_mp4(frames: int, flac: bytes) -> bytes:
+    """Return an MP4 file that holds all of a FLAC file, of which its tables name so many frames."""
+    data = audio.m4a(frames * 1024 / audio.RATE, claims=1, codec=b"fLaC", entry_rate=65_535)
     at = data.index(ESDS)
-    assert length_of(data[:at] + box + data[at + 39 :] + flac[42:]).seconds == 3600
+    return data[:at] + b"\0\0\0\x27dfLa" + bytes(4) + flac[4:31] + data[at + 39 :] + flac[42:]
+
+
+def test_flac_of_short_blocks_in_mp4_is_no_longer_than_its_blocks() -> None:
+    assert length_of(flac_in_mp4(1250, audio.flac(60, block=768))).seconds in (60, 61)
 
 
 @pytest.mark.parametrize("kind", [b"udta", b"free", b"cmov", b""])
