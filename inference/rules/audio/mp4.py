@@ -138,7 +138,8 @@ def _frame_of(codec: bytes, content: bytes) -> tuple[int, int]:
             (int.from_bytes(at[2:4], "big"), int.from_bytes(at[10:], "big") >> 4) for at in infos if len(at) == 13
         ]
         return (max(frames)[0], min(hertz for _, hertz in frames)) if frames else (samples, hertz)
-    return samples, _aac_rate(content) or hertz
+    is_short, told = _aac_form(content)
+    return samples // 2 if is_short else samples, told or hertz
 
 
 def _all(kind: bytes, content: bytes) -> Iterator[int]:
@@ -151,13 +152,15 @@ def _all(kind: bytes, content: bytes) -> Iterator[int]:
 
 _AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350)
 _ESCAPE = 31
+_LOW_DELAY = (23, 32 + 7)
+"""The kinds AAC-LD and AAC-ELD, whose frames have at most 512 samples."""
 _DESCRIPTORS = {3: 3, 4: 13}
 """Descriptors that contain others, with the size of their own fields: ES_Descriptor and DecoderConfigDescriptor."""
 
 
-def _aac_rate(content: bytes) -> int:
-    """Return the sampling rate that an AAC decoder uses (ISO/IEC 14496-3 section 1.6.2.1), 0 if unstated. The sample
-    entry's own rate is unreliable."""
+def _aac_form(content: bytes) -> tuple[bool, int]:
+    """Return whether frames have half of the usual samples, and the sampling rate that an AAC decoder uses (ISO/IEC 14496-3
+    section 1.6.2.1), 0 if unstated. The sample entry's own rate is unreliable."""
     found = content.find(b"esds")
     at = found + 8
     while found >= 0 and at + 2 < len(content):
@@ -167,9 +170,12 @@ def _aac_rate(content: bytes) -> int:
         at += 1
         if tag == 5:
             told = int.from_bytes(content[at : at + 5].ljust(5, b"\0"), "big")
-            if told >> 35 == _ESCAPE:  # six more bits tell the kind of sound
+            kind = told >> 35
+            if kind == _ESCAPE:  # six more bits tell the kind of sound
                 told = int.from_bytes(content[at : at + 6].ljust(6, b"\0"), "big") >> 2
+                kind = 32 + (told >> 35 & 63)
             index = told >> 31 & 15
-            return told >> 7 & 0xFFFFFF if index == 15 else _AAC_RATES[index] if index < 13 else 0
+            hertz = told >> 7 & 0xFFFFFF if index == 15 else _AAC_RATES[index] if index < 13 else 0
+            return kind in _LOW_DELAY, hertz
         at += _DESCRIPTORS.get(tag, len(content))
-    return 0
+    return False, 0

@@ -354,9 +354,17 @@ def test_an_mp4_descriptor_behind_other_boxes_is_found() -> None:
     assert length_of(mp4_of(data.replace(ESDS, between + ESDS), data)).seconds in (60, 61)
 
 
-def test_an_mp4_descriptor_of_a_rare_kind_of_aac_tells_its_rate() -> None:
-    data = audio.m4a(60, claims=1).replace(b"\x05\x02\x14\x08", b"\x05\x02\xf8\xf6")  # ELD of 8 kHz
-    assert length_of(data).seconds in (120, 121)
+@pytest.mark.parametrize(
+    ("kind", "seconds"),
+    [
+        (b"\xf9\x56", 120),  # USAC of 8 kHz
+        (b"\xf8\xf6", 60),  # ELD of 8 kHz, whose frames are half as long
+        (b"\xbd\x88", 60),  # LD of 8 kHz
+    ],
+)
+def test_an_mp4_descriptor_of_a_rare_kind_of_aac_tells_its_rate_and_frames(kind: bytes, seconds: int) -> None:
+    data = audio.m4a(60, claims=1).replace(b"\x05\x02\x14\x08", b"\x05\x02" + kind)
+    assert length_of(data).seconds in (seconds, seconds + 1)
 
 
 def test_alac_and_flac_in_mp4_count_by_their_own_blocks_and_rates() -> None:
