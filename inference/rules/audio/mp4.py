@@ -138,8 +138,13 @@ def _frame_of(codec: bytes, content: bytes) -> tuple[int, int]:
             (int.from_bytes(at[2:4], "big"), int.from_bytes(at[10:], "big") >> 4) for at in infos if len(at) == 13
         ]
         return (max(frames)[0], min(hertz for _, hertz in frames)) if frames else (samples, hertz)
-    is_short, told = _aac_form(content)
-    return samples // 2 if is_short else samples, told or hertz
+    if codec == b"mp4a":
+        return _aac_frame(content, hertz)
+    return _mp3_samples(hertz) if codec == b".mp3" else samples, hertz
+
+
+def _mp3_samples(hertz: int) -> int:
+    return 1152 if hertz >= 32_000 else 576
 
 
 def _all(kind: bytes, content: bytes) -> Iterator[int]:
@@ -154,28 +159,50 @@ _AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 120
 _ESCAPE = 31
 _LOW_DELAY = (23, 32 + 7)
 """The kinds AAC-LD and AAC-ELD, whose frames have at most 512 samples."""
-_DESCRIPTORS = {3: 3, 4: 13}
-"""Descriptors that contain others, with the size of their own fields: ES_Descriptor and DecoderConfigDescriptor."""
+_AAC, _MP3 = (0x40, 0x66, 0x67, 0x68), (0x69, 0x6B)
+"""The numbers by which a DecoderConfigDescriptor names the codec."""
+_DESCRIPTORS_MAX_BYTES = 512
+"""More than the descriptors in front of the codec's own have."""
 
 
-def _aac_form(content: bytes) -> tuple[bool, int]:
-    """Return whether frames have half of the usual samples, and the sampling rate that an AAC decoder uses (ISO/IEC 14496-3
-    section 1.6.2.1), 0 if unstated. The sample entry's own rate is unreliable."""
+def _aac_frame(content: bytes, entry_hertz: int) -> tuple[int, int]:
+    """Return the samples of a frame and their rate as an AAC decoder reads them (ISO/IEC 14496-3 section 1.6.2.1), zeros if they are
+    unstated. The sample entry's own rate, which is unreliable, is only used for MP3."""
     found = content.find(b"esds")
-    at = found + 8
-    while found >= 0 and at + 2 < len(content):
-        tag, at = content[at], at + 1
-        while at < len(content) and content[at] & 0x80:
-            at += 1
-        at += 1
-        if tag == 5:
-            told = int.from_bytes(content[at : at + 5].ljust(5, b"\0"), "big")
-            kind = told >> 35
-            if kind == _ESCAPE:  # six more bits tell the kind of sound
-                told = int.from_bytes(content[at : at + 6].ljust(6, b"\0"), "big") >> 2
-                kind = 32 + (told >> 35 & 63)
-            index = told >> 31 & 15
-            hertz = told >> 7 & 0xFFFFFF if index == 15 else _AAC_RATES[index] if index < 13 else 0
-            return kind in _LOW_DELAY, hertz
-        at += _DESCRIPTORS.get(tag, len(content))
-    return False, 0
+    if found < 0:
+        return 0, 0
+    content = content[found + 8 :] + bytes(_DESCRIPTORS_MAX_BYTES)
+    tag, at = _descriptor(content, 0)
+    # Without an ES_Descriptor, decoders skip its number alone.
+    at = _behind_es_fields(content, at) if tag == 3 else at + 2
+    tag, at = _descriptor(content, at)
+    if tag == 4 and content[at] in _MP3:
+        return _mp3_samples(entry_hertz), entry_hertz
+    is_aac = tag == 4 and content[at] in _AAC
+    tag, at = _descriptor(content, at + 13)
+    if not is_aac or tag != 5:
+        return 0, 0
+    told = int.from_bytes(content[at : at + 5], "big")
+    kind = told >> 35
+    if kind == _ESCAPE:  # six more bits tell the kind of sound
+        told = int.from_bytes(content[at : at + 6], "big") >> 2
+        kind = 32 + (told >> 35 & 63)
+    index = told >> 31 & 15
+    hertz = told >> 7 & 0xFFFFFF if index == 15 else _AAC_RATES[index] if index < 13 else 0
+    return 512 if kind in _LOW_DELAY else _FRAMES[b"mp4a"], hertz
+
+
+def _descriptor(content: bytes, at: int) -> tuple[int, int]:
+    """Return the tag of a descriptor (ISO/IEC 14496-1 section 8.3.3) and the offset behind its size of at most four bytes."""
+    sized = next((count for count in range(1, 4) if not content[at + count] & 0x80), 4)
+    return content[at], at + 1 + sized
+
+
+def _behind_es_fields(content: bytes, at: int) -> int:
+    """Return the offset behind the fields of an ES_Descriptor (ISO/IEC 14496-1 section 7.2.6.5), some of which are optional."""
+    flags, at = content[at + 2], at + 3
+    if flags & 0x80:  # the stream that it depends on
+        at += 2
+    if flags & 0x40:  # an address
+        at += 1 + content[at]
+    return at + 2 if flags & 0x20 else at  # a clock

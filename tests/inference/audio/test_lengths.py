@@ -355,6 +355,41 @@ def test_an_mp4_descriptor_behind_other_boxes_is_found() -> None:
 
 
 @pytest.mark.parametrize(
+    "before",
+    [
+        b"\x03\x1f\0\0\x40\x05\x02\x10\x08\0\0",  # an address that looks like another descriptor
+        b"\x03\x1f\0\0\xe0\x05\x02\x01\0\x10\x08",  # and the fields before and behind it
+        b"\x03\x80\x80\x80\x99\x05\x02\0",  # a size of four bytes
+        b"\0\x1f\0\0",  # no ES_Descriptor
+    ],
+)
+def test_an_mp4_descriptor_is_found_behind_optional_fields(before: bytes) -> None:
+    assert length_of(described(before + b"\x04\x11\x40\x15" + bytes(11) + b"\x05\x02\x14\x08")).seconds in (60, 61)
+
+
+def described(descriptors: bytes, *, entry_rate: int = 65_535) -> bytes:
+    """Return an MP4 file of a minute of AAC, or of 938 frames, with these descriptors."""
+    data = audio.m4a(60, claims=1, entry_rate=entry_rate)
+    at = data.index(ESDS)
+    box = b"esds" + bytes(4) + descriptors
+    return mp4_of(data[:at] + struct.pack(">I", 4 + len(box)) + box + data[at + 39 :], data)
+
+
+def test_mp3_in_mp4_counts_as_mp3_whatever_an_aac_descriptor_says() -> None:
+    mp3 = b"\x03\x19\0\0\0\x04\x11\x6b\x15" + bytes(11)
+    fast = b"\x05\x02\x10\x08"  # AAC of 96 kHz
+    assert length_of(described(mp3 + fast, entry_rate=16_000)).seconds == math.ceil(938 * 576 / 16_000)
+    assert length_of(described(mp3, entry_rate=32_000)).seconds == math.ceil(938 * 1152 / 32_000)
+
+
+@pytest.mark.parametrize("kind", [b"", b"\x03\x19\0\0\0\x04\x11\xa6\x15", b"\x03\x19\0\0\0\x06\x01\x02"])
+def test_an_mp4_track_that_does_not_describe_its_aac_is_refused(kind: bytes) -> None:
+    descriptors = kind and kind + bytes(11) + b"\x05\x02\x14\x08"
+    with pytest.raises(UnreadableAudio, match="no track of AAC"):
+        length_of(described(descriptors, entry_rate=16_000))
+
+
+@pytest.mark.parametrize(
     ("kind", "seconds"),
     [
         (b"\xf9\x56", 120),  # USAC of 8 kHz
