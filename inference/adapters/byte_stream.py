@@ -2,6 +2,7 @@
 
 from typing import Any, Self
 
+from gateway.core.outbound.bodies import read_part
 from gateway.core.outbound.response import Response
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.failures import broken_by
@@ -47,7 +48,7 @@ class ByteStream(HttpStream):
         self._response.close()
 
     async def _read(self) -> bytes:
-        data = await self._response.content.readany()
+        data = await read_part(self._response.content)
         self._read_bytes += len(data)
         if self._read_bytes > STREAM_MAX_BYTES:
             raise NotJSONError("stream too large")

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+from gateway.core.outbound.bodies import read_part
 from gateway.core.outbound.response import Response
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.failures import broken_by
@@ -101,7 +102,7 @@ class EventStream(HttpStream):
     async def _read(self) -> None:
         """Read the available bytes and queue their events. An error is stored, to be raised after them."""
         try:
-            data = await self._response.content.readany()
+            data = await read_part(self._response.content)
             blocks = self._blocks(data)
             for at in range(0, len(blocks), CHUNK_MAX_EVENTS):
                 if not (self._broken or self._ended):

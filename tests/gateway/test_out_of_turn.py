@@ -198,26 +198,43 @@ async def test_any_surplus_is_seen(
         assert [request.connection for request in wire.requests] == [1, 2, 3]
 
 
+def whole(status: str) -> list[bytes]:
+    return [response(b"1", status=status)]
+
+
+def with_its_end_later(status: str) -> list[bytes]:
+    return [chunked_head(status=status), chunk(b"1"), chunk(b"")]
+
+
+def with_its_body_later(status: str) -> list[bytes]:
+    return [chunked_head(status=status), chunk(b"1") + chunk(b"")]
+
+
+@pytest.mark.parametrize("answer", [whole, with_its_end_later, with_its_body_later])
 @pytest.mark.parametrize("is_streamed", [False, True])
 @pytest.mark.parametrize("status", ["200 OK", "413 Content Too Large"])
 async def test_an_answer_before_the_end_of_the_request_is_that_of_another(
-    client: Client, distrust: Distrust, status: str, is_streamed: bool
+    client: Client, distrust: Distrust, status: str, is_streamed: bool, answer: Callable[[str], list[bytes]]
 ) -> None:
     """The head of the second request on a connection gets an answer at once; the body is more than the system's buffers take.
     Only an early error can be its own."""
-    answered, connections = asyncio.Event(), 0
+    answered, served, ended = asyncio.Event(), list[asyncio.StreamWriter](), list[asyncio.StreamWriter]()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal connections
-        connections += 1
+        served.append(writer)
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             await reader.readuntil(b"\r\n\r\n")
             writer.write(response(await reader.readexactly(1)))
             await reader.readuntil(b"\r\n\r\n")
-            writer.write(response(b"1", status=status))
-            await writer.drain()
+            for piece in answer(status):
+                writer.write(piece)
+                await writer.drain()
+                await asyncio.sleep(0.05)
             await answered.wait()
-        writer.close()
+        with contextlib.suppress(ConnectionError):
+            writer.close()
+            await writer.wait_closed()
+        ended.append(writer)
 
     def large() -> Body:
         data = b"2" * 32_000_000
@@ -236,7 +253,9 @@ async def test_an_answer_before_the_end_of_the_request_is_that_of_another(
             answered.set()
         assert distrust.covers(origin_of(URL(url))) is (status == "200 OK")
         assert await ask(client, url, b"3") == b"3"
-        assert connections == 2
+        assert len(served) == 2
+        await client.close()
+        await eventually_async(lambda: len(ended) == 2)
 
 
 async def test_a_surplus_under_tls_is_seen_and_what_belongs_to_tls_is_none(

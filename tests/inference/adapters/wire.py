@@ -97,9 +97,9 @@ def response(
     return head.encode() + body
 
 
-def chunked_head(content_type: str = "text/event-stream") -> bytes:
+def chunked_head(content_type: str = "text/event-stream", *, status: str = "200 OK") -> bytes:
     """Build the head of a response with a chunked body."""
-    return f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+    return f"HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
 
 
 def chunk(data: bytes) -> bytes:
