@@ -79,24 +79,27 @@ class AccountAdapter(DefaultAccountAdapter):
         return plain_address(super().get_client_ip(request))
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count a sign-in attempt, and refuse it beyond the limits for its browser or IP address."""
-        login = _login_of(credentials)
-        device = known_devices.device_of(request, login)
-        if device is None:
-            self._limit(request, "login_address", None)
-            self._count_failure(request, login)
-        else:
-            for account in counted_as(login):
+        """Count a sign-in attempt, and refuse it beyond the limits for its browser or IP address. A browser that is known
+        for one of the accounts that have the address is an unknown one for the others.
+        """
+        strange = []
+        for account in counted_as(_login_of(credentials)):
+            if device := known_devices.device_of(request, account):
                 self._limit(request, "login_known_device", f"{device}:{account}")
+            else:
+                strange.append(account)
+        if strange:
+            self._limit(request, "login_address", None)
+            self._count_failure(request, strange)
 
     def _limit(self, request: HttpRequest, action: str, key: str | None) -> None:
         if not ratelimit.consume(request, action=action, key=key):
             raise self.validation_error("too_many_login_attempts")
 
-    def _count_failure(self, request: HttpRequest, login: str) -> None:
-        """Count a failure for each account that a login names; django-allauth takes it back if the password is right."""
+    def _count_failure(self, request: HttpRequest, accounts: list[str]) -> None:
+        """Count a failure for each of these accounts; django-allauth takes it back if the password is right."""
         self._login_failed_rl_usage = counted = RateLimitUsage(usage=[])
-        for account in counted_as(login):
+        for account in accounts:
             key = _failures_key(request, account)
             usage = internal_ratelimit.consume(request, app="allauth.account", action="login_failed", key=key)
             if not usage:

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core import signing
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare, salted_hmac
 
@@ -42,14 +41,11 @@ def remember(request: HttpRequest, response: HttpResponse, account: Account) -> 
     )
 
 
-def device_of(request: HttpRequest, login: str) -> str | None:
-    """Return this browser's id if it is known for the account that `login` names (an email address or a DID)."""
+def device_of(request: HttpRequest, account_id: str) -> str | None:
+    """Return this browser's id if it is known for an account."""
     device, known = _read(request)
-    if not known:
-        return None
-    named = Q(did=login) | Q(email__iexact=login) | Q(emailaddress__email__iexact=login)
-    accounts = Account.objects.filter(named, pk__in=known).distinct()
-    is_known = any(constant_time_compare(_mark(account), known[str(account.pk)]) for account in accounts)
+    account = Account.objects.filter(pk=account_id).first() if account_id in known else None
+    is_known = account is not None and constant_time_compare(_mark(account), known[account_id])
     return device if is_known else None
 
 

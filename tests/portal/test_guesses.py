@@ -88,6 +88,18 @@ def test_claims_to_an_address_are_no_new_counts(
     assert not attempt(guesser, PASSWORD, GUESSER)
 
 
+@pytest.mark.parametrize("is_verified", [False, True])
+def test_a_browser_of_a_claimant_is_not_known_for_the_addresss_owner(alices: Client, is_verified: bool) -> None:
+    EmailAddress.objects.filter(email=ALICE).update(verified=is_verified)
+    sign_up(Client(), email="mallory@example.com")
+    EmailAddress.objects.create(user=Account.objects.get(email="mallory@example.com"), email=ALICE, verified=False)
+    for password in (*("wrong password",) * 5, PASSWORD):
+        fresh = Client()
+        assert attempt(fresh, PASSWORD, GUESSER, login="mallory@example.com")
+        fresh.post("/account/logout/")
+        assert not attempt(fresh, password, GUESSER)
+
+
 def test_a_right_password_is_no_failure_of_any_account_that_has_the_address(alices: Client) -> None:
     claimed_by_another(1)
     for _ in range(6):
@@ -223,8 +235,9 @@ def test_the_cookie_is_for_no_script_and_keeps_few_accounts(client: Client) -> N
     morsel = client.cookies["known_device"]
     assert (morsel["httponly"], morsel["samesite"], morsel["max-age"]) == (True, "Lax", 180 * 86400)
     request = client.get("/account/login/").wsgi_request
-    assert device_of(request, "0@example.com") is None
-    assert device_of(request, f"{ACCOUNTS_MAX}@EXAMPLE.com")
+    first, last = (Account.objects.get(email=f"{number}@example.com") for number in (0, ACCOUNTS_MAX))
+    assert device_of(request, str(first.pk)) is None
+    assert device_of(request, str(last.pk))
 
 
 def test_an_ipv6_network_is_one_guesser(alices: Client) -> None:
