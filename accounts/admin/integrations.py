@@ -17,15 +17,16 @@ from gateway.core.contract.capabilities import Capability
 
 
 class JWKSField(ReadableJSONField):
-    """Public keys as JSON: a set, or one key, which becomes a set of its own."""
+    """Public keys as JSON, or as Python prints them: a set, or one key, which becomes a set of its own."""
 
-    default_error_messages = {
-        "invalid": "This is not JSON. Enter what print(key.public_jwks()) shows, with double quotes."
-    }
+    default_error_messages = {"invalid": "This is not JSON. Enter what print(key.public_jwks()) shows."}
 
     def to_python(self, value: Any) -> Any:
-        """Parse the input. A key without its set is put into one."""
-        parsed = super().to_python(value)
+        """Parse the input. A key without its set is put into one. Python prints single quotes, which no key contains."""
+        try:
+            parsed = super().to_python(value)
+        except ValidationError:
+            parsed = super().to_python(str(value).replace("'", '"'))
         is_key = isinstance(parsed, dict) and "kty" in parsed and "keys" not in parsed
         return {"keys": [parsed]} if is_key else parsed
 

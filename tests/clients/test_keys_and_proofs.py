@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jwt
 import pytest
+import yaml
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
@@ -89,6 +90,7 @@ def test_a_product_publishes_the_public_half_of_its_key() -> None:
     }
 
 
-def test_a_products_key_set_prints_as_json() -> None:
+def test_a_products_key_set_goes_into_the_configuration_file_printed_or_dumped() -> None:
     keys = ProductKey.generate().public_jwks()
-    assert all(json.loads(printed) == keys for printed in (str(keys), repr(keys), f"{keys}", json.dumps(keys)))
+    for text in (str(keys), json.dumps(keys), yaml.safe_dump(keys)):
+        assert yaml.safe_load(text) == keys

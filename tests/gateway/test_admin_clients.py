@@ -1,6 +1,7 @@
 """Integrations and public clients in the console: checked as in the file."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 from django.test import Client
@@ -53,29 +54,31 @@ def integration_form(**members: str) -> dict[str, str]:
     } | members
 
 
-def test_an_integration_takes_what_the_python_client_prints(operator: Client) -> None:
+@pytest.mark.parametrize("printed", [str, json.dumps])
+def test_an_integration_takes_what_the_python_client_prints(operator: Client, printed: Callable[[object], str]) -> None:
     jwks = ProductKey.generate().public_jwks()
     add = address("accounts_integration_add")
-    assert operator.post(add, integration_form(jwks=str(jwks))).status_code == 303
+    assert operator.post(add, integration_form(jwks=printed(jwks))).status_code == 303
     assert Integration.objects.get(issuer="https://other.example").jwks == jwks
 
 
-def test_an_integration_takes_one_key_as_a_set(operator: Client) -> None:
+@pytest.mark.parametrize("printed", [str, json.dumps])
+def test_an_integration_takes_one_key_as_a_set(operator: Client, printed: Callable[[object], str]) -> None:
     jwks = ProductKey.generate().public_jwks()
     add = address("accounts_integration_add")
-    assert operator.post(add, integration_form(jwks=json.dumps(jwks["keys"][0]))).status_code == 303
+    assert operator.post(add, integration_form(jwks=printed(jwks["keys"][0]))).status_code == 303
     assert Integration.objects.get(issuer="https://other.example").jwks == jwks
 
 
 def test_an_integration_refuses_keys_that_are_not_json_or_private(operator: Client) -> None:
     jwks = ProductKey.generate().public_jwks()
     add = address("accounts_integration_add")
-    refused = operator.post(add, integration_form(jwks=str(dict(jwks))))
-    assert errors(refused) == {
-        "jwks": ["This is not JSON. Enter what print(key.public_jwks()) shows, with double quotes."]
-    }
+    for other in ("-----BEGIN PUBLIC KEY-----", "{'keys': [", str(jwks) + "'"):
+        refused = operator.post(add, integration_form(jwks=other))
+        assert errors(refused) == {"jwks": ["This is not JSON. Enter what print(key.public_jwks()) shows."]}
     private = jwks["keys"][0] | {"d": "AAAA"}
-    assert list(errors(operator.post(add, integration_form(jwks=json.dumps(private))))) == ["jwks"]
+    for printed in (str(private), json.dumps(private)):
+        assert list(errors(operator.post(add, integration_form(jwks=printed)))) == ["jwks"]
     assert not Integration.objects.filter(issuer="https://other.example").exists()
 
 

@@ -85,16 +85,9 @@ class ProductKey(ES256Key):
         """Return the key's id: its thumbprint (RFC 7638)."""
         return self.thumbprint
 
-    def public_jwks(self) -> "KeySet":
-        """Return the key set that the gateway's operator configures for the product's integration; it prints as JSON."""
-        return KeySet(keys=[{**self.jwk, "kid": self.kid, "use": "sig", "alg": "ES256"}])
-
-
-class KeySet(dict[str, Any]):
-    """A JWK set (RFC 7517 section 5) that prints as JSON, for a file or the console."""
-
-    def __repr__(self) -> str:
-        return json.dumps(self)
+    def public_jwks(self) -> dict[str, Any]:
+        """Return the key set that the gateway's operator configures for the product's integration."""
+        return {"keys": [{**self.jwk, "kid": self.kid, "use": "sig", "alg": "ES256"}]}
 
 
 def base64url(data: bytes) -> str:
