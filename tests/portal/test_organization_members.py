@@ -122,6 +122,7 @@ class TestInvitations:
         )
         page = client.get(organization_pages.path("invitations")).content.decode()
         [token] = re.findall(r'value="https://gateway\.example/organizations/invitation#token=([\w-]{43})"', page)
+        assert "Whoever opens it sees your name and email address." in page
         assert token not in client.get(organization_pages.path("invitations")).content.decode()
         invitation = Invitation.objects.latest("created_at")
         assert (invitation.role, invitation.email) == (Role.BILLING, "carla@example.com")
