@@ -21,8 +21,8 @@ class CollectedFiles(CompressedManifestStaticFilesStorage):
         return super().stored_name(name) if self.hashed_files else name
 
     def _save(self, name: str, content: Any) -> str:
-        """Give a file its name once it is complete. A process that is killed while it collects would otherwise leave half a
-        file, which is not written again, or half a list of names, with which no server starts."""
+        """Write a file under another name, and rename it once it is complete. A process that is killed while it collects would
+        otherwise leave half a file, which is not written again, or half a list of names, with which no server starts."""
         unfinished = super()._save(f"{name}.unfinished", content)
         Path(self.path(unfinished)).replace(self.path(name))
         return name

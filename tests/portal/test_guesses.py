@@ -68,7 +68,7 @@ def test_guesses_count_for_the_account_under_all_of_its_names(alices: Client) ->
 
 
 def claimed_by_another(number: int) -> Account:
-    """Let another account claim Alice's address, as anybody may."""
+    """Make another account that claims Alice's address, as anybody may."""
     account = make_account(f"did:web:gateway.example:accounts:claimant{number}")
     EmailAddress.objects.create(user=account, email=ALICE, verified=False)
     return account
