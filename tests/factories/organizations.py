@@ -61,6 +61,8 @@ class Team:
         """Bring many people in at once, for lists that must stay fast."""
         with connection.cursor() as cursor:
             cursor.execute(_CROWD, {"org_id": self.id, "size": size})
+            # Otherwise the deferred checks of foreign keys may scan the whole table for each person.
+            cursor.execute("ANALYZE accounts_account, organizations_organization")
 
     def enable(self, slug: str = "studio", cap: int | None = None) -> None:
         """Enable a product, perhaps with a cap."""

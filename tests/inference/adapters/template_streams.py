@@ -44,6 +44,13 @@ class Body:
         """Return the next read."""
         return self.reads.popleft() if self.reads else b""
 
+    def is_eof(self) -> bool:
+        """Return whether everything was read."""
+        return not self.reads
+
+    def exception(self) -> None:
+        """Return None: no read fails."""
+
     def close(self) -> None:
         """Close the connection."""
         self.closed = True

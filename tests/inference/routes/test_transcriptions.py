@@ -289,7 +289,9 @@ def test_a_client_that_leaves_a_stream_pays_for_the_file(stage: Stage) -> None:
         stage.client.stream("POST", caller.origin + TRANSCRIPTIONS, content=sent.content, headers=headers) as answer,
     ):
         next(answer.iter_bytes())
-        assert len(open_uploads()) == 1
+        opened = open_uploads()
+        # On a busy machine the upstream's connection may be lost already, and the call with it.
+        assert len(opened) == 1 or caller.only_call.state == "settled"
     eventually(lambda: caller.only_call.state == "settled")
     assert caller.wallet == {"balance": 999_799, "held": 0, "debt": 0}
 
