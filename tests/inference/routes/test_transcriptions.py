@@ -290,7 +290,7 @@ def test_a_client_that_leaves_a_stream_pays_for_the_file(stage: Stage) -> None:
     ):
         next(answer.iter_bytes())
         opened = open_uploads()
-        # On a busy machine the upstream's connection may be lost already, and the call with it.
+        # On a busy machine, the call may have ended already.
         assert len(opened) == 1 or caller.only_call.state == "settled"
     eventually(lambda: caller.only_call.state == "settled")
     assert caller.wallet == {"balance": 999_799, "held": 0, "debt": 0}
