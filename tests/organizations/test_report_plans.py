@@ -12,6 +12,7 @@ from django.utils import timezone
 from billing.rules.months import month_around
 from organizations.models import Organization
 from organizations.queries import billing, memberships
+from tests.support.fresh_tables import renew
 from tests.support.unguarded import unguarded
 
 # Real transactions, so that the rows' space is freed: other tests check plans, too.
@@ -50,19 +51,21 @@ SELECT id, 'studio', 1, 1, 1 FROM billing_invoice
 SEAT_OF_THIS_MONTH = "Index Cond: ((seat_id = s.id) AND (COALESCE(ended_at,"
 """Intervals that ended before the month are not read; each seat's intervals are found by index."""
 
-TABLES = ("seatinterval", "seat", "entitlementinterval", "entitlement", "membership")
+TABLES = (
+    *(f"organizations_{name}" for name in ("seatinterval", "seat", "entitlementinterval", "entitlement", "membership")),
+    *(f"billing_{name}" for name in ("credit_lot", "invoice", "invoice_line", "wallet")),
+)
 
 
 @pytest.fixture
 def organization() -> Organization:
     """Create many organizations with a long history; return one of them."""
     start, _ = month_around(timezone.now())
+    renew(*TABLES)
     with connection.cursor() as cursor, unguarded():
         for statement in ROWS.split(";\n"):
             cursor.execute(statement, {"start": start})
-        for table in (*(f"organizations_{name}" for name in TABLES), "billing_credit_lot", "billing_invoice"):
-            cursor.execute(f"ANALYZE {table}")
-        cursor.execute("ANALYZE billing_invoice_line, accounts_account, billing_wallet")
+        cursor.execute(f"ANALYZE accounts_account, {', '.join(TABLES)}")
     return Organization.objects.get(pk="org_7")
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from billing.queries import reports, usage_facts, usage_reports
 from billing.queries.usage import newest
 from billing.rules.months import month_around
+from tests.support.fresh_tables import renew
 from tests.support.unguarded import unguarded
 
 # Transactions are real, so that what the rows took of the tables is given back: other tests look at plans as well.
@@ -52,6 +53,7 @@ def busy() -> datetime:
     now = timezone.now()
     start, _ = month_around(now)
     horizon = now - timedelta(seconds=(now - start).total_seconds() / 100)
+    renew(*(f"billing_{table}" for table in TABLES))
     with connection.cursor() as cursor, unguarded():
         for statement in ROWS.split(";\n"):
             cursor.execute(statement, {"calls": CALLS, "start": start, "now": now})
