@@ -85,10 +85,10 @@ def _choices() -> Choices:
 def read() -> Catalogue:
     """Read every row that calls can need, and tell the HTTP client which origins have been out of turn."""
     distrust.learn(upstreams.signs())
+    aliases = list(Alias.objects.prefetch_related("deployments__upstream"))
+    raw_models = list(RawModel.objects.select_related("upstream").prefetch_related("integrations"))
     horizon = datetime.now(UTC) + timedelta(seconds=AGE_MAX_SECONDS * 2)
-    versions = prices.versions_until(horizon)
-    aliases = Alias.objects.prefetch_related("deployments__upstream")
-    raw_models = RawModel.objects.select_related("upstream").prefetch_related("integrations")
+    versions = prices.versions_until(horizon, {row.name for row in aliases} | {row.model for row in raw_models})
     models = [rows.of_alias(alias, versions) for alias in aliases]
     models += [rows.of_raw_model(raw, versions) for raw in raw_models]
     # An alias takes precedence over a raw model with the same name: aliases are written last.

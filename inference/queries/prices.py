@@ -1,6 +1,7 @@
 """Reads the price versions that calls can use, by model name."""
 
 from collections import defaultdict
+from collections.abc import Set
 from datetime import datetime
 
 from billing.models import PriceVersion as PriceVersionRow
@@ -8,10 +9,11 @@ from billing.rules.prices import PriceBook
 from inference.rules.model import PriceVersion
 
 
-def versions_until(horizon: datetime) -> dict[str, tuple[PriceVersion, ...]]:
-    """Read every version in force now or before `horizon`, newest first."""
+def versions_until(horizon: datetime, models: Set[str]) -> dict[str, tuple[PriceVersion, ...]]:
+    """Read every version of these models in force now or before `horizon`, newest first."""
     found: dict[str, list[PriceVersion]] = defaultdict(list)
-    for row in PriceVersionRow.objects.filter(effective_at__lte=horizon).order_by("alias", "-effective_at"):
+    rows = PriceVersionRow.objects.filter(alias__in=models, effective_at__lte=horizon)
+    for row in rows.order_by("alias", "-effective_at"):
         found[row.alias].append(_version(row))
     return {alias: tuple(versions) for alias, versions in found.items()}
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import httpx
 import orjson
+from django.db import connection
 
 from tests.factories.accounts import make_account
 from tests.factories.proofs import BASE_URL, ISSUER, Signer, mint_token
 from tests.support import plain_http
 from tests.support.forms import Form
+from tests.support.unguarded import unguarded
 from tests.support.upstream import FakeUpstream
 
 CHAT = "/v1/chat/completions"
@@ -20,6 +22,12 @@ EMBEDDINGS = "/v1/embeddings"
 RESPONSES = "/v1/responses"
 PRICE = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
 MESSAGES = [{"role": "user", "content": "Say something about badgers."}]
+FORGET_MODELS = """
+DELETE FROM inference_alias WHERE id IN (SELECT alias_id FROM inference_deployment WHERE upstream_id = ANY(%(upstreams)s));
+DELETE FROM inference_deployment WHERE upstream_id = ANY(%(upstreams)s);
+DELETE FROM inference_rawmodel WHERE upstream_id = ANY(%(upstreams)s);
+DELETE FROM inference_upstream WHERE id = ANY(%(upstreams)s)
+"""
 
 
 @dataclass
@@ -116,10 +124,14 @@ class Stage:
         self.api_key = api_key
         self.vectors: Any = None  # an upstream of vectors, if a test has one
         self.client = plain_http.client(timeout=30)
+        self._upstreams: list[int] = []
 
     def close(self) -> None:
-        """Hang up."""
+        """Hang up, and delete the models: a gateway reads every one that is left whenever a test adds another."""
         self.client.close()
+        if self._upstreams:
+            with connection.cursor() as cursor, unguarded():
+                cursor.execute(FORGET_MODELS, {"upstreams": self._upstreams})
 
     def caller(self, *, balance: int = 1_000_000, scopes: tuple[str, ...] = ("infer:*",), **token: Any) -> Caller:
         """Create an account with `balance` micro-USD."""
@@ -136,7 +148,9 @@ class Stage:
         from inference.models import Upstream
 
         row = {"adapter": "openai", "base_url": self.upstream.base_url, "api_key": self.api_key, "timeout_seconds": 30}
-        return Upstream.objects.create(name=f"upstream-{uuid.uuid4().hex}", **{**row, **fields})
+        upstream = Upstream.objects.create(name=f"upstream-{uuid.uuid4().hex}", **{**row, **fields})
+        self._upstreams.append(upstream.pk)
+        return upstream
 
     def model(
         self,
