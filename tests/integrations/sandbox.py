@@ -1,5 +1,7 @@
 """A configured sandbox, and runs in it."""
 
+import os
+import signal
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from integrations.models import Project, SandboxRun, SandboxSettings
 from integrations.operations import executions, sandbox_runs
 from tests.factories.accounts import Caller
 from tests.integrations.conftest import Api
+from tests.support.concurrency import eventually
 
 SCOPES = (Capability.SANDBOX_READ, Capability.SANDBOX_RUN, Capability.SANDBOX_CANCEL)
 RUNS = "/v1/sandbox/runs"
@@ -46,6 +49,23 @@ def let_time_pass(run_id: str) -> None:
     """Set the last heartbeat back."""
     past = timezone.now() - timedelta(seconds=executions.STALE_SECONDS + 1)
     SandboxRun.objects.filter(id=run_id).update(heartbeat_at=past)
+
+
+def duration(seconds: int) -> str:
+    """Return an argument of `sleep` that no other test run on this machine uses at the same time."""
+    return f"{seconds}.{os.getpid():07}"
+
+
+def wake(mark: str) -> None:
+    """End the `sleep` of this duration that a sandbox executes or is about to execute; its script goes on."""
+    words = f"sleep\0{mark}\0".encode()
+    [sleeper] = eventually(lambda: [pid for pid in processes(mark) if _command_line(pid) == words])
+    os.kill(sleeper, signal.SIGTERM)
+
+
+def command_lines() -> list[bytes]:
+    """List the command lines of all processes."""
+    return [_command_line(pid) for pid in pids()]
 
 
 def processes(mark: str) -> list[int]:

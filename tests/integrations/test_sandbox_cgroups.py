@@ -16,7 +16,7 @@ from gateway.run.options import PROJECT_DIR
 from integrations.adapters import bubblewrap, cgroups, confinement, delegation, launcher
 from integrations.adapters.programs import Ending, Outcome, Output, Program
 from tests.integrations import cgroup_tree
-from tests.support.concurrency import at_once, eventually
+from tests.support.concurrency import PATIENCE_SECONDS, at_once, eventually
 
 LEAVES = "(setsid sh -c 'sleep 16180 & sleep 16180' &); sleep 16180"
 """Leaves orphaned processes in their own session."""
@@ -29,7 +29,9 @@ DIES = (
 
 
 @pytest.fixture(params=cgroup_tree.machines_own(), ids=lambda place: "cgroup2")
-def base(request: pytest.FixtureRequest) -> Iterator[Path]:
+def base(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A parent for cgroups. Removing one waits for the end of its processes however long a busy machine takes."""
+    monkeypatch.setattr(cgroups, "REMOVE_SECONDS", PATIENCE_SECONDS)
     with cgroup_tree.child(request.param) as path:
         yield path
 
@@ -108,7 +110,10 @@ def test_a_removal_kills_first(group: cgroups.Cgroup, started: ExitStack) -> Non
     assert process.wait() == -signal.SIGKILL
 
 
-def test_a_busy_cgroup_is_removed_by_the_next_worker(group: cgroups.Cgroup, base: Path) -> None:
+def test_a_busy_cgroup_is_removed_by_the_next_worker(
+    group: cgroups.Cgroup, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cgroups, "REMOVE_SECONDS", 0.1)
     (group.path / "within").mkdir()
     group.remove()
     assert group.path.exists()
