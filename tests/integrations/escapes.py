@@ -29,6 +29,15 @@ def call(name: str, *arguments: Any) -> int:
     return result or 1
 
 
+def of_ipc(kind: str, *arguments: int) -> str:
+    """Make an object of System V IPC and remove it, because it would outlive this process."""
+    made: int = getattr(_libc, f"{kind}get")(0, *arguments)
+    if made < 0:
+        raise OSError(ctypes.get_errno(), kind)
+    getattr(_libc, f"{kind}ctl")(made, 0, 0)  # IPC_RMID
+    return kind
+
+
 def connected(family: int, address: Any, kind: int = socket.SOCK_STREAM) -> str:
     """Connect to a socket."""
     with socket.socket(family, kind) as reached:
@@ -170,9 +179,9 @@ def ways(given: dict[str, Any]) -> dict[str, Callable[[], Any]]:
         "a higher limit": lambda: done(resource.setrlimit, resource.RLIMIT_NPROC, (4096, 4096)),
         "priority": lambda: os.nice(-1) or "set",
         "real time": lambda: done(os.sched_setscheduler, 0, os.SCHED_FIFO, os.sched_param(1)),
-        "semaphores": lambda: call("semget", 0, 32000, 0o600),
-        "message queues": lambda: call("msgget", 0, 0o600),
-        "shared memory": lambda: call("shmget", 0, 4096, 0o600),
+        "semaphores": lambda: of_ipc("sem", 32000, 0o600),
+        "message queues": lambda: of_ipc("msg", 0o600),
+        "shared memory": lambda: of_ipc("shm", 4096, 0o600),
         "memory files": lambda: os.memfd_create("x"),
         "a core dump": crashed,
     }
