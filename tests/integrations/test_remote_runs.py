@@ -177,9 +177,9 @@ def test_a_recorded_query_cancels_nothing(api: Api, alice: Caller, docs: Project
         ("POST", f"/runs/{second}/cancel"),
         ("GET", f"/runs/{second}"),
     ):
-        answer = requests.request(method, runner.base_url + path, headers=recorded, timeout=10)
+        answer = requests.request(method, runner.base_url + path, headers=recorded, timeout=60)
         assert answer.status_code == 401
-    assert requests.get(f"{runner.base_url}/runs/{first}", headers=recorded, timeout=10).status_code == 200
+    assert requests.get(f"{runner.base_url}/runs/{first}", headers=recorded, timeout=60).status_code == 200
 
 
 def test_the_signed_path_is_the_one_that_is_sent(api: Api, alice: Caller, docs: Project, runner: SandboxRunner) -> None:
