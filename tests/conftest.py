@@ -16,6 +16,7 @@ os.environ["STATIC_ROOT"] = f"{os.environ['DATA_DIR']}/static"
 os.environ["DJANGO_SETTINGS_MODULE"] = "gateway.settings.test"
 
 import django
+import hypothesis
 
 django.setup()
 
@@ -34,6 +35,10 @@ from tests.support.schedule import (  # noqa: E402
     pytest_configure,  # noqa: F401
     pytest_xdist_make_scheduler,  # noqa: F401
 )
+
+# On a busy machine, any example of hypothesis may take longer than its deadline, and making ten longer than a second.
+hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("busy")
 
 # On a machine that is busy with tests, reading the catalogue can take longer than a request would wait for it.
 snapshots.WAIT_SECONDS = 20.0
