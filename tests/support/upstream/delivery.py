@@ -9,6 +9,8 @@ from tests.support.upstream.call import Call, PeerLeft
 from tests.support.upstream.stream import DONE, FRAMINGS, Frame
 
 POLL_SECONDS = 0.02
+CUT_SECONDS = 0.2
+"""The pause before a cut. A client that sees it before it has read what was sent may drop that, as if nothing had come."""
 PIECE_SECONDS = 0.001
 """The pause between the pieces of one event, so that each arrives in its own segment."""
 PACED_PIECES = 8
@@ -53,7 +55,7 @@ async def stay_silent(call: Call) -> None:
 async def cut_off(call: Call) -> None:
     """Close the connection before the response is complete."""
     call.entry.outcome = "cut"
-    await asyncio.sleep(POLL_SECONDS)
+    await asyncio.sleep(CUT_SECONDS)
     call.reset() if call.behaviour.reset else call.close()
     raise PeerLeft
 
