@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from gateway.core.outbound.public_fetch import PublicFetcher
+from tests.support.concurrency import PATIENCE_SECONDS
 
 NAME = "images.example"
 HOSTS = (NAME, "other.example")
@@ -55,10 +56,15 @@ class ImageHost:
         return f"https://{host}:{self.port}{path}"
 
     def fetcher(self, **settings: Any) -> PublicFetcher:
-        """Build a fetcher that resolves every name to this server and treats loopback as public."""
+        """Build a fetcher that resolves every name to this server, treats loopback as public, and is patient."""
         tls = ssl.create_default_context(cafile=str(self.authority))
         allowed = {"127.0.0.1"}.__contains__
-        return PublicFetcher(**{"allowed": allowed, "look_up": resolving("127.0.0.1"), "tls": tls, **settings})
+        ours = {"allowed": allowed, "look_up": resolving("127.0.0.1"), "tls": tls, "seconds": PATIENCE_SECONDS}
+        return PublicFetcher(**{**ours, **settings})
+
+    def empty(self) -> None:
+        """Forget the pages and the requests. A request that is under way is still one of those."""
+        self.pages, self.requests = {}, []
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
@@ -82,12 +88,15 @@ class ImageHost:
         return Handler
 
     def _serve(self, plain: socket.socket) -> None:
+        pages, requests = self.pages, self.requests
         with self._tls.wrap_socket(plain, server_side=True) as connection:
             head = b""
             while b"\r\n\r\n" not in head:
-                head += connection.recv(4096)
-            self.requests.append(head.decode())
-            page = self.pages[head.split(b" ")[1].decode()]
+                if not (piece := connection.recv(4096)):
+                    return  # the client has left
+                head += piece
+            requests.append(head.decode())
+            page = pages[head.split(b" ")[1].decode()]
             if isinstance(page, bytes):
                 connection.sendall(page)
                 connection.unwrap()  # an orderly TLS shutdown, as by web servers

@@ -18,7 +18,6 @@ def running_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageHost
 @pytest.fixture
 def host(running_host: ImageHost, monkeypatch: pytest.MonkeyPatch) -> ImageHost:
     """Run an empty server from which the real fetcher gets images."""
-    running_host.pages.clear()
-    running_host.requests.clear()
+    running_host.empty()
     monkeypatch.setattr(fetched_images, "FETCHER", running_host.fetcher())
     return running_host
