@@ -123,8 +123,8 @@ class Stage:
         self.upstream = upstream
         self.api_key = api_key
         self.vectors: Any = None  # an upstream of vectors, if a test has one
-        self.client = plain_http.client(timeout=30)
         self._upstreams: list[int] = []
+        self.client = plain_http.client(timeout=120)
 
     def close(self) -> None:
         """Hang up, and delete the models: a gateway reads every one that is left whenever a test adds another."""
