@@ -20,6 +20,8 @@ import hypothesis
 
 django.setup()
 
+from hypothesis import settings  # noqa: E402
+
 from gateway.core.api import snapshots  # noqa: E402
 from tests.inference.misbehaviour.summary import pytest_terminal_summary  # noqa: E402, F401
 from tests.support.demo_gateway import demo_gateway  # noqa: E402, F401
@@ -42,3 +44,7 @@ hypothesis.settings.load_profile("busy")
 
 # On a machine that is busy with tests, reading the catalogue can take longer than a request would wait for it.
 snapshots.WAIT_SECONDS = 20.0
+
+# Nor does an example fail because the machine did not get to it for 200 ms.
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
