@@ -14,7 +14,7 @@ from accounts.operations import signing_keys
 from accounts.operations.keyring import Keyring, KeysOutdated, SigningKeys
 from gateway.core.api import snapshots
 from gateway.core.contract.errors import NotReady
-from tests.support.concurrency import at_once
+from tests.support.concurrency import PATIENCE_SECONDS, at_once
 from tests.support.database import connect
 
 
@@ -35,7 +35,16 @@ def always_due(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "RETRY_SECONDS", 0.0)
 
 
+@pytest.fixture
+def not_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing become due within a test, however slow the machine."""
+    assert (module.FRESH_SECONDS, module.RETRY_SECONDS) == (5.0, 1.0)
+    monkeypatch.setattr(module, "FRESH_SECONDS", PATIENCE_SECONDS)
+    monkeypatch.setattr(module, "RETRY_SECONDS", PATIENCE_SECONDS)
+
+
 @pytest.mark.django_db
+@pytest.mark.usefixtures("not_due")
 def test_keys_are_cached_while_they_are_fresh(ring: Keyring, request: pytest.FixtureRequest) -> None:
     first = ring.current_sync()
     signing_keys.rotate(now=timezone.now())
@@ -45,6 +54,7 @@ def test_keys_are_cached_while_they_are_fresh(ring: Keyring, request: pytest.Fix
 
 
 @pytest.mark.django_db
+@pytest.mark.usefixtures("not_due")
 def test_an_unknown_key_asks_for_newer_keys_at_most_once_a_second(
     ring: Keyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,8 +143,8 @@ def test_a_slow_database_does_not_block_the_event_loop(ring: Keyring, monkeypatc
         assert not any(look.done() for look in looks)
         return {type(result) for result in await asyncio.gather(*looks, return_exceptions=True)}
 
-    monkeypatch.setattr(snapshots, "WAIT_SECONDS", 0.2)
-    with connect() as other:
+    with connect() as other, monkeypatch.context() as impatient:
+        impatient.setattr(snapshots, "WAIT_SECONDS", 0.2)
         other.execute("BEGIN")
         other.execute("LOCK TABLE accounts_signing_key IN ACCESS EXCLUSIVE MODE")
         assert asyncio.run(look()) == {NotReady}
