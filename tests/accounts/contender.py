@@ -1,6 +1,6 @@
 """One of several processes that do the same thing concurrently, for tests of races.
 
-Reads a job as one line of JSON, prints `ready`, waits for a line, does the job, and prints its outcome as JSON.
+Prints `ready`, waits for a job as one line of JSON, does it, and prints its outcome as JSON.
 """
 
 import json
@@ -67,11 +67,10 @@ def _code(attempt: Callable[[], Any]) -> str:
 
 def main() -> None:
     """Do one job."""
-    job = json.loads(sys.stdin.readline())
     connection.ensure_connection()
     SigningKey.objects.exists()
     print("ready", flush=True)  # noqa: T201
-    sys.stdin.readline()
+    job = json.loads(sys.stdin.readline())
     print(json.dumps(JOBS[job.pop("job")](**job)), flush=True)  # noqa: T201
 
 

@@ -117,7 +117,7 @@ def test_a_proof_stays_recorded_if_a_later_transaction_rolls_back() -> None:
 def test_of_replays_at_once_in_several_processes_one_passes() -> None:
     alice = make_account("alice")
     digests = [os.urandom(32).hex() for _ in range(40)]
-    reports = race(3, job="admit", did=alice.did, digests=digests, expires_at=int(time.time()) + 75)
+    reports = race(3, "admit", lambda: {"did": alice.did, "digests": digests, "expires_at": int(time.time()) + 75})
     for outcomes in zip(*reports, strict=True):
         assert Counter(outcomes) == {"ok": 1, "invalid_dpop_proof": 2}
     assert ProofReplay.objects.count() == 40

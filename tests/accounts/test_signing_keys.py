@@ -93,7 +93,7 @@ def test_a_leaked_key_is_retired_at_once_and_replaced(state: str) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_processes_that_start_at_once_agree_on_one_key() -> None:
-    reports = race(3, job="start_keys")
+    reports = race(3, "start_keys")
     assert len({kids[0] for kids in reports}) == 1
     assert sorted(states().values()) == ["active", "pending"]
 
@@ -101,7 +101,7 @@ def test_processes_that_start_at_once_agree_on_one_key() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_rotations_at_once_queue_up() -> None:
     signing_keys.ensure_active_key(now=NOW)
-    reports = race(3, job="rotate_keys")
+    reports = race(3, "rotate_keys")
     assert len({kids[0] for kids in reports}) == 3
     assert sorted(states().values()) == ["active", "passive", "passive", "passive", "pending"]
 

@@ -362,9 +362,12 @@ def test_a_proof_that_comes_along_must_hold(client: Client, server: ProductServe
 def test_of_exchanges_at_once_in_several_processes_one_gets_a_token(signer: Signer) -> None:
     server = ProductServer()
     make_integration(server)
-    # Two assertions about each of several new accounts, and every process tries all of them.
-    assertions = [server.assertion(f"user{number // 2}", exp=int(time.time()) + 59) for number in range(20)]
-    reports = race(3, job="redeem", assertions=assertions, jkt=signer.jkt)
+
+    def arguments() -> dict[str, Any]:
+        # Two assertions about each of several new accounts, and every process tries all of them.
+        return {"assertions": [server.assertion(f"user{number // 2}") for number in range(20)], "jkt": signer.jkt}
+
+    reports = race(3, "redeem", arguments)
     for outcomes in zip(*reports, strict=True):
         assert Counter(outcomes) == {"ok": 1, "invalid_grant": 2}
     assert Account.objects.count() == 10
