@@ -11,6 +11,7 @@ from django.db import connections
 from gateway.asgi import application
 from tests.factories.accounts import Caller, make_caller
 from tests.factories.proofs import BASE_URL
+from tests.support.concurrency import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,8 +35,8 @@ async def get(path: str, headers: list[tuple[str, str]], *, query: str = "", htt
     }
     app = ApplicationCommunicator(application, scope)
     await app.send_input({"type": "http.request", "body": b"", "more_body": False})
-    start = await app.receive_output(10)
-    body = await app.receive_output(10)
+    start = await app.receive_output(PATIENCE_SECONDS)
+    body = await app.receive_output(PATIENCE_SECONDS)
     await sync_to_async(connections.close_all)()
     return start["status"], json.loads(body["body"])
 
