@@ -1,7 +1,7 @@
 """Answer counts: tenths by identity and day, in the settling transaction, without content."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,16 +15,17 @@ from tests.judgement.bench import QUESTIONS, Bench, ask, post
 from tests.judgement.judges import VERSION
 from tests.judgement.test_label_tokens import Kind, question
 
-TODAY = datetime.now(UTC).date()
+DAY = date(2026, 11, 20)
+"""On which tests count answers themselves. What a gateway counts is of a later day."""
 
 
 def counted(identity: str) -> dict[str, dict[int, int]]:
     """Return the counts of an identity by kind and tenth."""
-    found = [each for each in recent(TODAY) if each.identity == identity]
+    found = [each for each in recent(DAY) if each.identity == identity]
     return {each.kind.value: {tenth: n for tenth, n in enumerate(each.counts) if n} for each in found}
 
 
-def count(identity: str, *buckets: int, kind: str = "noul", day: Any = TODAY) -> None:
+def count(identity: str, *buckets: int, kind: str = "noul", day: date = DAY) -> None:
     """Count answers as the closing statement does."""
     kept = json.dumps({"identity": identity, "tally": [{"kind": kind, "bucket": bucket} for bucket in buckets]})
     with connection.cursor() as cursor:
@@ -56,7 +57,7 @@ def test_a_fallback_counts_as_itself(bench: Bench) -> None:
     source, target = bench.backend("overloaded"), bench.backend()
     bench.fall_back(source, target)
     post(bench.caller(), ask(model=source, allow_fallback=True))
-    assert [each.identity for each in recent(TODAY)] == [f"{target}/{VERSION}"]
+    assert [each.identity for each in recent(DAY)] == [f"{target}/{VERSION}"]
 
 
 def test_rows_hold_no_content(bench: Bench) -> None:
@@ -94,20 +95,20 @@ def test_a_backend_that_names_a_version_a_call_fills_no_table(bench: Bench) -> N
 
 def test_old_days_are_deleted(bench: Bench) -> None:
     for days in (0, 90, 91):
-        count("judge/1", 3, day=TODAY - timedelta(days=days))
-    assert purge(now=datetime.now(UTC)) == 1
+        count("judge/1", 3, day=DAY - timedelta(days=days))
+    assert purge(now=datetime(2026, 11, 20, 12, tzinfo=UTC)) == 1
     assert AnswerCount.objects.count() == 2
 
 
 def test_versions_are_separate_the_latest_first(bench: Bench) -> None:
-    count("judge/old", 1, 1, 2, day=TODAY - timedelta(days=3))
+    count("judge/old", 1, 1, 2, day=DAY - timedelta(days=3))
     count("judge/new", 8, 8, 8, 9)
-    newer, older = recent(TODAY - timedelta(days=6))
+    newer, older = recent(DAY - timedelta(days=6))
     assert (newer.identity, newer.total, round(newer.mean, 3)) == ("judge/new", 4, 0.875)
-    assert (older.identity, older.since, older.until) == ("judge/old", *[TODAY - timedelta(days=3)] * 2)
+    assert (older.identity, older.since, older.until) == ("judge/old", *[DAY - timedelta(days=3)] * 2)
     assert [(bar.label, bar.count, bar.share, bar.height) for bar in older.bars[:3]] == [
         ("0.0 to 0.1", 0, 0.0, 0.0),
         ("0.1 to 0.2", 2, 66.7, 100.0),
         ("0.2 to 0.3", 1, 33.3, 50.0),
     ]
-    assert [each.identity for each in recent(TODAY)] == ["judge/new"]
+    assert [each.identity for each in recent(DAY)] == ["judge/new"]
