@@ -18,7 +18,7 @@ from tests.factories.accounts import Caller
 from tests.factories.organizations import Team, product
 from tests.organizations.test_api import Api, caller
 from tests.portal.test_organization_session import Browser
-from tests.support.concurrency import at_once
+from tests.support.concurrency import at_once, eventually
 from tests.support.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db
@@ -239,7 +239,6 @@ def test_two_at_once_are_one_transaction(team: Team, provider: FakeStripe) -> No
 
 @race
 def test_nothing_is_locked_while_the_provider_is_asked(team: Team, provider: FakeStripe) -> None:
-    provider.script(path="/v1/checkout/sessions", delay_seconds=1.0)
     asked: dict[str, Any] = {"kind": "top_up", "amount_microusd": 5_000_000, "product": None, "idempotency_key": "one"}
 
     def begin() -> None:
@@ -249,12 +248,13 @@ def test_nothing_is_locked_while_the_provider_is_asked(team: Team, provider: Fak
             connection.close()
 
     beginning = threading.Thread(target=begin)
-    beginning.start()
-    while not provider.asked:
+    with provider.store.lock:  # without which the provider does not answer
+        beginning.start()
+        eventually(lambda: provider.asked or not beginning.is_alive())
         assert beginning.is_alive()
-    with transaction.atomic():
-        Organization.objects.select_for_update(nowait=True).get(pk=team.id)
-        checkout = Checkout.objects.select_for_update(nowait=True).get(owner_key=team.id)
-        assert checkout.status == "creating"
+        with transaction.atomic():
+            Organization.objects.select_for_update(nowait=True).get(pk=team.id)
+            checkout = Checkout.objects.select_for_update(nowait=True).get(owner_key=team.id)
+            assert checkout.status == "creating"
     beginning.join()
     assert only(team).status == "open"
