@@ -7,6 +7,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.operations.limits import Rate
+from accounts.rules import jwt
 from gateway.core.api.json import dumps
 from gateway.core.contract.capabilities import Capability
 from organizations.models import Organization
@@ -214,7 +215,8 @@ class TestContextTokens:
         assert status == 200
         assert (token["orgId"], token["product"], token["token_type"]) == (team.id, None, "DPoP")
         assert token["scope"].split() == sorted(ALL)
-        assert 290 <= token["expires_in"] <= 300
+        assert 0 < token["expires_in"] <= 300
+        assert jwt.parse(token["access_token"]).claims["exp"] == jwt.parse(source.token).claims["exp"]
         context = Caller(source.account, ALL, source.signer, token["access_token"])
         account_view = client.get("/v1/account", headers=context.headers("GET", "/v1/account")).json()
         assert account_view["organization"]["orgId"] == team.id
