@@ -1,5 +1,6 @@
 """An invoice that the job, a person, an operator and the provider's event reach for at once: charged and ended once."""
 
+import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ from billing.queries import audit, wallets
 from gateway.core.contract.ids import new_id
 from organizations.operations import seat_invoices
 from tests.organizations.tenant import LAST_MONTH, PRICE, Tenant
-from tests.support.concurrency import at_once, count, eventually
+from tests.support.concurrency import PATIENCE_SECONDS, at_once, count, eventually
 from tests.support.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -90,11 +91,20 @@ def test_the_job_and_two_people_charge_once(tenant: Tenant, slow: str) -> None:
 
 
 def test_people_at_once_cannot_try_a_card_more_often_than_one(tenant: Tenant) -> None:
-    """The second reads the clock before the first attempt exists, and charges after it has failed."""
+    """All read the clock before the first attempt exists, and the others charge after it has failed."""
     tenant.save_method("card_declined")
-    tenant.provider.script(path=METHOD, times=1)
-    tenant.provider.script(path=METHOD, times=3, delay_seconds=1.5)
-    results = race(pay_now, pay_now, pay_now, pay_now, tenant=tenant)
+    look, meeting, turn = invoice_payments._saved_method, threading.Barrier(4), threading.Lock()
+
+    def look_and_wait(*asked: Any) -> Any:
+        found = look(*asked)
+        meeting.wait(PATIENCE_SECONDS)
+        if not turn.acquire(blocking=False):
+            eventually(lambda: tenant.outcomes == ["card_declined"])
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(invoice_payments, "_saved_method", look_and_wait)
+        results = race(pay_now, pay_now, pay_now, pay_now, tenant=tenant)
     assert (results.count("failed"), count(results, "rate_limited")) == (1, 3)
     assert tenant.outcomes == ["card_declined"]
 
