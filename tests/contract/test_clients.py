@@ -14,6 +14,7 @@ from account_gateway_client import Gateway, GatewayError, ProductServer
 from account_gateway_client.keys import ProductKey
 from tests.contract.clients import ROUTES
 from tests.contract.routes import mapped_routes
+from tests.support.concurrency import PATIENCE_SECONDS
 
 CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js"
 PYTHON = {route: methods.python for route, methods in ROUTES.items() if not methods.python.startswith("(")}
@@ -54,7 +55,7 @@ def javascript() -> dict[str, list[list[str]]]:
     """Call each method of the browser client with made-up arguments; return what it sent, by its name."""
     names = json.dumps(sorted(JAVASCRIPT.values()))
     command = ["node", "--input-type=module", "--eval", CALLS, names]
-    told = subprocess.run(command, cwd=CLIENT, capture_output=True, text=True, timeout=60)
+    told = subprocess.run(command, cwd=CLIENT, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert told.returncode == 0, told.stderr
     sent: dict[str, list[list[str]]] = json.loads(told.stdout)
     return sent

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from account_gateway_client import Gateway, ProductKey, ProductServer
+from tests.support.concurrency import PATIENCE_SECONDS
 from tests.support.gateways import GatewayProcess
 
 ISSUER = "https://demo.studio.example"
@@ -20,7 +21,7 @@ class DemoGateway(GatewayProcess):
     def product(self) -> ProductServer:
         """Return the demo's product, whose key the demo stored in the data directory."""
         key = ProductKey.load(self.data_dir / "demo-product.pem")
-        return ProductServer(self.base_url, issuer=ISSUER, product="studio", key=key)
+        return ProductServer(self.base_url, issuer=ISSUER, product="studio", key=key, timeout_seconds=PATIENCE_SECONDS)
 
     def sign_in(self, *capabilities: str, did: str = ALICE) -> Gateway:
         """Return a client with these capabilities."""
