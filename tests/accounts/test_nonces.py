@@ -20,12 +20,12 @@ def test_a_nonce_is_asked_for_and_accepted() -> None:
         token = mint_token(DID, [], signer)
         for nonce in (None, "", "old", 1, ["x"], nonces.current(now - 2 * nonces.WINDOW_SECONDS), "é"):
             with pytest.raises(UseDpopNonce) as raised:
-                attempt(token, signer.proof("GET", URL, token, nonce=nonce), now=now)
+                attempt(token, signer.proof("GET", URL, token, iat=int(now), nonce=nonce), now=now)
             error = raised.value
             assert error.headers["DPoP-Nonce"] == nonces.current(now)
             assert error.headers["WWW-Authenticate"].startswith('DPoP error="use_dpop_nonce"')
         for moment in (now, now - nonces.WINDOW_SECONDS):
-            attempt(token, signer.proof("GET", URL, token, nonce=nonces.current(moment)), now=now)
+            attempt(token, signer.proof("GET", URL, token, iat=int(now), nonce=nonces.current(moment)), now=now)
 
 
 def test_a_nonce_is_ignored_if_none_is_required() -> None:
