@@ -175,6 +175,7 @@ def test_a_closing_that_a_dead_process_has_noted_books_the_takeover(bench: Bench
     target = bench.backend("judge-2", price=DEARER)
     caller = bench.caller()
     post(caller, ask(model=bench.backend("hang-before-headers", timeout_seconds=0.3)))
+    eventually(lambda: bench.upstream.ledger.entries)  # or it may be in the ledger of the next test
     call = caller.only_call
     version = PriceVersion.objects.get(alias=target)
     by = closings.Takeover(target, version.id)
