@@ -87,6 +87,7 @@ class Api:
         try:
             request = self._read(http, raw, asked)
             if not behaviour.works and not behaviour.kept:
+                await asyncio.sleep(behaviour.delay_seconds)
                 return _error(behaviour)
             known = self.idempotency.begin(request, request_id=request_id, now=self.store.now())
         except Refusal as refusal:
