@@ -25,6 +25,8 @@ pytestmark = pytest.mark.django_db
 
 SIGN_IN = {"login": "alice@example.com", "password": PASSWORD}
 CODES = "/account/2fa/recovery-codes/"
+# Of this database: other workers' tests wait for locks in theirs, on the same server.
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
 @pytest.fixture
@@ -117,7 +119,7 @@ class Asked:
 
     def _waits(self) -> bool:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+            cursor.execute(WAITING)
             return bool(cursor.fetchone()[0])
 
 
