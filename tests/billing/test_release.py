@@ -50,7 +50,7 @@ def test_an_unknown_call_is_told_apart(purse: Purse) -> None:
 
 
 def test_what_is_given_back_to_an_expired_credit_is_swept(purse: Purse) -> None:
-    expiry = timezone.now() + timedelta(seconds=1)
+    expiry = timezone.now() + timedelta(hours=1)
     lot = purse.grant(100, expires_at=expiry)
     call = purse.call(80)
     after = expiry + timedelta(seconds=1)
