@@ -79,7 +79,7 @@ def test_a_backlog_is_worked_off_page_by_page(purse: Purse) -> None:
 def test_a_run_ends_in_time_and_the_next_goes_on(purse: Purse) -> None:
     backlog(purse, 600, DELIVERED)
     assert reviews.reconcile(now=timezone.now(), seconds=0) == 1
-    resolved = [reviews.reconcile(now=timezone.now(), seconds=0.1) for _ in range(2)]
+    resolved = [reviews.reconcile(now=timezone.now(), seconds=0.02) for _ in range(2)]
     assert all(resolved)
     assert sum(resolved) < 599, "a run did not end"
     assert sum(resolved) + reviews.reconcile(now=timezone.now()) == 599
