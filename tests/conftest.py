@@ -20,10 +20,10 @@ import hypothesis
 
 django.setup()
 
-from hypothesis import settings  # noqa: E402
-
+from billing.operations import finality  # noqa: E402
 from gateway.core.api import snapshots  # noqa: E402
 from tests.inference.misbehaviour.summary import pytest_terminal_summary  # noqa: E402, F401
+from tests.support.concurrency import PATIENCE_SECONDS  # noqa: E402
 from tests.support.demo_gateway import demo_gateway  # noqa: E402, F401
 from tests.support.integrations import integrations_gateway  # noqa: E402, F401
 from tests.support.leftovers import (  # noqa: E402
@@ -44,7 +44,5 @@ hypothesis.settings.load_profile("busy")
 
 # On a machine that is busy with tests, reading the catalogue can take longer than a request would wait for it.
 snapshots.WAIT_SECONDS = 20.0
-
-# Nor does an example fail because the machine did not get to it for 200 ms.
-settings.register_profile("tests", deadline=None)
-settings.load_profile("tests")
+# Jobs wait for the transactions of every database on the server, and another worker's test may be a long one.
+finality.WAIT_SECONDS = PATIENCE_SECONDS

@@ -16,6 +16,7 @@ from billing.queries import audit
 from gateway.core.contract.ids import new_id
 from tests.factories import invoicing, matches
 from tests.factories.billing import Purse, release, settle
+from tests.support.concurrency import PATIENCE_SECONDS
 from tests.support.database import connect
 from tests.support.unguarded import unguarded
 
@@ -221,7 +222,7 @@ def test_waits_for_a_transaction_that_commits_late(beside: psycopg.Connection[An
         with pytest.raises(TimeoutError):
             sealing.result(timeout=0.5)
         beside.commit()
-        assert sealing.result(timeout=60) is not None
+        assert sealing.result(timeout=PATIENCE_SECONDS) is not None
     assert rows_of(Seal.objects.get())["call"] == 1
     assert audit.findings() == []
 

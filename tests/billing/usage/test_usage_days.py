@@ -18,7 +18,7 @@ from billing.rules.usage_reports import Use
 from tests.billing.usage import month
 from tests.billing.usage.month import APRIL, FEBRUARY, MARCH
 from tests.factories.billing import Purse, release, settle
-from tests.support.concurrency import at_once
+from tests.support.concurrency import PATIENCE_SECONDS, at_once
 from tests.support.database import connect
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -73,7 +73,9 @@ def test_two_runs_at_once_add_each_call_once(purse: Purse, beside: psycopg.Conne
         with pytest.raises(TimeoutError):
             running.result(timeout=0.5)
         beside.commit()
-        assert running.result(timeout=60) + added + days_before(FEBRUARY) == UsageHorizon.objects.get().calls
+        assert (
+            running.result(timeout=PATIENCE_SECONDS) + added + days_before(FEBRUARY) == UsageHorizon.objects.get().calls
+        )
     assert sum(row[6] for row in days()) == UsageHorizon.objects.get().calls
 
 
@@ -129,7 +131,7 @@ def test_a_run_does_not_pass_what_is_not_committed_yet(purse: Purse, beside: psy
         with pytest.raises(TimeoutError):
             running.result(timeout=0.5)
         beside.commit()
-        assert running.result(timeout=60) == 1
+        assert running.result(timeout=PATIENCE_SECONDS) == 1
     assert used(purse).charged_microusd == 30
 
 
