@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import jwt
 
+from tests.support.concurrency import PATIENCE_SECONDS
 from tests.support.server_thread import http_server
 
 CLIENT_ID, CLIENT_SECRET = "gateway-portal", "client-secret"
@@ -137,7 +138,7 @@ def _is_odd(provider: IdentityProvider, handler: BaseHTTPRequestHandler, path: s
     """Perform a path's configured behaviour; return whether it replaces the response."""
     provider.asked.append(path)
     if path in provider.closed:
-        provider.closed[path].wait(30)
+        provider.closed[path].wait(PATIENCE_SECONDS)
     if path in provider.endless:
         _go_on(provider, handler, path)
     elif path in provider.redirects:

@@ -18,7 +18,7 @@ from accounts.portal import provider_requests
 from accounts.portal.views.identity_providers import WAITING_MAX
 from tests.portal.identity_provider import CLIENT_ID, CLIENT_SECRET, PAT, IdentityProvider, serving
 from tests.portal.test_identity_provider import come_back, is_error_page, sign_in
-from tests.support.concurrency import eventually
+from tests.support.concurrency import PATIENCE_SECONDS, eventually
 
 pytestmark = pytest.mark.django_db
 
@@ -189,7 +189,7 @@ def test_an_answer_that_does_not_end_is_ended(
     path: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(provider_requests, "TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(provider_requests, "TIMEOUT_SECONDS", 2.0)  # more than the other answers take
     provider.endless = {path}
     answer = client.post("/account/oidc/sso/login/") if path == DESCRIPTION else come_back(client)
     assert is_error_page(answer)
@@ -204,7 +204,8 @@ def test_a_very_large_answer_is_refused(client: Client, provider: IdentityProvid
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_provider_that_hangs_takes_few_places(provider: IdentityProvider) -> None:
+def test_a_provider_that_hangs_takes_few_places(provider: IdentityProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provider_requests, "TIMEOUT_SECONDS", PATIENCE_SECONDS)
     provider.closed = {DESCRIPTION: Event()}
     answers: list[int] = []
 
