@@ -11,6 +11,7 @@ from tests.factories.billing import Purse
 from tests.factories.organizations import account
 from tests.portal.identity_provider import CLIENT_ID, CLIENT_SECRET, IdentityProvider, serving
 from tests.portal.organization_browser import OrganizationPages, signed_in
+from tests.portal.usage_pages import Months, current_months
 from tests.support.stripe.fixtures import provider, running_provider  # noqa: F401
 
 
@@ -40,6 +41,11 @@ def alice() -> Client:
 def own() -> Purse:
     """Return Alice's own wallet, with money in it."""
     return Purse("account", account("alice").did).pay(100_000_000)
+
+
+@pytest.fixture
+def months() -> Months:
+    return current_months()
 
 
 @pytest.fixture(scope="session")

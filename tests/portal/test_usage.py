@@ -18,7 +18,7 @@ from tests.factories.billing import Purse
 from tests.factories.organizations import Team, account
 from tests.portal.organization_browser import FRAME_QUERIES_MAX, OrganizationPages, signed_in
 from tests.portal.test_wallet import text_of
-from tests.portal.usage_pages import BEFORE, LAST, THIS, TICK, exact_amounts, tables, used
+from tests.portal.usage_pages import TICK, Months, exact_amounts, tables, used
 
 pytestmark = pytest.mark.django_db
 
@@ -33,17 +33,17 @@ class TestOrganization:
     """/organizations/<org_id>/usage."""
 
     def test_shows_a_month_by_day_by_product_and_member_and_by_model(
-        self, organization_pages: OrganizationPages, purse: Purse
+        self, organization_pages: OrganizationPages, purse: Purse, months: Months
     ) -> None:
         member, owner = organization_pages.member("member"), organization_pages.member("owner")
-        used(purse, 250, LAST[0], product="studio", membership_id=member)
-        used(purse, 100, LAST[1] - TICK, product="studio", membership_id=owner, model="reasoning")
-        used(purse, 30, LAST[0])
-        used(purse, 999, THIS[0], membership_id=owner)
-        used(purse, 888, LAST[0] - TICK)
-        answer = organization_pages["billing"].get(organization_pages.path("usage"), {"month": name_of(LAST)})
+        used(purse, 250, months.last[0], product="studio", membership_id=member)
+        used(purse, 100, months.last[1] - TICK, product="studio", membership_id=owner, model="reasoning")
+        used(purse, 30, months.last[0])
+        used(purse, 999, months.this[0], membership_id=owner)
+        used(purse, 888, months.last[0] - TICK)
+        answer = organization_pages["billing"].get(organization_pages.path("usage"), {"month": name_of(months.last)})
         words, found = text_of(answer), tables(answer)
-        assert f"Usage in {LAST[0]:%B %Y} Month (UTC)" in words
+        assert f"Usage in {months.last[0]:%B %Y} Month (UTC)" in words
         assert "Charged <$0.01 Calls 3 By day" in words
         assert exact_amounts(answer) == ["$0.00038"]
         total = ["Total", "$0.00038", "3", "2,532", "0"]
@@ -60,12 +60,14 @@ class TestOrganization:
             total,
         ]
         days = found["Use by day"][1:-1]
-        assert len(days) == (LAST[1] - LAST[0]).days
+        assert len(days) == (months.last[1] - months.last[0]).days
         assert [day[1:3] for day in (days[0], days[-1])] == [["$0.00028", "2"], ["$0.00010", "1"]]
         assert {tuple(day[1:]) for day in days[1:-1]} == {("$0.00000", "0", "0", "0")}
 
-    def test_shows_the_current_month_up_to_today(self, organization_pages: OrganizationPages, purse: Purse) -> None:
-        used(purse, 5, THIS[0])
+    def test_shows_the_current_month_up_to_today(
+        self, organization_pages: OrganizationPages, purse: Purse, months: Months
+    ) -> None:
+        used(purse, 5, months.this[0])
         purse.call(70)
         answer = organization_pages["owner"].get(organization_pages.path("usage"))
         days = tables(answer)["Use by day"][1:-1]
@@ -74,22 +76,26 @@ class TestOrganization:
         assert "Charged <$0.01 Calls 2 Held now by open calls <$0.01" in text_of(answer)
         assert exact_amounts(answer) == ["$0.000005", "$0.00007"]
 
-    def test_offers_the_months_since_the_first_call(self, organization_pages: OrganizationPages, purse: Purse) -> None:
+    def test_offers_the_months_since_the_first_call(
+        self, organization_pages: OrganizationPages, purse: Purse, months: Months
+    ) -> None:
         offered = re.compile(r'<option value="([^"]*)"')
-        assert offered.findall(organization_pages.get("owner", "usage")) == [name_of(THIS)]
-        used(purse, 5, BEFORE[1] - TICK)
-        assert offered.findall(organization_pages.get("owner", "usage")) == [
-            name_of(month) for month in (THIS, LAST, BEFORE)
-        ]
+        assert offered.findall(organization_pages.get("owner", "usage")) == [name_of(months.this)]
+        used(purse, 5, months.before[1] - TICK)
+        assert offered.findall(organization_pages.get("owner", "usage")) == [name_of(month) for month in months]
         page = (
-            organization_pages["owner"].get(organization_pages.path("usage"), {"month": name_of(LAST)}).content.decode()
+            organization_pages["owner"]
+            .get(organization_pages.path("usage"), {"month": name_of(months.last)})
+            .content.decode()
         )
-        assert f'<option value="{name_of(LAST)}" selected>' in page
+        assert f'<option value="{name_of(months.last)}" selected>' in page
         assert "No calls were made in this month." in page
         assert "charts.js" not in page
 
-    def test_an_unavailable_month_is_reported(self, organization_pages: OrganizationPages, purse: Purse) -> None:
-        used(purse, 5, THIS[0])
+    def test_an_unavailable_month_is_reported(
+        self, organization_pages: OrganizationPages, purse: Purse, months: Months
+    ) -> None:
+        used(purse, 5, months.this[0])
         for month in NO_MONTHS:
             answer = organization_pages["owner"].get(organization_pages.path("usage"), {"month": month})
             assert answer.status_code == 404, month
@@ -102,12 +108,12 @@ class TestOrganization:
             )
 
     def test_strangers_cannot_learn_which_months_were_used(
-        self, organization_pages: OrganizationPages, purse: Purse
+        self, organization_pages: OrganizationPages, purse: Purse, months: Months
     ) -> None:
-        used(purse, 5, LAST[0])
+        used(purse, 5, months.last[0])
         other = Team("oscar")
         theirs = f"/organizations/{other.id}/usage"
-        assert signed_in(account("oscar")).get(theirs, {"month": name_of(LAST)}).status_code == 404
+        assert signed_in(account("oscar")).get(theirs, {"month": name_of(months.last)}).status_code == 404
         assert "$0.000005" not in text_of(signed_in(account("oscar")).get(theirs))
 
     def test_is_for_those_who_manage_money(self, organization_pages: OrganizationPages) -> None:
@@ -130,10 +136,10 @@ class TestOrganization:
             assert (asked.status_code, asked["Location"]) == (302, f"/account/login/?next={path}")
 
     def test_the_seats_of_a_month_that_is_over_are_on_its_invoice(
-        self, organization_pages: OrganizationPages, purse: Purse
+        self, organization_pages: OrganizationPages, purse: Purse, months: Months
     ) -> None:
-        used(purse, 5, LAST[0])
-        path = {"month": name_of(LAST)}
+        used(purse, 5, months.last[0])
+        path = {"month": name_of(months.last)}
         assert "There is no invoice for the seats of this month." in text_of(
             organization_pages["owner"].get(organization_pages.path("usage"), path)
         )
@@ -144,32 +150,40 @@ class TestOrganization:
         assert organization_pages["owner"].get(organization_pages.path("invoices", invoice.pk)).status_code == 200
 
     def test_asks_the_database_as_often_however_much_there_is(
-        self, organization_pages: OrganizationPages, purse: Purse, django_assert_max_num_queries: DjangoAssertNumQueries
+        self,
+        organization_pages: OrganizationPages,
+        purse: Purse,
+        django_assert_max_num_queries: DjangoAssertNumQueries,
+        months: Months,
     ) -> None:
         people = [organization_pages.member(role.value) for role in Role]
         for number in range(40):
             about = {"product": ("studio", "courier", None)[number % 3], "membership_id": people[number % 4]}
-            used(purse, number, LAST[0] + number * TICK, model=f"model-{number}", **about)
-        for month in (THIS, LAST):
+            used(purse, number, months.last[0] + number * TICK, model=f"model-{number}", **about)
+        for month in (months.this, months.last):
             with django_assert_max_num_queries(QUERIES_MAX):
                 organization_pages["owner"].get(organization_pages.path("usage"), {"month": name_of(month)})
 
-    def test_names_are_texts_and_nothing_else(self, organization_pages: OrganizationPages, purse: Purse) -> None:
+    def test_names_are_texts_and_nothing_else(
+        self, organization_pages: OrganizationPages, purse: Purse, months: Months
+    ) -> None:
         hostile = '"><script>alert(1)</script>'
         Account.objects.filter(pk=account("member").pk).update(display_name=hostile)
-        used(purse, 5, THIS[0], membership_id=organization_pages.member("member"), model=hostile, product=hostile)
+        used(
+            purse, 5, months.this[0], membership_id=organization_pages.member("member"), model=hostile, product=hostile
+        )
         answer = organization_pages["owner"].get(organization_pages.path("usage"))
         assert b"<script>alert" not in answer.content
         assert tables(answer)["Use by product and member, highest charge first"][1][:2] == [hostile, hostile]
 
     def test_the_dearest_lines_are_shown_and_the_rest_is_one(
-        self, organization_pages: OrganizationPages, purse: Purse
+        self, organization_pages: OrganizationPages, purse: Purse, months: Months
     ) -> None:
         for number in range(202):
-            used(purse, 300 - number, LAST[0] + number * TICK, model=f"model-{number:03}")
-        lines = tables(organization_pages["owner"].get(organization_pages.path("usage"), {"month": name_of(LAST)}))[
-            "Use by model, highest charge first"
-        ]
+            used(purse, 300 - number, months.last[0] + number * TICK, model=f"model-{number:03}")
+        lines = tables(
+            organization_pages["owner"].get(organization_pages.path("usage"), {"month": name_of(months.last)})
+        )["Use by model, highest charge first"]
         assert len(lines) == 1 + 200 + 2
         assert lines[1][:3] == ["model-000", "$0.000300", "1"]
         assert lines[-2][:3] == ["2 more", "$0.000199", "2"]
@@ -180,13 +194,13 @@ class TestPerson:
     """/wallet/usage."""
 
     def test_shows_a_month_by_day_by_product_and_by_model(
-        self, alice: Client, own: Purse, organization_pages: OrganizationPages
+        self, alice: Client, own: Purse, organization_pages: OrganizationPages, months: Months
     ) -> None:
-        used(own, 250, LAST[0], product="studio")
-        used(own, 100, LAST[1] - TICK, model="reasoning")
-        used(own, 999, THIS[0])
-        used(Purse("account", account("bob").did).pay(10_000_000), 7, LAST[0])
-        answer = alice.get("/wallet/usage", {"month": name_of(LAST)})
+        used(own, 250, months.last[0], product="studio")
+        used(own, 100, months.last[1] - TICK, model="reasoning")
+        used(own, 999, months.this[0])
+        used(Purse("account", account("bob").did).pay(10_000_000), 7, months.last[0])
+        answer = alice.get("/wallet/usage", {"month": name_of(months.last)})
         found = tables(answer)
         assert "Charged <$0.01 Calls 2 By day" in text_of(answer)
         assert exact_amounts(answer) == ["$0.00035"]
@@ -195,7 +209,7 @@ class TestPerson:
             ["No product", "$0.00010", "1", "666", "0"],
             ["Total", "$0.00035", "2", "2,332", "0"],
         ]
-        calls = found[f"Calls that began in {LAST[0]:%B %Y}, newest first"][1:]
+        calls = found[f"Calls that began in {months.last[0]:%B %Y}, newest first"][1:]
         assert [call[1:] for call in calls] == [["reasoning", "Charged", "$0.00010"], ["fast", "Charged", "$0.00025"]]
 
     def test_an_unavailable_month_is_reported(self, alice: Client, own: Purse) -> None:
@@ -205,11 +219,11 @@ class TestPerson:
             assert "There is no usage for that month." in text_of(answer)
             assert alice.get("/wallet/usage.csv", {"month": month}).status_code == 404
 
-    def test_calls_are_paged_without_one_left_out(self, alice: Client, own: Purse) -> None:
+    def test_calls_are_paged_without_one_left_out(self, alice: Client, own: Purse, months: Months) -> None:
         # Three at a time, and begun in another order than their ids have.
-        made = [used(own, 1, THIS[0] + (40 - number // 3) * TICK) for number in range(120)]
+        made = [used(own, 1, months.this[0] + (40 - number // 3) * TICK) for number in range(120)]
         seen: list[str] = []
-        query = {"month": name_of(THIS)}
+        query = {"month": name_of(months.this)}
         for size in (50, 50, 20):
             page = alice.get("/wallet/usage", query).content.decode()
             shown = re.findall(r'href="/wallet/usage/(use_\w+)"', page)
@@ -221,17 +235,17 @@ class TestPerson:
         assert len(seen) == len(set(seen)) == 120
         assert set(seen) == set(made)
 
-    def test_a_page_after_no_call_or_anothers_is_the_first_one(self, alice: Client, own: Purse) -> None:
-        theirs = used(Purse("account", account("bob").did).pay(10_000_000), 7, THIS[0])
-        made = used(own, 1, THIS[0] + TICK)
+    def test_a_page_after_no_call_or_anothers_is_the_first_one(self, alice: Client, own: Purse, months: Months) -> None:
+        theirs = used(Purse("account", account("bob").did).pay(10_000_000), 7, months.this[0])
+        made = used(own, 1, months.this[0] + TICK)
         for after in (theirs, "", "use_nobody", "' OR 1=1 --", "9" * 400):
             assert made in alice.get("/wallet/usage", {"after": after}).content.decode(), after
 
     def test_asks_the_database_as_often_however_much_there_is(
-        self, alice: Client, own: Purse, django_assert_max_num_queries: DjangoAssertNumQueries
+        self, alice: Client, own: Purse, django_assert_max_num_queries: DjangoAssertNumQueries, months: Months
     ) -> None:
         for number in range(30):
-            used(own, number, THIS[0] + number * TICK, model=f"model-{number}")
+            used(own, number, months.this[0] + number * TICK, model=f"model-{number}")
         with django_assert_max_num_queries(QUERIES_MAX):
             alice.get("/wallet/usage")
 

@@ -11,7 +11,7 @@ from tests.factories.billing import Purse, release, review, settle
 from tests.factories.organizations import account
 from tests.portal.organization_browser import OrganizationPages
 from tests.portal.test_wallet import text_of
-from tests.portal.usage_pages import THIS, tables, used
+from tests.portal.usage_pages import Months, tables, used
 
 pytestmark = pytest.mark.django_db
 
@@ -76,11 +76,14 @@ class TestCall:
         assert f"Paid from a credit $0.0002 {lot}" in text_of(alice.get(f"/wallet/usage/{usage_id}"))
 
     def test_another_persons_or_an_unknown_call_is_not_found(
-        self, alice: Client, own: Purse, organization_pages: OrganizationPages
+        self, alice: Client, own: Purse, organization_pages: OrganizationPages, months: Months
     ) -> None:
-        theirs = used(Purse("account", account("bob").did).pay(10_000_000), 7, THIS[0])
+        theirs = used(Purse("account", account("bob").did).pay(10_000_000), 7, months.this[0])
         shared = used(
-            Purse("organization", organization_pages.team.id).pay(10_000_000), 7, THIS[0], did=account("alice").did
+            Purse("organization", organization_pages.team.id).pay(10_000_000),
+            7,
+            months.this[0],
+            did=account("alice").did,
         )
         for usage_id in (theirs, shared, "use_nobody", "' OR 1=1 --", "9" * 400):
             assert alice.get(f"/wallet/usage/{usage_id}").status_code == 404

@@ -3,7 +3,7 @@
 import html
 import re
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
@@ -11,11 +11,24 @@ from billing.rules.months import month_around, month_before
 from tests.factories.billing import Purse, settle
 
 TICK = timedelta(microseconds=1)
-THIS = month_around(timezone.now())
-LAST = month_before(THIS[0])
-BEFORE = month_before(LAST[0])
 
+Month = tuple[datetime, datetime]
 Rows = list[list[str]]
+
+
+class Months(NamedTuple):
+    """The current month and the two before it."""
+
+    this: Month
+    last: Month
+    before: Month
+
+
+def current_months() -> Months:
+    """Read the clock, for one test: a month may end while tests run."""
+    this = month_around(timezone.now())
+    last = month_before(this[0])
+    return Months(this, last, month_before(last[0]))
 
 
 def used(purse: Purse, cost: int, at: datetime, **fields: Any) -> str:
