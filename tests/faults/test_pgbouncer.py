@@ -19,6 +19,7 @@ from gateway.core.database.connection import LedgerConnection
 from gateway.core.database.pool import _parameters
 from gateway.core.database.pooler import refuse_shared_sessions
 from gateway.core.database.refusals import SharedSessions
+from tests.faults.test_call_database_away import END_CONNECTIONS
 from tests.support.concurrency import at_once, eventually
 from tests.support.database import connect
 from tests.support.pgbouncer import PgBouncer
@@ -72,9 +73,7 @@ def test_a_mode_that_changes_under_open_connections_is_refused_in_health_too(sta
 def is_unhealthy_after_a_call_in_another_session(origin: str, payer: Caller, alias: str) -> bool:
     """Make the next call use another session: in one where its statements are prepared, it would be served by chance."""
     with connect() as database:
-        database.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gateway-ledger'"
-        )
+        database.execute(END_CONNECTIONS)
     payer.post(chat(alias))
     return health(origin) == 503
 
