@@ -57,6 +57,9 @@ class UnreliableWay:
                     continue
                 pair = client, socket.create_connection(self._server)
                 with self._lock:
+                    if self._is_cut:  # since it was accepted
+                        self._hang_up(pair)
+                        continue
                     self._pairs.append(pair)
                 threading.Thread(target=self._forward, args=(pair,), daemon=True).start()
 
