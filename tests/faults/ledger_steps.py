@@ -22,6 +22,9 @@ from tests.factories.batches import check_in, opening, statement
 
 HOLD, COST, NOTED = 100, 40, 25
 DEADLINE_SECONDS = 30
+SESSION = "ledger-steps"
+"""The name of these processes' sessions."""
+
 STEPS = ("connect", "open", "check_in", "settle")
 POINTS = [f"after:{step}" for step in STEPS] + [f"during:{step}" for step in STEPS[1:]]
 
@@ -56,7 +59,9 @@ def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[
 def run(conninfo: str, owner: str, usage_id: str, price_version: int, point: str) -> None:
     """Run a call up to its point, and die."""
     when, _, where = point.partition(":")
-    with psycopg.connect(conninfo, autocommit=True, cursor_factory=ClientCursor) as connection:
+    with psycopg.connect(
+        conninfo, autocommit=True, cursor_factory=ClientCursor, application_name=SESSION
+    ) as connection:
         _die_if(point == "after:connect")
         for step, statement in statements(owner, usage_id, price_version):
             if (when, step) == ("during", where):

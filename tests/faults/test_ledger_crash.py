@@ -14,8 +14,9 @@ from gateway.core.contract.ids import new_id
 from tests.factories import batches, payers
 from tests.factories.billing import Purse, price_version, state
 from tests.factories.payers import Payer
-from tests.faults.ledger_steps import COST, HOLD, NOTED, POINTS
-from tests.support.database import database_url
+from tests.faults.ledger_steps import COST, HOLD, NOTED, POINTS, SESSION
+from tests.support.concurrency import eventually
+from tests.support.database import connect, database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,6 +28,7 @@ RESOLVED: dict[str, tuple[str | None, int | None]] = {
     "settle": ("settled", COST),
 }
 STEPS = list(RESOLVED)
+SESSIONS = "SELECT 1 FROM pg_stat_activity WHERE application_name = %s AND datname = current_database()"
 
 
 def possible_ends(point: str) -> list[tuple[str | None, int | None]]:
@@ -37,6 +39,7 @@ def possible_ends(point: str) -> list[tuple[str | None, int | None]]:
 
 
 def kill_calls(purse: Purse, calls: dict[str, str]) -> None:
+    """Kill a process for each call, and wait until the server has ended what they had sent."""
     arguments = [part for pair in calls.items() for part in pair]
     subprocess.run(
         [
@@ -51,6 +54,8 @@ def kill_calls(purse: Purse, calls: dict[str, str]) -> None:
         check=True,
         timeout=60,
     )
+    with connect(autocommit=True) as server:
+        eventually(lambda: server.execute(SESSIONS, [SESSION]).fetchone() is None)
 
 
 def settle_down() -> None:
