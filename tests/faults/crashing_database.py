@@ -41,9 +41,11 @@ class CrashingDatabase:
 
     def kill_a_backend(self) -> None:
         """Kill a backend, as the kernel's OOM killer does. The server ends all other backends and recovers."""
-        [pid, *_] = [int(str(row[0])) for row in self.execute(OTHERS)]
-        os.kill(pid, signal.SIGKILL)
-        self._wait_for_recovery()
+        with psycopg.connect(self.url, autocommit=True) as witness:
+            [pid, *_] = [int(str(row[0])) for row in witness.execute(OTHERS)]
+            os.kill(pid, signal.SIGKILL)
+            eventually(lambda: _is_ended(witness))  # until then the server has not noticed, and serves as before
+        until(lambda: self.execute("SELECT 1"))
 
     def crash(self, away_seconds: float) -> None:
         """Stop the server immediately, and restart it after a while."""
@@ -86,15 +88,20 @@ class CrashingDatabase:
         taken: list[psycopg.Connection[tuple[object, ...]]] = []
         try:
             self._take_all(taken)
-            taken[0].execute(
-                f"SELECT pg_terminate_backend(pid) FROM ({OTHERS}) AS others WHERE pid <> ALL (%s)",
-                [[connection.info.backend_pid for connection in taken]],
-            )
-            self._take_all(taken)
+            while self._end_others(taken):  # the gateway's, and those that it has opened meanwhile
+                self._take_all(taken)
             yield
         finally:
             for connection in taken:
                 connection.close()
+
+    def _end_others(self, taken: list[psycopg.Connection[tuple[object, ...]]]) -> bool:
+        """End all other connections, and wait until they have ended; return whether there were any."""
+        ended = taken[0].execute(
+            f"SELECT pg_terminate_backend(pid, 60000) FROM ({OTHERS}) AS others WHERE pid <> ALL (%s)",
+            [[connection.info.backend_pid for connection in taken]],
+        )
+        return bool(ended.fetchall())
 
     def _take_all(self, taken: list[psycopg.Connection[tuple[object, ...]]]) -> None:
         refused_until = time.monotonic() + 0.4
@@ -113,10 +120,6 @@ class CrashingDatabase:
         # The parent process reloads later, and notifies its backends before it accepts another connection.
         until(lambda: self.execute(f"SELECT true WHERE pg_conf_load_time() > '{loaded}'"))
 
-    def _wait_for_recovery(self) -> None:
-        time.sleep(0.1)
-        until(lambda: self.execute("SELECT 1"))
-
 
 def until(is_so: Callable[[], object]) -> float:
     """Wait until the condition is true, ignoring its errors; return the seconds that it took."""
@@ -129,6 +132,13 @@ def until(is_so: Callable[[], object]) -> float:
 
     eventually(holds)
     return time.monotonic() - began
+
+
+def _is_ended(session: psycopg.Connection[tuple[object, ...]]) -> bool:
+    """Return whether the server has ended a session."""
+    with suppress(psycopg.Error):
+        session.execute("SELECT 1")
+    return session.closed
 
 
 def _children(parent: int) -> list[int]:

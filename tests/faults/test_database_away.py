@@ -185,6 +185,7 @@ def test_a_crash(world: World) -> None:
     callers = [threading.Thread(target=load) for _ in range(8)]
     for caller in callers:
         caller.start()
+    until(lambda: answers)
     # Long enough that a delay that doubles with each failure would exceed the five seconds.
     world.database.crash(away_seconds=8.0)
     back = until(world.is_served)
