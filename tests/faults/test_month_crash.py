@@ -16,7 +16,7 @@ from tests.billing.months.conftest import Old, drop_months, furnish, rows_of, ru
 from tests.factories import months
 from tests.factories.billing import settle
 from tests.factories.months import MONTH, TABLES, name_of
-from tests.support.concurrency import at_once
+from tests.support.concurrency import at_once, eventually
 from tests.support.database import connect, database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -200,6 +200,7 @@ def test_two_movers_and_callers_at_once(old: Old, monkeypatch: pytest.MonkeyPatc
     reading = threading.Thread(target=read)
     reading.start()
     try:
+        eventually(lambda: seen)
         moved_here, moved_there, called = at_once(mover, mover, caller)
     finally:
         is_over.set()
