@@ -21,7 +21,7 @@ CRASHES = [
 
 def test_no_acknowledged_result_is_lost() -> None:
     report = play(Plan(seconds=16, kinds=CRASHES, seed=7, slow_disk=ALWAYS, patience_seconds=30))
-    assert len(report.evidence.calls) > 200
+    assert len(report.evidence.calls) > 50  # on a busy machine as well, so that there was something to lose
     assert report.is_clean, f"{report.markdown()}\n\n{report.examples()}"
 
 
