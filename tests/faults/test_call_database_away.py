@@ -28,8 +28,12 @@ from tests.support.unreliable import UnreliableWay
 
 # Only of this test's database, because those of other workers are on the same server.
 END_CONNECTIONS = """
-SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
  WHERE application_name = 'gateway-ledger' AND datname = current_database()
+"""
+END_NEWER_CONNECTIONS = """
+SELECT pg_terminate_backend(s.pid, 60000) FROM pg_stat_activity s, pg_stat_activity own
+ WHERE own.pid = pg_backend_pid() AND s.datname = own.datname AND s.backend_start > own.backend_start
 """
 BALANCE = 5_000
 
@@ -137,13 +141,12 @@ def test_a_hold_whose_answer_was_lost_is_released(world: Any) -> None:
 
 def test_a_locked_wallet_does_not_keep_others_waiting(stage: Stage) -> None:
     alias, stuck, other = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE), stage.caller()
+    usual = seconds_for_calls(other, alias)
     with connect() as lock, ThreadPoolExecutor(15) as threads:
         lock.execute("SELECT 1 FROM billing_wallet WHERE owner_key = %s FOR UPDATE", [stuck.did])
         waiting = [threads.submit(stuck.post, chat(alias)) for _ in range(12)]
         time.sleep(0.5)
-        started = time.monotonic()
-        assert [other.post(chat(alias)).status_code for _ in range(5)] == [200] * 5
-        assert time.monotonic() - started < 3
+        assert seconds_for_calls(other, alias) < usual + 3
         (freeing := threading.Timer(3.0, lock.rollback)).start()
         answers = [answer.result() for answer in waiting]
         freeing.join()
@@ -154,12 +157,18 @@ def test_a_locked_wallet_does_not_keep_others_waiting(stage: Stage) -> None:
     assert stuck.wallet["held"] == 0
 
 
+def seconds_for_calls(caller: Caller, alias: str) -> float:
+    """Make a few calls, which must be served; return how long they took."""
+    started = time.monotonic()
+    assert [caller.post(chat(alias)).status_code for _ in range(5)] == [200] * 5
+    return time.monotonic() - started
+
+
 def test_connections_that_the_server_ended_while_idle_are_not_used(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=20), stage.caller()
     assert caller.post(chat(alias)).status_code == 200
     with connect(autocommit=True) as operator:
         operator.execute(END_CONNECTIONS)
-    time.sleep(0.2)
     assert [caller.post(chat(alias)).status_code for _ in range(3)] == [200, 200, 200]
 
 
@@ -190,7 +199,7 @@ def refusing_writes(operator: psycopg.Connection[Any]) -> Iterator[None]:
     finally:
         operator.execute("SET default_transaction_read_only = off")
         operator.execute(sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name))
-        operator.execute(END_CONNECTIONS)
+        operator.execute(END_NEWER_CONNECTIONS)  # of Django's pool too, which would keep the setting
 
 
 def test_a_server_that_is_stopped_while_the_database_is_away_leaves_its_charge_to_the_next(
@@ -211,7 +220,7 @@ def test_a_server_that_is_stopped_while_the_database_is_away_leaves_its_charge_t
             stage.upstream.release()
             assert pending.result().status_code == 200
         server.terminate()
-        assert server.wait(timeout=CALLS_SECONDS + 5) in (0, -signal.SIGTERM)
+        assert server.wait(timeout=CALLS_SECONDS + 60) in (0, -signal.SIGTERM)
     caller.origin = home
     assert caller.only_call.state == "dispatched"
     for minutes in (0, 1):
@@ -223,10 +232,9 @@ def test_a_server_that_is_stopped_while_the_database_is_away_leaves_its_charge_t
 def test_a_call_without_a_journal_entry_is_refused_and_its_proof_is_used_up(stage: Stage, tmp_path: Path) -> None:
     alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
     first = caller.post(chat(alias), key="one")
-    proof, home = caller.headers(CHAT), caller.origin
     (tmp_path / "no folder").touch()
     with gateway_process(CALL_JOURNAL_DIR=str(tmp_path / "no folder")) as (origin, _):
-        caller.origin = origin
+        proof, home, caller.origin = caller.headers(CHAT), caller.origin, origin
         answers = [caller.post(chat(alias), headers=proof), caller.post(chat(alias), key="one")]
     caller.origin = home
     answers.append(caller.post(chat(alias), headers=proof))
