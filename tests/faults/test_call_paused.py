@@ -12,7 +12,7 @@ from django.utils import timezone
 from billing.operations import ledger, reviews
 from billing.queries import audit
 from inference.metering import recovery
-from tests.support.concurrency import eventually
+from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.processes import gateway_process
 from tests.support.stage import Stage, chat
 
@@ -25,7 +25,8 @@ def test_a_decision_made_during_the_pause_stands_and_the_answer_states_it(
     stage: Stage, tmp_path: Path, settings: Any, stream: bool, decided: str
 ) -> None:
     settings.CALL_JOURNAL_DIR = tmp_path
-    alias = stage.model("small-1?tokens=20", max_output_tokens=50)
+    patient = stage.upstream_row(timeout_seconds=PATIENCE_SECONDS)  # its time goes on during the pause
+    alias = stage.model("small-1?tokens=20", max_output_tokens=50, upstream=patient)
     caller = stage.caller(balance=BALANCE)
     with (
         gateway_process(CALL_JOURNAL_DIR=str(tmp_path)) as (origin, server),
@@ -33,7 +34,7 @@ def test_a_decision_made_during_the_pause_stands_and_the_answer_states_it(
         stage.upstream.holding(),
     ):
         home, caller.origin = caller.origin, origin
-        pending = threads.submit(caller.post, chat(alias, stream=stream), key="one", timeout=30)
+        pending = threads.submit(caller.post, chat(alias, stream=stream), key="one", timeout=PATIENCE_SECONDS)
         eventually(lambda: len(stage.upstream.ledger) == 1)
         server.send_signal(signal.SIGSTOP)
         try:

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from django.db import connection
 
-from tests.support.concurrency import eventually
+from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.processes import ServerProcess
 from tests.support.replicated import Replicated
 from tests.support.stage import CHAT, Caller, Stage, chat
@@ -21,7 +21,6 @@ from tests.support.upstream import FakeUpstream
 
 LOST = re.compile(r"(use_\w+): the database lost this call of account (\S+), charged (\d+) micro-USD")
 OLDER = "The database is not used: it is older than the one used before"
-SECONDS = 60
 
 
 @pytest.fixture(scope="module")
@@ -79,12 +78,16 @@ def test_a_failover_that_loses_commits(pair: Replicated, upstream: FakeUpstream,
     with ExitStack() as nodes:
         one, other, idle = (nodes.enter_context(Node(pair, tmp_path / name)) for name in ("one", "other", "idle"))
         stage = Stage(one.base_url, upstream, API_KEY)
-        alias, payers = stage.model("small-1", max_output_tokens=20), [stage.caller(balance=100_000) for _ in range(4)]
+        patient = stage.upstream_row(
+            timeout_seconds=PATIENCE_SECONDS
+        )  # a call is held for as long as the failover takes
+        alias = stage.model("small-1", max_output_tokens=20, upstream=patient)
+        payers = [stage.caller(balance=100_000) for _ in range(4)]
         payers[1].origin, payers[3].origin = other.base_url, idle.base_url
         for payer in payers[:2]:
-            eventually(lambda payer=payer: payer.post(chat(alias)).status_code == 200, SECONDS)  # type: ignore[misc]
+            eventually(lambda payer=payer: payer.post(chat(alias)).status_code == 200)  # type: ignore[misc]
         kept = {receipt(payer, alias) for payer in payers[:2]}
-        eventually(lambda: payers[3].post(chat(alias)).status_code == 200, SECONDS)
+        eventually(lambda: payers[3].post(chat(alias)).status_code == 200)
         pair.catch_up()
 
         pair.disconnect()
@@ -96,12 +99,12 @@ def test_a_failover_that_loses_commits(pair: Replicated, upstream: FakeUpstream,
         lost[0].add((last.headers["x-service-usage-id"], payers[0].did, int(last.headers["x-service-charge-microusd"])))
         with ThreadPoolExecutor() as threads, upstream.holding():
             before = len(upstream.ledger)
-            pending = threads.submit(payers[2].post, chat(alias), timeout=60)
-            eventually(lambda: len(upstream.ledger) > before, SECONDS)
+            pending = threads.submit(payers[2].post, chat(alias), timeout=PATIENCE_SECONDS)
+            eventually(lambda: len(upstream.ledger) > before)
             former = pair.directory(pair.primary)
             pair.kill(pair.primary)
             pair.promote()
-            eventually(lambda: (one.healthz(), other.healthz()) == (200, 200), SECONDS)
+            eventually(lambda: (one.healthz(), other.healthz()) == (200, 200))
 
             # Not accepted again, at the node that accepted it or at the other.
             answers = [httpx_post(node, used, alias) for node in (one, other)]
@@ -110,34 +113,34 @@ def test_a_failover_that_loses_commits(pair: Replicated, upstream: FakeUpstream,
             }
             upstream.release()
             assert pending.result().status_code == 200  # delivered; its hold is lost with the former primary
-        eventually(lambda: (len(one.lost), len(other.lost)) == (6, 4), SECONDS)
+        eventually(lambda: (len(one.lost), len(other.lost)) == (6, 4))
         named = {entry for entry in one.lost if entry[1] != payers[2].did}
         assert (named, other.lost) == (lost[0], lost[1])
         [(usage_id, _, charge)] = one.lost - named
         assert (usage_id, charge > 0) == (pending.result().headers["x-service-usage-id"], True)
         assert not {usage_id for usage_id, _, _ in kept} & {usage_id for usage_id, _, _ in one.lost | other.lost}
-        eventually(lambda: idle.lost == lost_by_idle, SECONDS)  # though it has got no request since
+        eventually(lambda: idle.lost == lost_by_idle)  # though it has got no request since
         [(history,)] = pair.execute(pair.standby, "SELECT split_part(history, '/', 2) FROM accounts_replay_epoch")
         assert history == "00000002"
 
         # The former primary returns, and the new one is away.
         pair.execute(pair.standby, "UPDATE accounts_replay_epoch SET lost_until = NULL")
-        eventually(lambda: payers[0].post(chat(alias)).status_code == 200, SECONDS)
+        eventually(lambda: payers[0].post(chat(alias)).status_code == 200)
         successor = pair.directory(pair.standby)
         pair.kill(pair.standby)
         pair.start(pair.primary, former)
         calls = pair.execute(pair.primary, "SELECT count(*), max(closed_at) FROM billing_reservation")
         restarted = nodes.enter_context(Node(pair, tmp_path / "one"))
         for node in (one, other, restarted):
-            eventually(lambda node=node: node.healthz() == 503 and OLDER in node.log, SECONDS)  # type: ignore[misc]
+            eventually(lambda node=node: node.healthz() == 503 and OLDER in node.log)  # type: ignore[misc]
             refused = httpx_post(node, payers[0].headers(CHAT), alias)
             assert (refused.status_code, refused.json()["error"]["code"]) == (503, "not_ready")
         assert pair.execute(pair.primary, "SELECT count(*), max(closed_at) FROM billing_reservation") == calls
 
         pair.kill(pair.primary)
         pair.start(pair.standby, successor)
-        eventually(lambda: {node.healthz() for node in (one, other, restarted)} == {200}, SECONDS)
-        eventually(lambda: payers[0].post(chat(alias)).status_code == 200, SECONDS)
+        eventually(lambda: {node.healthz() for node in (one, other, restarted)} == {200})
+        eventually(lambda: payers[0].post(chat(alias)).status_code == 200)
         stage.close()
 
 
