@@ -15,7 +15,7 @@ from tests.factories import batches, payers
 from tests.factories.billing import Purse, price_version, state
 from tests.factories.payers import Payer
 from tests.faults.ledger_steps import COST, HOLD, NOTED, POINTS, SESSION
-from tests.support.concurrency import eventually
+from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.database import connect, database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -52,7 +52,7 @@ def kill_calls(purse: Purse, calls: dict[str, str]) -> None:
             *arguments,
         ],
         check=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     with connect(autocommit=True) as server:
         eventually(lambda: server.execute(SESSIONS, [SESSION]).fetchone() is None)

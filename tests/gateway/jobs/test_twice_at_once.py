@@ -96,7 +96,7 @@ def test_killed_before_each_of_its_statements_a_job_is_done_by_the_next(stage: S
     }
     if stage.settings.SEAT_COLLECTION_FROM:
         environment["SEAT_COLLECTION_FROM"] = f"{stage.settings.SEAT_COLLECTION_FROM:%Y-%m}"
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=600)
     assert int(done.stdout) > 3
     InvoicePayment.objects.filter(status__in=PENDING).update(next_check_at=timezone.now())
     for _ in range(2):
