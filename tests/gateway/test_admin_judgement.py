@@ -1,13 +1,14 @@
 """The operator's page of judgement answers: a plot for each identity and kind of question, also in numbers."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from judgement.models import AnswerCount
 from tests.gateway.operators import address, clerk
@@ -15,7 +16,6 @@ from tests.gateway.operators import address, clerk
 pytestmark = pytest.mark.django_db
 
 PAGE = address("judgement_answercount_changelist")
-TODAY = datetime.now(UTC).date()
 
 
 def count(identity: str, kind: str, *counts: int, days_ago: int = 0) -> None:
@@ -25,7 +25,7 @@ def count(identity: str, kind: str, *counts: int, days_ago: int = 0) -> None:
             AnswerCount.objects.create(
                 identity=identity,
                 kind=kind,
-                day=TODAY - timedelta(days=days_ago),
+                day=timezone.now().date() - timedelta(days=days_ago),
                 bucket=tenth,
                 shard=shard,
                 count=number,
