@@ -22,6 +22,7 @@ django.setup()
 
 from billing.operations import finality  # noqa: E402
 from gateway.core.api import snapshots  # noqa: E402
+from gateway.run import ports  # noqa: E402
 from tests.inference.misbehaviour.summary import pytest_terminal_summary  # noqa: E402, F401
 from tests.support.concurrency import PATIENCE_SECONDS  # noqa: E402
 from tests.support.demo_gateway import demo_gateway  # noqa: E402, F401
@@ -46,3 +47,7 @@ hypothesis.settings.load_profile("busy")
 snapshots.WAIT_SECONDS = 20.0
 # Jobs wait for the transactions of every database on the server, and another worker's test may be a long one.
 finality.WAIT_SECONDS = PATIENCE_SECONDS
+
+# Each worker has ports of its own: one that another takes for a server, which is only starting, looks free.
+_worker, _workers = os.environ.get("PYTEST_XDIST_WORKER", "gw0"), os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")
+ports.LISTENER_PORTS = ports.LISTENER_PORTS[int(_worker.removeprefix("gw")) :: int(_workers)]

@@ -303,7 +303,9 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(SECTIONS, VALUES | st.lists(st.dictionaries(KEYS, VALUES, max_size=6), max_size=3), max_size=4))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_garbage_is_refused_in_words(tmp_path: Path, value: object) -> None:
     import yaml
 
@@ -315,7 +317,9 @@ def test_garbage_is_refused_in_words(tmp_path: Path, value: object) -> None:
 
 
 @given(st.binary(max_size=120))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_any_bytes_are_answered_in_words(tmp_path: Path, content: bytes) -> None:
     applied = apply_text(tmp_path, content, "--check")
     assert applied.code in (0, 1)
