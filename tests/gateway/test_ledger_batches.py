@@ -278,12 +278,12 @@ def test_a_reset_connection_is_noticed_and_nothing_runs_again(operator: psycopg.
 def test_a_statement_on_a_hung_database_is_abandoned(
     operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch, loop: Any
 ) -> None:
-    monkeypatch.setattr(connections, "ANSWER_SECONDS", 1.0)
-
     async def scene(batches: Batches) -> Any:
         await batches.run(element(0))
-        hung = asyncio.create_task(all_of(batches, element(1, sql="SELECT pg_sleep(0.5)")))
-        [pid] = await asyncio.to_thread(working, operator, 1)
+        with monkeypatch.context() as patch:
+            patch.setattr(connections, "ANSWER_SECONDS", 1.0)
+            hung = asyncio.create_task(all_of(batches, element(1, sql="SELECT pg_sleep(3)")))
+            [pid] = await asyncio.to_thread(working, operator, 1)
         os.kill(pid, signal.SIGSTOP)
         try:
             return await hung, await batches.run(element(2))
@@ -312,7 +312,7 @@ def test_an_element_that_is_queued_too_long_fails_with_nothing_done(
 def test_an_element_that_is_queued_too_long_behind_locked_wallets_fails_with_nothing_done(
     operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batches, "WAIT_SECONDS", 1.0)
+    monkeypatch.setattr(batches, "WAIT_SECONDS", 1.9)  # a statement waits two seconds for a lock
     operator.execute("SELECT pg_advisory_lock(n) FROM generate_series(1, %s) n", [HELD_UP_LANES + 1])
     stuck = [element(n, f"stuck {n}", lock=n) for n in range(1, HELD_UP_LANES + 2)]
     answers = on_loop(lambda batches: all_of(batches, *stuck))
