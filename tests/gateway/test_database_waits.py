@@ -34,7 +34,7 @@ def test_connections_that_the_server_ended_are_not_lent() -> None:
     fill_pool()
     with connect() as operator:
         operator.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
             " WHERE pid <> pg_backend_pid() AND datname = current_database()"
         )
     for _ in range(10):
@@ -101,7 +101,7 @@ def fill_pool() -> None:
     def borrow() -> None:
         try:
             connection.ensure_connection()
-            together.wait(10)
+            together.wait(60)
         finally:
             connections.close_all()
 

@@ -82,7 +82,7 @@ async def test_sixteen_mebibytes_at_a_time(host: ImageHost, open_doors: threadin
     share = share_of("alice")
     await eventually_async(lambda: share.arriving.lent_bytes)
     with pytest.raises(BusyError):
-        await begin(host.fetcher(seconds=0.5), host.url("/long"), "alice")
+        await begin(host.fetcher(seconds=3.0), host.url("/long"), "alice")
     assert len(await begin(host.fetcher(seconds=PATIENCE_SECONDS), host.url("/long"), "bob")) == 12 * MEBIBYTE
     open_doors.set()
     assert len(await slow) == 12 * MEBIBYTE
@@ -109,6 +109,7 @@ async def test_two_names_at_a_time_which_count_until_their_threads_have_ended(
     slow = [begin(fetcher, host.url("/quick", "other.example"), "alice") for _ in range(4)]
     refused = await asyncio.gather(*slow, return_exceptions=True)
     assert [str(error) for error in refused] == ["its host took too long"] * 4
+    await eventually_async(lambda: len(asked) >= 2)
     assert asked == ["other.example"] * 2
     with pytest.raises(FetchError):
         await begin(fetcher, host.url("/quick"), "alice")

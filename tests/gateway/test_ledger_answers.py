@@ -114,7 +114,7 @@ async def is_heard_of(number: int, running: "asyncio.Task[Any]") -> bool:
             await running
         can_write.clear()
         try:
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(30):
                 return await can_write.wait()
         except TimeoutError:
             return False

@@ -194,7 +194,7 @@ def test_failed_attempts_to_connect_free_their_places(monkeypatch: pytest.Monkey
         with pytest.raises(PoolTimeout):
             await pool.acquire()
         monkeypatch.setattr(pools, "_parameters", lambda: reachable)
-        monkeypatch.setattr(pools, "ACQUIRE_SECONDS", 5)
+        monkeypatch.setattr(pools, "ACQUIRE_SECONDS", 60)
         assert not (await pool.acquire()).failure
 
     with_pool(1, run)

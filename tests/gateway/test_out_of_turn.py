@@ -306,7 +306,7 @@ async def until_seen_speaking_first(distrust: Distrust, ask_it: Callable[[str], 
                 await ask_it(url)
             return distrust.covers(origin_of(URL(url)))
 
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await try_it():
                 pass
         await eventually_async(lambda: not served)

@@ -164,7 +164,7 @@ async def test_an_endless_page_is_left(host: ImageHost) -> None:
 
     host.pages["/"] = endless
     assert "larger" in await refusal(host.fetcher(), host.url("/"))
-    assert await asyncio.to_thread(host.left.wait, 10), "the connection is still open"
+    assert await asyncio.to_thread(host.left.wait, 60), "the connection is still open"
 
 
 @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: "])
