@@ -130,6 +130,7 @@ def opened(
         subprotocols=None if subprotocols is None else [Subprotocol(name) for name in subprotocols],
         compression=None,
         max_size=None,
+        open_timeout=PATIENCE_SECONDS,
     ) as socket:
         session = Session(socket)
         if begin:
