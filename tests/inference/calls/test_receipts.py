@@ -6,9 +6,9 @@ from typing import Any
 
 import orjson
 import pytest
-from django.db import connection
 
 from billing.operations import reviews
+from inference.metering.checkpoints import Checkpoints
 from tests.factories.billing import review
 from tests.support.concurrency import eventually
 from tests.support.stage import Caller, Stage, chat
@@ -37,14 +37,6 @@ def decide(caller: Caller, decision: Callable[[str], bool]) -> None:
     assert decision(call)
 
 
-def decide_beside(caller: Caller, decision: Callable[[str], bool]) -> None:
-    """Call `decide` in a thread, which has its own connection."""
-    try:
-        decide(caller, decision)
-    finally:
-        connection.close()
-
-
 def charged_by_the_ledger(caller: Caller) -> int | None:
     amount: int | None = caller.only_call.charge_microusd
     return amount
@@ -52,11 +44,11 @@ def charged_by_the_ledger(caller: Caller) -> int | None:
 
 @pytest.mark.parametrize(("decision", "known_charge"), DECISIONS)
 def test_a_plain_answer_states_the_ledger_s_amount(stage: Stage, decision: Any, known_charge: int | None) -> None:
-    alias, caller = stage.model("small-1?delay_ms=800", max_output_tokens=20), stage.caller(balance=BALANCE)
-    with ThreadPoolExecutor() as threads:
+    alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
+    with ThreadPoolExecutor() as threads, stage.upstream.holding():
         pending = threads.submit(caller.post, chat(alias))
         decide(caller, decision)
-        answer = pending.result()
+    answer = pending.result()
     assert answer.status_code == 200
     stated = answer.headers.get("x-service-charge-microusd")
     expected = charged_by_the_ledger(caller)
@@ -67,13 +59,16 @@ def test_a_plain_answer_states_the_ledger_s_amount(stage: Stage, decision: Any, 
 
 
 @pytest.mark.parametrize(("decision", "known_charge"), DECISIONS)
-def test_a_stream_states_the_ledger_s_amount(stage: Stage, decision: Any, known_charge: int | None) -> None:
-    alias = stage.model("small-1?tokens=10&token_delay_ms=80", max_output_tokens=20)
-    caller = stage.caller(balance=BALANCE)
-    with ThreadPoolExecutor() as threads, caller.stream(chat(alias)) as answer:
-        deciding = threads.submit(decide_beside, caller, decision)
+def test_a_stream_states_the_ledger_s_amount(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, decision: Any, known_charge: int | None
+) -> None:
+    # A check-in after the decision would stop the stream.
+    monkeypatch.setattr(Checkpoints, "begin", lambda checkpoints: None)
+    alias, caller = stage.model("small-1?tokens=10", max_output_tokens=20), stage.caller(balance=BALANCE)
+    with stage.upstream.holding(), caller.stream(chat(alias)) as answer:
+        decide(caller, decision)
+        stage.upstream.release()
         lines = [line for line in answer.iter_lines() if line]
-        deciding.result()
     receipt = orjson.loads(lines[-1].removeprefix(": service "))
     expected = charged_by_the_ledger(caller)
     assert receipt == {"usage_id": caller.only_call.id, "charge_microusd": expected}

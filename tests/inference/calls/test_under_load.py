@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from billing.models import Transfer, UsageRecord
+from tests.support.concurrency import eventually
 from tests.support.stage import Stage, chat
 
 
@@ -25,9 +26,11 @@ def test_a_wallet_that_pays_for_ten_admits_exactly_ten_of_fifty(stage: Stage) ->
 
 
 def test_twenty_requests_with_one_key_make_one_call(stage: Stage) -> None:
-    alias, caller = stage.model("small-1?delay_ms=300", max_output_tokens=16), stage.caller()
-    with ThreadPoolExecutor(20) as threads:
-        answers = list(threads.map(lambda _: caller.post(chat(alias), key="one"), range(20)))
+    alias, caller = stage.model(max_output_tokens=16), stage.caller()
+    with ThreadPoolExecutor(20) as threads, stage.upstream.holding():
+        sent = [threads.submit(caller.post, chat(alias), key="one") for _ in range(20)]
+        eventually(lambda: [call.done() for call in sent].count(True) == 19)
+    answers = [call.result() for call in sent]
     assert codes(answers) == {200: 1, "idempotency_in_progress": 19}
     assert len(stage.upstream.ledger) == 1
     call = caller.only_call
