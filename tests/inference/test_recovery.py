@@ -181,7 +181,7 @@ def noted(purse: Purse, made: Journal, said: str, usage_id: str) -> None:
 def bring_to(known: str, call: str) -> None:
     """Bring a call that is held to a state, or to review for a reason."""
     if known == "deadline_passed":
-        ledger.reap(limit=1, now=NOW + timedelta(hours=1)).rows()
+        ledger.reap(limit=1, now=timezone.now() + timedelta(hours=1)).rows()
     elif known == "released":
         release(call)
     elif known == "settled":
