@@ -131,6 +131,7 @@ def opened(
         compression=None,
         max_size=None,
         open_timeout=PATIENCE_SECONDS,
+        ping_interval=None,
     ) as socket:
         session = Session(socket)
         if begin:

@@ -62,7 +62,7 @@ def test_a_configured_origin_may_call_from_a_browser(stage: Stage, settings: Any
 
 def test_several_requests_share_a_connection(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=20), stage.caller()
-    with httpx.Client(limits=httpx.Limits(max_connections=1)) as one:
+    with httpx.Client(limits=httpx.Limits(max_connections=1), timeout=30) as one:
         caller.client = one
         assert [caller.post(chat(alias)).status_code for _ in range(3)] == [200, 200, 200]
         assert caller.post({}, headers={"DPoP": None}).status_code == 401  # its body is never read

@@ -48,7 +48,7 @@ def test_it_keeps_the_limit_and_stops_when_told(stage: Stage) -> None:
 
 
 def test_a_client_that_leaves_stops_it(stage: Stage) -> None:
-    upstream = stage.upstream_row(adapter="demo", options={"token_seconds": 0.05})
+    upstream = stage.upstream_row(adapter="demo", options={"token_seconds": 0.5})
     caller, alias = talker(stage), live_model(stage, upstream=upstream)
     with opened(caller, alias) as session:
         session.send("response.create", response={"output_modalities": ["text"]})

@@ -143,7 +143,7 @@ def test_a_withdrawn_consent_ends_open_sessions(stage: Stage, quick: None) -> No
 
 
 def test_silence_ends_a_session(stage: Stage, settings: Any) -> None:
-    settings.REALTIME_IDLE_SECONDS = 0.3
+    settings.REALTIME_IDLE_SECONDS = 2.0
     caller, alias = talker(stage), live_model(stage)
     with opened(caller, alias) as session:
         code, _ = session.ending()
@@ -172,7 +172,7 @@ def test_an_upstream_that_speaks_nonsense_ends_a_session(stage: Stage, first: st
 
 
 def test_an_upstream_without_pongs_is_dead(stage: Stage, settings: Any) -> None:
-    settings.SOCKET_PING_SECONDS = 0.2
+    settings.SOCKET_PING_SECONDS = 1.0
     caller, alias = talker(stage), live_model(stage)
     stage.upstream.realtime.manners.pongs = False
     with opened(caller, alias) as session:

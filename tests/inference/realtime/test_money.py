@@ -2,7 +2,6 @@
 
 import base64
 
-import httpx
 import pytest
 
 from billing.models import UsageRecord
@@ -30,7 +29,7 @@ def test_sound_and_what_is_cached_have_their_own_prices(stage: Stage) -> None:
     assert (record.input_tokens, record.input_audio_tokens) == (10 + 22, 10 + 18)
     assert (record.output_tokens, record.output_audio_tokens, record.cached_input_tokens) == (16, 8, 0)
     assert call.charge_microusd == cost(4, 0, 8, 28, 8)
-    [told] = httpx.get(f"{caller.origin}{USAGE}", headers=caller.headers(USAGE, method="GET")).json()["data"]
+    [told] = caller.get(USAGE).json()["data"]
     parts = ("inputTokens", "inputAudioTokens", "cachedInputTokens", "outputTokens", "outputAudioTokens")
     assert [told[part] for part in parts] == [32, 28, 0, 16, 8]
     assert (told["route"], told["chargedMicrousd"]) == ("realtime", call.charge_microusd)
