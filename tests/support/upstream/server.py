@@ -3,6 +3,7 @@
 import contextlib
 import socket
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from aiohttp import web
@@ -92,10 +93,16 @@ class FakeUpstream(ServerThread):
 
 
 def closed_port() -> int:
-    """Find a port of 127.0.0.1 without a listener, so that connections are refused."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+    """Return a port of 127.0.0.1 that refuses connections: this process keeps it, so that nobody else listens on it."""
+    return int(_kept_port().getsockname()[1])
+
+
+@cache
+def _kept_port() -> socket.socket:
+    """Take a port without listening on it."""
+    kept = socket.socket()
+    kept.bind((HOST, 0))
+    return kept
 
 
 @contextlib.contextmanager
