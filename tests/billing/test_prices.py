@@ -5,14 +5,13 @@ from math import ceil
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from billing.rules.prices import COMPONENTS, PriceBook, PriceError, cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.aliases import Route
 
-ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FAST = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
 
 
@@ -138,7 +137,6 @@ prices = st.dictionaries(
 counts = st.integers(0, 10**9)
 
 
-@ANY_SPEED
 @given(prices, counts, counts, st.floats(0, 1), st.floats(0, 1), counts, counts)
 def test_cost_is_exact_and_never_beyond_its_bound(
     components: dict[str, str], tokens_in: int, tokens_out: int, cached: float, audio: float, size: int, more: int

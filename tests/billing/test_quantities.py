@@ -3,13 +3,11 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from billing.models import UsageRecord
 from billing.rules.quantities import QUANTITY_MAX, QUANTITY_NAMES, MalformedUsage, Quantities
-
-ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("value", [-1, 1.0, 1.5, True, False, "1", QUANTITY_MAX + 1, 10**30, float("nan"), [], {}])
@@ -44,7 +42,6 @@ def test_names_are_the_usage_records_columns() -> None:
     assert columns - {"reservation", "charge_microusd", "basis", "settled_at"} == set(QUANTITY_NAMES)
 
 
-@ANY_SPEED
 @given(st.one_of(st.integers(), st.floats(), st.booleans(), st.text(), st.binary(), st.none()))
 def test_accepts_counts_alone(value: Any) -> None:
     is_count = value is None or (type(value) is int and 0 <= value <= QUANTITY_MAX)
