@@ -20,7 +20,7 @@ class UnreliableWay:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
         self._lock = threading.Lock()
-        self._is_cut = False
+        self._is_cut = threading.Event()
         self.swallowing = False
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -32,14 +32,15 @@ class UnreliableWay:
     def cut(self) -> None:
         """Close all current and future connections."""
         with self._lock:
-            self._is_cut = True
+            self._is_cut.set()
             for pair in self._pairs:
                 self._hang_up(pair)
             self._pairs.clear()
 
     def mend(self) -> None:
         """Accept connections again."""
-        self._is_cut = self.swallowing = False
+        self._is_cut.clear()
+        self.swallowing = False
 
     def __enter__(self) -> Self:
         return self
@@ -52,12 +53,12 @@ class UnreliableWay:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
-                if self._is_cut:
+                if self._is_cut.is_set():
                     client.close()
                     continue
                 pair = client, socket.create_connection(self._server)
                 with self._lock:
-                    if self._is_cut:  # since it was accepted
+                    if self._is_cut.is_set():  # since it was accepted
                         self._hang_up(pair)
                         continue
                     self._pairs.append(pair)
