@@ -45,7 +45,8 @@ def origin(django_db_setup: None, mails: Path) -> Iterator[str]:
 
 
 def page(origin: str, path: str, host: str = PORTAL, **headers: str) -> httpx.Response:
-    return httpx.get(f"{origin}{path}", headers={"Host": host, "X-Forwarded-Proto": "https", **headers})
+    sent = {"Host": host, "X-Forwarded-Proto": "https", **headers}
+    return httpx.get(f"{origin}{path}", headers=sent, timeout=60)
 
 
 def submit(origin: str, path: str, form: dict[str, str], host: str = PORTAL, **headers: str) -> httpx.Response:
@@ -60,7 +61,7 @@ def submit(origin: str, path: str, form: dict[str, str], host: str = PORTAL, **h
         "Cookie": opened.headers["Set-Cookie"].partition(";")[0],
         **headers,
     }
-    return httpx.post(f"{origin}{path}", data={**form, "csrfmiddlewaretoken": token[1]}, headers=about)
+    return httpx.post(f"{origin}{path}", data={**form, "csrfmiddlewaretoken": token[1]}, headers=about, timeout=60)
 
 
 def test_a_reset_for_another_host_is_refused_and_mails_nothing(origin: str, mails: Path) -> None:
@@ -83,7 +84,7 @@ def test_pages_are_served_for_the_hosts_of_the_public_addresses(origin: str, hos
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8000", "10.1.2.3", PORTAL, "evil.example"])
 def test_health_is_served_for_any_host(origin: str, host: str) -> None:
-    assert httpx.get(f"{origin}/healthz", headers={"Host": host}).json() == {"status": "ok"}
+    assert httpx.get(f"{origin}/healthz", headers={"Host": host}, timeout=60).json() == {"status": "ok"}
 
 
 def test_a_trusted_proxy_names_the_client_and_the_scheme(origin: str) -> None:
