@@ -5,7 +5,8 @@ import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-CONNECT_SECONDS = 10.0
+from tests.support.concurrency import PATIENCE_SECONDS
+
 RECEIVE_BUFFER_BYTES = 4096
 ENDED = select.POLLRDHUP | select.POLLHUP | select.POLLERR
 
@@ -15,7 +16,7 @@ def connect(origin: str, buffer_bytes: int = RECEIVE_BUFFER_BYTES) -> socket.soc
     host, port = origin.removeprefix("http://").split(":")
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer_bytes)
-    connection.settimeout(CONNECT_SECONDS)
+    connection.settimeout(PATIENCE_SECONDS)
     connection.connect((host, int(port)))
     return connection
 

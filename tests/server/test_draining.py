@@ -67,12 +67,12 @@ def test_it_serves_on_while_it_says_that_it_is_not_ready_and_a_second_signal_end
     alias = stage.model(max_output_tokens=20)
     with server(stage, DRAIN_NOTICE_SECONDS="3600") as process:
         caller = stage.caller()
-        assert [status(stage, path) for path in ("/readyz", "/healthz", "/livez")] == [200, 200, 200]
+        eventually(lambda: [status(stage, path) for path in ("/readyz", "/healthz", "/livez")] == [200, 200, 200])
         assert caller.post(chat(alias)).headers.get("connection") is None
         process.terminate()
         eventually(lambda: status(stage, "/readyz") == 503)
-        assert httpx.get(f"{stage.origin}/readyz").json() == {"status": "not_ready"}
-        assert [status(stage, path) for path in ("/healthz", "/livez")] == [200, 200]
+        assert httpx.get(f"{stage.origin}/readyz", timeout=30).json() == {"status": "not_ready"}
+        eventually(lambda: [status(stage, path) for path in ("/healthz", "/livez")] == [200, 200])
         with httpx.Client(timeout=30) as caller.client:
             answer = caller.post(chat(alias))
             assert (answer.status_code, answer.headers["connection"]) == (200, "close")

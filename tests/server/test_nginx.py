@@ -18,7 +18,7 @@ from gateway.run.options import PROJECT_DIR
 from gateway.run.ports import free_port
 from tests.inference.adapters.certificates import write_certificate
 from tests.inference.realtime.test_sessions import HELLO, cost
-from tests.support.concurrency import eventually
+from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.sessions import PATH, Session, headers_of, live_model, settled, talker
 from tests.support.stage import Stage, chat
 
@@ -122,7 +122,8 @@ def test_a_live_session_is_opened(stage: Stage, port: int, tmp_path: Path) -> No
     caller, alias = talker(stage), live_model(stage)
     context = ssl.create_default_context(cafile=str(tmp_path / "server.pem"))
     url, way = f"wss://{HOST}{PATH}?model={alias}", socket.create_connection(("127.0.0.1", port))
-    with connect(url, sock=way, ssl=context, additional_headers=headers_of(caller)) as opened:
+    headers = headers_of(caller)
+    with connect(url, sock=way, ssl=context, additional_headers=headers, open_timeout=PATIENCE_SECONDS) as opened:
         session = Session(opened)
         session.say(HELLO)
     assert settled(caller).charge_microusd == cost(4, 0, 8)
