@@ -29,6 +29,7 @@ def told(answer: httpx.Response) -> tuple[int, str | None]:
 @pytest.fixture
 def world(stage: Stage, settings: Any) -> tuple[Stage, str, Caller]:
     settings.LARGE_BODIES_MAX_BYTES, settings.LARGE_BODY_WAIT_SECONDS = 900_000, 60.0
+    settings.BODY_IDLE_SECONDS = 600.0  # nobody's body is given up meanwhile
     alias = stage.model(max_output_tokens=20, context_tokens=1_000)
     return stage, alias, stage.caller()
 
@@ -49,8 +50,9 @@ def test_a_large_body_that_does_not_arrive_holds_up_large_ones_alone(world: Any,
 
 def test_a_length_behind_zeros_is_weighed_as_well(world: Any, settings: Any) -> None:
     stage, alias, caller = world
-    settings.LARGE_BODY_WAIT_SECONDS = REFUSED_AFTER_SECONDS
     with crowd(stage.origin, [raw_request(caller, large(alias, 250_000))[:100_000]]):
+        assert told(caller.post(chat(alias))) == (200, None)  # the other one has its share by now
+        settings.LARGE_BODY_WAIT_SECONDS = REFUSED_AFTER_SECONDS
         request = raw_request(caller, large(alias)).replace(b"Content-Length: ", b"Content-Length: " + b"0" * 30)
         assert ask(stage, request).startswith(b"HTTP/1.1 503 ")
 

@@ -38,7 +38,8 @@ async def served(app: Any) -> AsyncIterator[ClientConnection]:
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve([listener]))
     try:
-        async with connect(f"ws://127.0.0.1:{listener.getsockname()[1]}/", compression=None) as client:
+        url = f"ws://127.0.0.1:{listener.getsockname()[1]}/"
+        async with connect(url, compression=None, ping_interval=None) as client:  # no ping but those of the test
             yield client
     finally:
         server.should_exit = True
