@@ -17,11 +17,12 @@ import httpx
 
 from billing.queries import audit
 from tests.server.test_draining import UVICORN
+from tests.support import plain_http
 from tests.support.concurrency import eventually
 from tests.support.processes import gateway_process
 from tests.support.stage import Caller, Stage, chat
 
-SETTINGS = {"DRAIN_NOTICE_SECONDS": "3", "DRAIN_SECONDS": "60"}
+SETTINGS = {"DRAIN_NOTICE_SECONDS": "6", "DRAIN_SECONDS": "60"}
 
 
 @dataclass
@@ -53,7 +54,8 @@ class Cluster:
 
 def is_ready(origin: str) -> bool:
     try:
-        return httpx.get(f"{origin}/readyz", timeout=30).status_code == 200
+        with plain_http.client(timeout=30) as client:
+            return client.get(f"{origin}/readyz").status_code == 200
     except httpx.TransportError:
         return False
 
@@ -79,7 +81,7 @@ def test_no_request_stays_without_an_answer(stage: Stage) -> None:
         turn = 0
         while not is_over.is_set():
             turn += 1
-            with httpx.Client(timeout=120) as client:
+            with plain_http.client(timeout=120) as client:
                 read(replace(caller, origin=cluster.choose(turn), client=client), body)
         return turn
 
