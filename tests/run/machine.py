@@ -27,8 +27,15 @@ def processes_of(data_dir: Path) -> list[int]:
 def workers_of(server: int) -> set[int]:
     """Return the worker processes of a server: itself if it has none."""
     children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
-    spawned = {int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()}
-    return spawned or {server}
+    return {int(pid) for pid in children if b"spawn_main" in _command_of(pid)} or {server}
+
+
+def _command_of(pid: str) -> bytes:
+    """Return a process's command line, nothing if it has ended meanwhile."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def plain_user() -> tuple[Identity, str] | None:

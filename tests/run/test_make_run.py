@@ -14,6 +14,7 @@ from gateway.run.environment import load
 from gateway.run.identity import database_identity
 from gateway.run.options import PROJECT_DIR
 from tests.run.machine import plain_user, processes_of, site_packages
+from tests.support.concurrency import eventually
 from tests.support.database import URL_VARIABLE
 from tests.support.gateways import GatewayProcess
 
@@ -47,7 +48,7 @@ def test_two_run_side_by_side_and_end_by_sigterm(database_url: str) -> None:
         for gateway in (made, plain):
             gateway.wait_until_ready()
             assert gateway.complaints == ""
-        assert (made.health(), plain.health()) == (200, 200)
+        eventually(lambda: (made.health(), plain.health()) == (200, 200))
         assert load(made.data_dir)["DATABASE_URL"] == database_url
         assert not (made.data_dir / "postgres").exists()
         # As root, where no other user can run us (a checkout that only root enters), the database alone runs as another.

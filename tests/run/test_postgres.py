@@ -95,7 +95,7 @@ def test_a_lock_file_of_a_living_stranger_is_no_hindrance(cluster: Cluster) -> N
     cluster.process.wait()
     # A container that starts anew gives out the same numbers again, here to a process that the server could signal.
     identity = database_identity()
-    stranger = subprocess.Popen(["sleep", "60"], **(identity.spawn_arguments() if identity else {}))
+    stranger = subprocess.Popen(["sleep", "3600"], **(identity.spawn_arguments() if identity else {}))
     try:
         lock.write_text(before.replace(before.split()[0], str(stranger.pid), 1))
         assert count(cluster.start()) == 1
@@ -118,7 +118,7 @@ def test_an_orphaned_server_is_ended_first(cluster: Cluster) -> None:
     orphan, cluster.process = cluster.process, None
     assert orphan is not None
     assert count(cluster.start()) == 1
-    assert orphan.wait(10) == 0
+    assert orphan.wait(60) == 0
 
 
 def test_a_port_that_was_taken_meanwhile_is_exchanged(cluster: Cluster) -> None:

@@ -138,7 +138,7 @@ def test_starts_and_answers_under_the_role_that_owns_nothing(
     with gateway:
         assert gateway.complaints == ""
         assert "gateway.yaml applied" in gateway.stdout
-        assert gateway.health() == 200
+        eventually(lambda: gateway.health() == 200)
         headers = {"Host": HOST, "X-Forwarded-Proto": "https"}
         keys = requests.get(f"{gateway.base_url}/.well-known/jwks.json", headers=headers, timeout=60)
         assert keys.status_code == 200
