@@ -1,6 +1,7 @@
 """Forms that are broken, endless, slow or too large: a clear error, nothing held, nothing sent, nothing left on disk."""
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -156,7 +157,7 @@ class Raw:
 
 
 def test_an_upload_that_stops_is_answered_and_forgotten(stage: Stage, alias: str, settings: Any) -> None:
-    settings.BODY_IDLE_SECONDS = 0.2
+    settings.BODY_IDLE_SECONDS = 1.0
     caller, sent = stage.caller(), form(WAV, [("model", alias)])
     raw = Raw(caller, sent, len(sent.content))
     raw.socket.sendall(sent.content[:-100])
@@ -177,7 +178,8 @@ def test_an_upload_of_a_byte_now_and_then_ends_too(stage: Stage, alias: str, set
             answer = raw.socket.recv(65536)
             break
         except TimeoutError:
-            raw.socket.sendall(bytes([byte]))
+            with contextlib.suppress(ConnectionError):  # it may have hung up meanwhile; its answer is still to be read
+                raw.socket.sendall(bytes([byte]))
     raw.socket.close()
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert_nothing_happened(stage, caller)
@@ -229,7 +231,7 @@ def test_uploads_share_the_disk_and_wait_for_it(stage: Stage, alias: str, settin
     ],
 )
 def test_the_disk_is_given_back_however_a_call_ends(stage: Stage, settings: Any, model: str, fields: Any) -> None:
-    settings.UPLOADS_MAX_BYTES, settings.LARGE_BODY_WAIT_SECONDS = 50_000, 2.0
+    settings.UPLOADS_MAX_BYTES, settings.LARGE_BODY_WAIT_SECONDS = 50_000, 20.0
     caller = stage.caller()
     sent = form(WAV, [("model", stage.model(model, price=PRICE, options=ROUTES)), *fields])
     answers = [caller.post(sent, path=TRANSCRIPTIONS, key=key) for key in ("one", "one", "two", "three")]
