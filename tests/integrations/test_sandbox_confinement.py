@@ -24,7 +24,7 @@ MEMORY_EXCEEDED = "The run used more than 100 MB of memory."
 
 def run(script: str, interpreter: tuple[str, ...] = ("sh", "-c"), **members: object) -> tuple[Outcome, str, str]:
     """Run a script and return its outcome and output."""
-    program = Program((*interpreter, script), **{"timeout_seconds": 30, **members})  # type: ignore[arg-type]
+    program = Program((*interpreter, script), **{"timeout_seconds": 120, **members})  # type: ignore[arg-type]
     outcome, output = bubblewrap.run(program, lambda _: True)
     return outcome, output.stdout.decode(), output.stderr.decode()
 

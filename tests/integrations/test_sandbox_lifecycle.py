@@ -20,7 +20,7 @@ from tests.factories.accounts import Caller, make_caller
 from tests.integrations.conftest import Api
 from tests.integrations.sandbox import RUNS, SCOPES, configure, let_time_pass, queued
 from tests.integrations.test_projects import project
-from tests.support.concurrency import at_once
+from tests.support.concurrency import PATIENCE_SECONDS, at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -95,6 +95,7 @@ def test_a_worker_that_shuts_down_takes_nothing_and_stops_its_execution(
     assert run is not None
     heartbeat = heartbeats.Heartbeat(run)
     monkeypatch.setattr(heartbeats, "_shutdowns", [])
+    monkeypatch.setattr(heartbeats, "SHUTDOWN_SECONDS", PATIENCE_SECONDS)
     heartbeats.request_shutdown()
     assert executions.take(SandboxRun, other_id) is None
     assert read()["status"] == "queued"
@@ -112,6 +113,7 @@ def test_a_run_whose_worker_lost_the_database_was_not_cancelled(
     run = executions.take(SandboxRun, run_id)
     assert run is not None
     heartbeat = heartbeats.Heartbeat(run)
+    monkeypatch.setattr(heartbeats, "SILENT_MAX_SECONDS", PATIENCE_SECONDS)
     with unreachable_database():
         assert heartbeat(Output(1))
         monkeypatch.setattr(heartbeats, "SILENT_MAX_SECONDS", -1.0)
@@ -124,6 +126,7 @@ def test_an_end_is_written_once_the_database_is_back(api: Api, alice: Caller, mo
     run = executions.take(SandboxRun, run_id)
     assert run is not None
     monkeypatch.setattr(heartbeats, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(heartbeats, "SILENT_MAX_SECONDS", PATIENCE_SECONDS)
     tries = []
 
     def write() -> bool:
