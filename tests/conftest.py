@@ -28,6 +28,7 @@ from tests.support.concurrency import PATIENCE_SECONDS  # noqa: E402
 from tests.support.demo_gateway import demo_gateway  # noqa: E402, F401
 from tests.support.integrations import integrations_gateway  # noqa: E402, F401
 from tests.support.leftovers import (  # noqa: E402
+    django_db_modify_db_settings,  # noqa: F401
     django_db_setup,  # noqa: F401
     flush_of_filled_tables,  # noqa: F401
     fresh_process,  # noqa: F401

@@ -34,6 +34,13 @@ def fresh_process() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """Close the pool that a thread of an earlier test may have made: it would be one of a database with another name."""
+    wrapper: Any = connection
+    wrapper.close_pool()
+
+
+@pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
     """Record which tables the migrations themselves fill."""
     with connect() as database:
