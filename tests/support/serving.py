@@ -11,7 +11,7 @@ from gateway.core.api import background
 _running: set["RunningGateway"] = set()
 
 
-def wait_for_abandoned_calls(timeout_seconds: float = 10.0) -> None:
+def wait_for_abandoned_calls(timeout_seconds: float = 60.0) -> None:
     """Wait until this process's gateways have ended the calls whose clients have gone, up to a timeout."""
     deadline = time.monotonic() + timeout_seconds
     while time.monotonic() < deadline and (any(gateway.is_busy for gateway in _running) or _is_busy_in_background()):
