@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from account_gateway_client import Gateway, ProductKey, ProductServer
-from tests.support.concurrency import PATIENCE_SECONDS
+from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.gateways import GatewayProcess
 
 ISSUER = "https://demo.studio.example"
@@ -32,6 +32,7 @@ class DemoGateway(GatewayProcess):
 def running_demo(**settings: str) -> Iterator[DemoGateway]:
     """Start one and run its demo once, so that the demo's product and credit exist."""
     with DemoGateway(settings=settings) as demo:
+        eventually(lambda: demo.health() == 200)  # the demo waits a few seconds for its first answer
         told = demo.manage("demo")
         assert told.returncode == 0, told.stdout + told.stderr + demo.log
         demo.tour = told.stdout
