@@ -12,9 +12,10 @@ from tests.support.concurrency import at_once
 
 
 def test_an_assertion_says_who_for_what_and_for_which_key(stand: Stand, tokens: CachedTokens) -> None:
+    began_at = int(time.time())
     tokens.token()
     (claims,) = stand.exchanges
-    assert abs(claims.pop("iat") - time.time()) <= 2
+    assert began_at <= claims.pop("iat") <= time.time()
     assert claims.pop("exp") <= time.time() + 60
     assert len(claims.pop("jti")) >= 22
     assert claims == {
@@ -78,7 +79,7 @@ def test_threads_that_ask_at_once_share_one_exchange(stand: Stand, tokens: Cache
 async def test_tasks_that_ask_at_once_share_one_exchange_and_the_loop_goes_on(
     stand: Stand, tokens: CachedTokens
 ) -> None:
-    stand.orders.exchange_seconds = 0.2
+    stand.orders.exchange_seconds = 1.0
     beats = 0
 
     async def beat() -> None:
