@@ -15,7 +15,7 @@ WELCOME = "/example/welcome-credit"
 
 @pytest.fixture
 def app(gateway: AppGateway) -> Any:
-    with httpx.Client(base_url=gateway.app_origin) as http:
+    with httpx.Client(base_url=gateway.app_origin, timeout=60) as http:
         yield http
 
 
@@ -74,7 +74,7 @@ def test_gives_nothing_to_other_pages_and_to_nobody(app: httpx.Client, gateway: 
 def test_the_gateway_lets_this_origin_in_and_no_other(gateway: AppGateway) -> None:
     for origin, allowed in ((gateway.app_origin, True), ("http://127.0.0.1:1", False), ("https://evil.example", False)):
         headers = {"Origin": origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "dpop"}
-        answer = httpx.options(f"{gateway.base_url}/v1/public/token", headers=headers)
+        answer = httpx.options(f"{gateway.base_url}/v1/public/token", headers=headers, timeout=60)
         assert ("Access-Control-Allow-Origin" in answer.headers) is allowed
         assert "Access-Control-Allow-Credentials" not in answer.headers
 

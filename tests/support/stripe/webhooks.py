@@ -13,7 +13,7 @@ import requests
 
 from tests.support.stripe.store import Json
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
