@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.concurrency import eventually
 from tests.support.demo_gateway import DemoGateway
 from tests.support.upstream import FakeUpstream
 
@@ -71,6 +72,13 @@ def demo_restored(demo_gateway: DemoGateway) -> Iterator[None]:
     """Bring the demo's rows back for the tests that share its gateway."""
     yield
     assert demo_gateway.manage("apply", "gateway/demo.yaml").returncode == 0
+    await_price(demo_gateway, "0.15")
+
+
+def await_price(demo_gateway: DemoGateway, per_token: str) -> None:
+    """Wait until the gateway serves `fast` at the price of the applied file, which it sees within 15 s."""
+    gateway = demo_gateway.sign_in("infer:fast")
+    eventually(lambda: gateway.model("fast")["pricing"]["input_token"] == per_token)
 
 
 @pytest.mark.usefixtures("demo_restored")
@@ -84,6 +92,7 @@ def test_a_real_model_is_connected_and_called_as_the_readme_says(demo_gateway: D
         file.write_text(text)
         applied = demo_gateway.run("manage.py", "apply", str(file), PRIMARY_API_KEY="sk-primary")
         assert (applied.returncode, count) == (0, 1), applied.stderr
+        await_price(demo_gateway, "0.25")
         script = with_lines(example_of(MAIN), code_of("python", "In `hello.py`"))
         (tmp_path / "hello.py").write_text(script.replace("http://localhost:8000", demo_gateway.base_url))
         told = subprocess.run([sys.executable, "hello.py"], **from_here(tmp_path))
