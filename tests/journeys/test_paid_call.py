@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from tests.journeys.caller import Caller, chat_body
+from tests.support.concurrency import eventually
 from tests.support.gateways import GatewayProcess
 from tests.support.upstream import FakeUpstream
 
@@ -112,11 +113,13 @@ def test_refuses_a_key_with_another_body(signed_in: SignIn) -> None:
 def test_admits_exactly_what_a_wallet_pays_for(signed_in: SignIn, upstream: FakeUpstream) -> None:
     """Fifty at once on a wallet of 1,000 micro-USD whose calls hold 100 each."""
     carol = signed_in("carol")
-    upstream.script(model="small-1", times=50, token_delay_ms=100)
     body = chat_body(stream=True)
     with ThreadPoolExecutor(50) as pool, httpx.Client(base_url=carol.base_url, timeout=60) as http:
         headers = [carol.paid_headers("/v1/chat/completions", 100) for _ in range(50)]
-        responses = list(pool.map(lambda h: http.post("/v1/chat/completions", json=body, headers=h), headers))
+        with upstream.holding():  # no call ends, and frees its hold, before all have been decided on
+            calls = [pool.submit(http.post, "/v1/chat/completions", json=body, headers=one) for one in headers]
+            eventually(lambda: sum(call.done() for call in calls) + len(upstream.ledger) >= 50)
+        responses = [call.result() for call in calls]
     admitted = [r for r in responses if r.status_code == 200]
     refused = [r.json()["error"]["code"] for r in responses if r.status_code != 200]
     holds = [int(r.headers["x-service-hold-microusd"]) for r in admitted]
@@ -194,9 +197,10 @@ def test_charges_a_client_that_leaves_for_what_was_delivered(signed_in: SignIn, 
         for line in response.iter_lines():
             if "word" in line:
                 break
-    usage = _closed(dave)
+    eventually(lambda: dave.usage(limit=1)[0]["status"] != "held")
+    usage = dave.usage(limit=1)[0]
     [served] = upstream.ledger
-    assert served.outcome == "left"
+    eventually(lambda: served.outcome == "left")
     assert usage["status"] == "settled"
     assert 0 < usage["chargedMicrousd"] <= price_of(served.prompt_tokens, served.completion_tokens) + 1
     assert dave.wallet()["heldMicrousd"] == 0
@@ -205,11 +209,3 @@ def test_charges_a_client_that_leaves_for_what_was_delivered(signed_in: SignIn, 
 def test_finds_its_books_in_order(gateway: GatewayProcess) -> None:
     audit = gateway.manage("audit_ledger")
     assert audit.returncode == 0, audit.stdout + audit.stderr
-
-
-def _closed(caller: Caller) -> dict[str, Any]:
-    for _ in range(100):
-        usage = caller.usage(limit=1)[0]
-        if usage["status"] != "held":
-            return usage
-    raise AssertionError("the call never closed")
