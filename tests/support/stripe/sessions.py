@@ -35,9 +35,11 @@ class Sessions:
         _check(params)
         items = [_line_item(item, index) for index, item in enumerate(params.get("line_items", []))]
         total = sum(item["amount_total"] for item in items) if params["mode"] == "payment" else None
+        now = self.store.now()
         session = self.store.add(
             "checkout.session",
             live=request.live,
+            created=now,
             amount_subtotal=total,
             amount_total=total,
             cancel_url=params.get("cancel_url"),
@@ -47,7 +49,7 @@ class Sessions:
             customer=params.get("customer"),
             customer_creation=params.get("customer_creation", "if_required"),
             customer_details=None,
-            expires_at=self._expiry(params),
+            expires_at=_expiry(params, now),
             metadata=params.get("metadata") or {},
             mode=params["mode"],
             payment_intent=None,
@@ -144,16 +146,14 @@ class Sessions:
             self.end(session)
         return session
 
-    def _expiry(self, params: Json) -> int:
-        now = self.store.now()
-        asked = integer(params, "expires_at", now + OPEN_SECONDS_MAX)
-        assert asked is not None
-        if not now + OPEN_SECONDS_MIN <= asked <= now + OPEN_SECONDS_MAX:
-            message = (
-                "The `expires_at` timestamp must be between 30 minutes and 24 hours from Checkout Session creation."
-            )
-            raise Refusal(400, message, param="expires_at")
-        return asked
+
+def _expiry(params: Json, now: int) -> int:
+    asked = integer(params, "expires_at", now + OPEN_SECONDS_MAX)
+    assert asked is not None
+    if not now + OPEN_SECONDS_MIN <= asked <= now + OPEN_SECONDS_MAX:
+        message = "The `expires_at` timestamp must be between 30 minutes and 24 hours from Checkout Session creation."
+        raise Refusal(400, message, param="expires_at")
+    return asked
 
 
 def _check(params: Json) -> None:
