@@ -67,14 +67,15 @@ def test_a_key_gives_the_same_session_again(provider: FakeStripe, client: Stripe
 
 
 def test_a_key_is_one_request_at_a_time(provider: FakeStripe, client: StripeClient) -> None:
-    provider.script("slow", delay_seconds=0.5)
+    provider.script("slow", delay_seconds=3)  # longer than a busy machine needs for another request
     options: Any = {"idempotency_key": "busy"}
+    other = client_of(provider)
     slow = threading.Thread(target=lambda: client.v1.checkout.sessions.create(top_up(), options))
     slow.start()
     while not provider.sessions:
         time.sleep(0.005)
     with pytest.raises(stripe.APIError) as refused:
-        client_of(provider).v1.checkout.sessions.create(top_up(), options)
+        other.v1.checkout.sessions.create(top_up(), options)
     told: Any = refused.value.json_body
     assert (refused.value.http_status, told["error"]["code"]) == (409, "idempotency_key_in_use")
     slow.join()
