@@ -135,13 +135,13 @@ def test_a_cut_can_be_a_reset(upstream: FakeUpstream, client: httpx.Client) -> N
 @pytest.mark.parametrize("model", ["hang-before-headers", "hang-mid-body"])
 def test_a_hang_lasts_until_the_peer_leaves(upstream: FakeUpstream, client: httpx.Client, model: str) -> None:
     with pytest.raises(httpx.ReadTimeout):
-        client.post("/chat/completions", json={"model": model, "messages": MESSAGES}, timeout=0.2)
-    [entry] = upstream.ledger
-    eventually(lambda: entry.outcome == "left")
+        # Longer than a busy upstream needs to read the request: it drops one whose client has left before.
+        client.post("/chat/completions", json={"model": model, "messages": MESSAGES}, timeout=2)
+    eventually(lambda: [entry.outcome for entry in upstream.ledger] == ["left"])
 
 
 async def test_a_leaving_peer_stops_the_count(upstream: FakeUpstream) -> None:
-    body = {"model": "slow?token_delay_ms=20", "messages": MESSAGES, "stream": True}
+    body = {"model": "slow?token_delay_ms=20&tokens=1000", "messages": MESSAGES, "stream": True}
     url = f"{upstream.base_url}/chat/completions"
     async with aiohttp.ClientSession() as session, session.post(url, json=body) as response:
         for _ in range(5):
@@ -149,7 +149,7 @@ async def test_a_leaving_peer_stops_the_count(upstream: FakeUpstream) -> None:
     [entry] = upstream.ledger
     await asyncio.to_thread(eventually, lambda: entry.outcome == "left")
     assert entry.left_after_tokens == entry.completion_tokens
-    assert 4 <= entry.completion_tokens <= 6
+    assert 4 <= entry.completion_tokens < 1000
 
 
 def test_an_endless_stream_ignores_every_limit(upstream: FakeUpstream, client: httpx.Client) -> None:
@@ -215,14 +215,14 @@ def test_scripts_are_taken_in_order_by_what_they_match(upstream: FakeUpstream, c
 
 def test_the_control_routes_do_the_same_from_another_process(upstream: FakeUpstream, client: httpx.Client) -> None:
     url = upstream.origin
-    httpx.post(f"{url}/_script", json={"behaviour": {"tokens": 3, "status": 200}})
+    client.post(f"{url}/_script", json={"behaviour": {"tokens": 3, "status": 200}})
     assert ask(client, "small-1").json()["usage"]["completion_tokens"] == 3
-    ledger = httpx.get(f"{url}/_ledger").json()
+    ledger = client.get(f"{url}/_ledger").json()
     assert ledger["totals"] == {"requests": 1, "prompt_tokens": 6, "completion_tokens": 3}
     assert ledger["data"][0]["outcome"] == "complete"
-    assert httpx.get(f"{url}/_ledger", params={"after": 1}).json()["data"] == []
-    httpx.post(f"{url}/_reset")
-    assert httpx.get(f"{url}/_ledger").json()["totals"]["requests"] == 0
+    assert client.get(f"{url}/_ledger", params={"after": 1}).json()["data"] == []
+    client.post(f"{url}/_reset")
+    assert client.get(f"{url}/_ledger").json()["totals"]["requests"] == 0
 
 
 def test_work_done_twice_under_one_key_is_found(upstream: FakeUpstream, client: httpx.Client) -> None:
