@@ -211,6 +211,7 @@ def _frame(gateway: AppGateway) -> str:
 
 
 def _height(element: Locator) -> float:
+    element.page.wait_for_load_state()  # with its styles
     box = element.bounding_box()
     assert box is not None
     return box["height"]

@@ -46,6 +46,7 @@ TABLE = """(table) => {
 
 def chart(page: Page, table: str) -> dict[str, Any]:
     """Check that a chart shows what its table says, and return it."""
+    page.wait_for_load_state()  # the script that draws it comes last
     shown: dict[str, Any] = page.evaluate(CHART, table)
     assert dict(zip(shown["labels"], shown["sums"], strict=True)) == page.evaluate(TABLE, table)
     assert shown["drawn"] > 1000
