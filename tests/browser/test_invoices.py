@@ -19,11 +19,14 @@ from tests.support.stripe import FakeStripe
 
 Open = Callable[..., Person]
 JOBS_MS = 120_000
-# What was begun today was begun last month, and the job that runs every ten minutes runs now.
+# What was begun today was begun last month, and the job that drafts the invoice runs now, as it will an hour after the
+# month's end.
 A_MONTH_LATER = """
 from datetime import timedelta
+from django.utils import timezone
+from billing.rules.invoices import SETTLED_AFTER
 from organizations.models import EntitlementInterval, SeatInterval
-from organizations.tasks import bill_seats
+from organizations.operations import seat_invoices
 of = {of!r}
 for rows, owner in (
     (EntitlementInterval.objects, "entitlement__organization_id"), (SeatInterval.objects, "seat__entitlement__organization_id")
@@ -31,7 +34,7 @@ for rows, owner in (
     for one in rows.filter(**{{owner: of}}):
         start = (one.started_at.replace(day=1) - timedelta(days=1)).replace(day=1, hour=0, minute=0, second=0)
         rows.filter(pk=one.pk).update(started_at=start)
-bill_seats()
+seat_invoices.draft_all(now=timezone.now() + SETTLED_AFTER)
 """
 
 
