@@ -7,6 +7,7 @@ from typing import Any
 import httpx2
 import openai
 
+from tests.support.plain_http import NO_AUTHORITIES
 from tests.support.stage import Caller
 
 MAX_COST_MICROUSD = "100000"
@@ -29,11 +30,11 @@ class _Proving(httpx2.Auth):
 
 def sdk(caller: Caller) -> Any:
     """Return the synchronous client."""
-    http = httpx2.Client(auth=_Proving(caller), timeout=60)
+    http = httpx2.Client(auth=_Proving(caller), timeout=60, verify=NO_AUTHORITIES)
     return openai.OpenAI(base_url=f"{caller.origin}/v1", api_key="unused", http_client=http, max_retries=0)
 
 
 def async_sdk(caller: Caller) -> Any:
     """Return the asynchronous client."""
-    http = httpx2.AsyncClient(auth=_Proving(caller), timeout=60)
+    http = httpx2.AsyncClient(auth=_Proving(caller), timeout=60, verify=NO_AUTHORITIES)
     return openai.AsyncOpenAI(base_url=f"{caller.origin}/v1", api_key="unused", http_client=http, max_retries=0)
