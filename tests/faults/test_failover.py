@@ -78,9 +78,8 @@ def test_a_failover_that_loses_commits(pair: Replicated, upstream: FakeUpstream,
     with ExitStack() as nodes:
         one, other, idle = (nodes.enter_context(Node(pair, tmp_path / name)) for name in ("one", "other", "idle"))
         stage = Stage(one.base_url, upstream, API_KEY)
-        patient = stage.upstream_row(
-            timeout_seconds=PATIENCE_SECONDS
-        )  # a call is held for as long as the failover takes
+        # A call is held for as long as the failover takes.
+        patient = stage.upstream_row(timeout_seconds=PATIENCE_SECONDS)
         alias = stage.model("small-1", max_output_tokens=20, upstream=patient)
         payers = [stage.caller(balance=100_000) for _ in range(4)]
         payers[1].origin, payers[3].origin = other.base_url, idle.base_url
@@ -141,7 +140,7 @@ def test_a_failover_that_loses_commits(pair: Replicated, upstream: FakeUpstream,
         pair.start(pair.standby, successor)
         eventually(lambda: {node.healthz() for node in (one, other, restarted)} == {200})
         eventually(lambda: payers[0].post(chat(alias)).status_code == 200)
-        stage.close()
+        stage.client.close()  # its models went with a database to which Django has no connection any more
 
 
 def httpx_post(node: Node, headers: dict[str, str], alias: str) -> httpx.Response:

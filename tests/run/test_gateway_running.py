@@ -19,6 +19,9 @@ from tests.run.machine import processes_of, workers_of
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.gateways import GatewayProcess
 
+NEW_HISTORY = "the database begins a new history"
+"""Each process says so once it finds the database restored, which may be at any later moment."""
+
 
 @pytest.fixture(scope="module")
 def gateway() -> Iterator[GatewayProcess]:
@@ -211,11 +214,12 @@ def run_script(gateway: GatewayProcess, script: str, folder: Path) -> None:
 
 
 def test_stops_cleanly_and_frees_its_port(gateway: GatewayProcess) -> None:
-    before = gateway.complaints  # a worker may have missed its database while that was restored
+    before = len(gateway.complaints)  # a worker may have missed its database while that was restored
     assert gateway.stop(signal.SIGINT) == 0
     assert processes_of(gateway.data_dir) == []
     assert gateway.health() == 0
     assert gateway.children() == {}
     assert gateway.stdout.splitlines()[-1] == "stopping ..."
-    assert gateway.complaints == before
+    said = gateway.complaints[before:].splitlines()
+    assert [line for line in said if NEW_HISTORY not in line] == []
     assert not (gateway.data_dir / "postgres" / "postmaster.pid").exists()
