@@ -37,7 +37,7 @@ def always_due(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def not_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nothing become due within a test, however slow the machine."""
+    """Keep cached keys from becoming due within a test, however slow the machine."""
     assert (module.FRESH_SECONDS, module.RETRY_SECONDS) == (5.0, 1.0)
     monkeypatch.setattr(module, "FRESH_SECONDS", PATIENCE_SECONDS)
     monkeypatch.setattr(module, "RETRY_SECONDS", PATIENCE_SECONDS)
