@@ -17,8 +17,8 @@ def main() -> None:
     try:
         execute_from_command_line(sys.argv)
     except Exception as error:
-        from gateway.core.api.database_errors import DATABASE_AWAY
         from gateway.core.database.server import failure_of
+        from gateway.core.http.database_errors import DATABASE_AWAY
 
         if not isinstance(error, DATABASE_AWAY):
             raise

@@ -17,7 +17,7 @@ import numpy as np
 
 from bench.figures import median, percentile
 from bench.first_byte import first_byte_seconds
-from gateway.core.api.offload import offload
+from gateway.core.runtime.offload import offload
 from inference.routes.late_interaction.maxsim import Floats, match_documents
 from inference.routes.late_interaction.request import Document
 from inference.routes.late_interaction.scoring import Tokens, score

@@ -16,10 +16,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings.development")
 
 from bench.figures import median, percentile
 from billing.rules.prices import PriceBook
+from inference.interface.model import PriceVersion, ServedModel
 from inference.metering.json_route import read_json
 from inference.routes.rerank.bound import bound_rerank
 from inference.routes.rerank.request import read_request
-from inference.rules.model import PriceVersion, ServedModel
 
 DOCUMENTS = 1_000
 ROUNDS = 200

@@ -25,14 +25,14 @@ from django.conf import settings  # noqa: E402
 from django.urls import path, re_path  # noqa: E402
 
 import gateway.celery  # noqa: E402, F401 (makes it the application that tasks are handed to)
-from gateway.core.api.lean import LeanHandler  # noqa: E402
 from gateway.core.database.bounded import serve_requests  # noqa: E402
+from gateway.core.http.lean import LeanHandler  # noqa: E402
+from gateway.core.http.server.proxies import trust_proxies  # noqa: E402
+from gateway.core.http.server.requests import Utf8Request  # noqa: E402
+from gateway.core.http.server.router import HttpRouter  # noqa: E402
+from gateway.core.http.server.websockets import refuse_websocket  # noqa: E402
 from gateway.health import healthz, livez, readyz  # noqa: E402
-from gateway.server.http import HttpRouter  # noqa: E402
 from gateway.server.lifespan import Lifespan  # noqa: E402
-from gateway.server.proxies import trust_proxies  # noqa: E402
-from gateway.server.requests import Utf8Request  # noqa: E402
-from gateway.server.websockets import refuse_websocket  # noqa: E402
 from inference.routes.realtime.application import serve_realtime  # noqa: E402
 from inference.urls import metered_urlpatterns as model_urlpatterns  # noqa: E402
 from inference.urls import session_urlpatterns  # noqa: E402

@@ -15,12 +15,12 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 from psycopg import AsyncConnection, Error
 
-from gateway.core.api.background import spawn
-from gateway.core.api.draining import drain_of_loop
-from gateway.core.api.per_loop import PerLoop
 from gateway.core.database.history import History, histories
 from gateway.core.database.pooler import is_refused_since
 from gateway.core.database.sessions import check_async
+from gateway.core.http.draining import drain_of_loop
+from gateway.core.runtime.background import spawn
+from gateway.core.runtime.per_loop import PerLoop
 
 log = logging.getLogger("gateway.health")
 

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from drf_spectacular.generators import SchemaGenerator
 
-from gateway.core.api.json import dumps
+from gateway.core.json.strict import dumps
 
 # The page uses inline styles and a worker; nothing is loaded from other origins.
 PAGE_POLICY = (

@@ -6,7 +6,7 @@ from django.urls import include, path
 from gateway import reference
 from gateway.health import healthz, livez, readyz
 
-handler500 = "gateway.core.api.boundary.server_error"
+handler500 = "gateway.core.http.boundary.server_error"
 
 urlpatterns = [
     path("healthz", healthz),

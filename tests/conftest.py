@@ -21,7 +21,7 @@ import hypothesis
 django.setup()
 
 from billing.operations import finality  # noqa: E402
-from gateway.core.api import snapshots  # noqa: E402
+from gateway.core.runtime import snapshots  # noqa: E402
 from gateway.run import ports  # noqa: E402
 from tests.inference.misbehaviour.summary import pytest_terminal_summary  # noqa: E402, F401
 from tests.support.concurrency import PATIENCE_SECONDS  # noqa: E402

@@ -16,8 +16,8 @@ from django.utils import timezone
 from accounts.models import SigningKey
 from accounts.operations import signing_keys
 from accounts.rules import jwk
-from gateway.core.api.snapshots import Snapshot
 from gateway.core.contract.errors import NotReady
+from gateway.core.runtime.snapshots import Snapshot
 
 FRESH_SECONDS = 5.0
 USABLE_SECONDS = 15.0  # if the database is unavailable for longer, the keys are not used either

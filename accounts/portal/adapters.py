@@ -23,8 +23,8 @@ from accounts.portal import known_devices
 from accounts.portal.mail import with_portal_links
 from accounts.queries.logins import counted_as
 from accounts.rules.dids import portal_did
-from gateway.core.api.addresses import plain_address
 from gateway.core.contract.ids import new_id
+from gateway.core.http.addresses import plain_address
 
 BEGUN = "sign_in_begun"
 """The session key that stores the account's session hash from the start of a sign-in."""

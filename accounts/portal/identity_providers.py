@@ -15,10 +15,10 @@ from accounts.models import Account
 from accounts.operations import addresses
 from accounts.portal.provider_requests import ProviderSession
 from accounts.rules import identity_claims, provider_answers
-from gateway.core.api.logs import RecurringLog
 from gateway.core.contract.limits import ACCOUNT_NAME_MAX_CHARACTERS
 from gateway.core.contract.names import cleaned
 from gateway.core.outbound.redaction import redacted
+from gateway.core.runtime.logs import RecurringLog
 
 _log = RecurringLog("accounts.identity_providers", logging.WARNING)
 

@@ -14,11 +14,11 @@ from django.core.exceptions import ValidationError
 from fido2.webauthn import AuthenticatorData
 
 from accounts.operations import enrolments
-from gateway.core.api.json import strict_loads
 from gateway.core.api.names import validate_name
 from gateway.core.contract.errors import InvalidJson
 from gateway.core.contract.limits import PASSKEYS_MAX
 from gateway.core.contract.names import cleaned
+from gateway.core.json.strict import strict_loads
 
 # The errors that the library raises for a credential with missing or malformed members.
 CREDENTIAL_ERRORS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, struct.error)

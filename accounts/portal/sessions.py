@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from accounts.operations import limits
 from accounts.portal.refusals import too_many_requests
-from gateway.core.api.addresses import client_network
 from gateway.core.contract.errors import RateLimited
 from gateway.core.contract.limits import ANONYMOUS_SESSION_SECONDS, ANONYMOUS_SESSIONS_PER_MINUTE
+from gateway.core.http.addresses import client_network
 
 NEW_SESSIONS = limits.Rate("anonymous sessions", ANONYMOUS_SESSIONS_PER_MINUTE)
 

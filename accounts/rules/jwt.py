@@ -20,9 +20,9 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from accounts.rules.jwk import PublicKey
-from gateway.core.api.json import strict_loads
 from gateway.core.contract.errors import InvalidJson
 from gateway.core.contract.values import value_class
+from gateway.core.json.strict import strict_loads
 
 JWS_MAX_BYTES = 8192
 SHORT_HEADER_CHARACTERS = 512  # a proof's, with its key, has about 300

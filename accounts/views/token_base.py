@@ -10,9 +10,9 @@ from rest_framework.serializers import Serializer
 from accounts.authentication import raw_path_of, verify_proof
 from accounts.operations import limits, replays
 from accounts.rules.jwk import PublicKey
-from gateway.core.api.addresses import client_network
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.errors import InvalidDpopProof, InvalidRequest, UnsupportedGrantType, UseDpopNonce
+from gateway.core.http.addresses import client_network
 
 OF_KEY = limits.Rate("token proofs of a key", settings.TOKEN_PROOFS_PER_KEY_MINUTE)
 NEVER_STORED = {"Cache-Control": "no-store", "Pragma": "no-cache"}

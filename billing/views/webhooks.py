@@ -7,10 +7,10 @@ from django.views.decorators.http import require_POST
 
 from billing import tasks
 from billing.operations import events
-from gateway.core.api.request_ids import request_id_of
-from gateway.core.api.responses import error_response, json_response
 from gateway.core.contract.errors import ApiError, RequestTooLarge
 from gateway.core.contract.limits import WEBHOOK_BODY_MAX_BYTES
+from gateway.core.http.request_ids import request_id_of
+from gateway.core.http.responses import error_response, json_response
 
 SIGNATURE = "Stripe-Signature"
 

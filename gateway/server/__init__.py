@@ -1,1 +1,1 @@
-"""The parts of the ASGI application."""
+"""Starts and stops a server process."""

@@ -12,16 +12,16 @@ from contextlib import suppress
 from typing import Any
 
 from accounts.operations.keyring import keyring
-from gateway.core.api.background import drain
 from gateway.core.database import DatabaseRefused, close_pool, open_pool, watch_pool
+from gateway.core.http.server.stopping import handle_signals
 from gateway.core.outbound.client import client, close_client
 from gateway.core.outbound.sockets import close_socket_session
+from gateway.core.runtime.background import drain
+from gateway.core.runtime.descriptors import raise_descriptor_limit
+from gateway.core.runtime.huge_pages import use_huge_pages
+from gateway.core.runtime.malloc import return_large_blocks
 from gateway.health import close_probe
-from gateway.server.descriptors import raise_descriptor_limit
-from gateway.server.huge_pages import use_huge_pages
-from gateway.server.memory import return_large_blocks
 from gateway.server.parent import end_with_parent
-from gateway.server.stopping import handle_signals
 from inference.metering import alarms, out_of_turn
 from inference.metering.journal_reader import JournalReader
 from inference.queries import catalogue

@@ -70,16 +70,16 @@ if "runserver" in sys.argv:
     INSTALLED_APPS.insert(0, "daphne")
 
 MIDDLEWARE = [
-    "gateway.core.api.request_ids.RequestIdMiddleware",
+    "gateway.core.http.request_ids.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "gateway.server.static_files.StaticFilesMiddleware",
+    "gateway.core.http.server.static_files.StaticFilesMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "gateway.core.api.boundary.ApiBoundaryMiddleware",
-    "gateway.core.api.edge.EdgeMiddleware",
+    "gateway.core.http.boundary.ApiBoundaryMiddleware",
+    "gateway.core.http.edge.EdgeMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "gateway.core.api.fetch_site.FetchSiteMiddleware",
+    "gateway.core.http.fetch_site.FetchSiteMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     *PORTAL_MIDDLEWARE,
@@ -155,7 +155,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["gateway.core.api.renderers.OrjsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "gateway.core.api.negotiation.JSONOnly",
     "DEFAULT_SCHEMA_CLASS": "gateway.core.api.schema.GatewaySchema",
-    "EXCEPTION_HANDLER": "gateway.core.api.exceptions.handle",
+    "EXCEPTION_HANDLER": "gateway.core.http.exceptions.handle",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
     "URL_FORMAT_OVERRIDE": None,
@@ -194,7 +194,7 @@ STATIC_URL = "/static/"
 STATIC_ROOT = Path(os.environ.get("STATIC_ROOT") or DATA_DIR / "static").absolute()
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "gateway.server.static_files.CollectedFiles"},
+    "staticfiles": {"BACKEND": "gateway.core.http.server.static_files.CollectedFiles"},
 }
 # Scripts refer to each other by plain names, which are served from their source directory.
 WHITENOISE_USE_FINDERS = True

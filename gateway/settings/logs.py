@@ -18,8 +18,8 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(levelname)s %(name)s %(request_id)s %(message)s"}},
     "filters": {
-        "one_line": {"()": "gateway.core.api.logs.OneLine"},
-        "request_id": {"()": "gateway.core.api.request_ids.CarriesRequestId"},
+        "one_line": {"()": "gateway.core.runtime.logs.OneLine"},
+        "request_id": {"()": "gateway.core.http.request_ids.CarriesRequestId"},
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["request_id"]}},
     "root": {"handlers": ["console"], "level": env("LOG_LEVEL", default="WARNING")},

@@ -7,8 +7,8 @@ from gateway.core.outbound.response import Response
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.failures import broken_by
 from inference.adapters.streams import STREAM_MAX_BYTES, HttpStream
-from inference.rules.answer import Chunk
-from inference.rules.upstream import Attempt
+from inference.interface.answer import Chunk
+from inference.interface.upstream import Attempt
 
 
 class ByteStream(HttpStream):

@@ -16,8 +16,9 @@ from gateway.core.outbound.client import Body, client
 from gateway.core.outbound.failures import MisconfiguredError, TooLargeError
 from gateway.core.outbound.response import Response
 from gateway.core.outbound.timeouts import answer_timeout
+from inference.interface.model import UpstreamTarget
+from inference.interface.upstream import Attempt
 from inference.rules.json_body import JSON_TYPE
-from inference.rules.upstream import Attempt, UpstreamTarget
 
 ANSWER_MAX_BYTES = 32 * 1024 * 1024
 ERROR_MAX_BYTES = 64 * 1024

@@ -3,13 +3,13 @@
 import logging
 from typing import Any
 
-from gateway.core.api.logs import RecurringLog
 from gateway.core.contract.errors import ApiError, ModelUnavailable, UpstreamError, UpstreamInvalid, UpstreamTimeout
 from gateway.core.outbound.failures import Failure, failure_of
 from gateway.core.outbound.redaction import redacted
+from gateway.core.runtime.logs import RecurringLog
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.sse import EventTooLargeError
-from inference.rules.upstream import Alarm, Ambiguous, Attempt, Outcome, Rejected, StreamBroken, Unreachable
+from inference.interface.upstream import Alarm, Ambiguous, Attempt, Outcome, Rejected, StreamBroken, Unreachable
 
 _log = RecurringLog("inference.adapters", logging.WARNING)
 

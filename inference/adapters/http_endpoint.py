@@ -9,12 +9,12 @@ from typing import Any, ClassVar, TypeVar
 
 import orjson
 
-from gateway.core.api.json_pieces import dumps_in_pieces
-from gateway.core.api.offload import offload
+from gateway.core.json.pieces import dumps_in_pieces
 from gateway.core.outbound.client import Body
 from gateway.core.outbound.failures import MisconfiguredError
 from gateway.core.outbound.response import Response
 from gateway.core.outbound.timeouts import answer_timeout, idle_seconds, stream_timeout
+from gateway.core.runtime.offload import offload
 from inference.adapters import errors
 from inference.adapters.exchange import (
     ANSWER_MAX_BYTES,
@@ -28,10 +28,10 @@ from inference.adapters.exchange import (
 )
 from inference.adapters.failures import outcome_of_exception
 from inference.adapters.streams import EventStream, HttpStream
-from inference.rules.answer import EVENT_STREAM_TYPE, Answer
+from inference.interface.answer import EVENT_STREAM_TYPE, Answer
+from inference.interface.plan import stream_seconds
+from inference.interface.upstream import Attempt, Endpoint, Outcome, Sent, Stream
 from inference.rules.json_body import JSON_TYPE, BoundedJson
-from inference.rules.plan import stream_seconds
-from inference.rules.upstream import Attempt, Endpoint, Outcome, Sent, Stream
 
 SentJson = TypeVar("SentJson", bound=BoundedJson)
 

@@ -12,8 +12,8 @@ from inference.adapters.exchange import NotJSONError
 from inference.adapters.failures import broken_by
 from inference.adapters.sse import EVENT_MAX_BYTES, EventSplitter, data_of
 from inference.adapters.templates import Run, Templates
-from inference.rules.answer import Chunk
-from inference.rules.upstream import Attempt, Stream, StreamBroken
+from inference.interface.answer import Chunk
+from inference.interface.upstream import Attempt, Stream, StreamBroken
 
 STREAM_MAX_BYTES = 256 * 1024 * 1024
 CHUNK_MAX_EVENTS = 8

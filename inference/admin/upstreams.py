@@ -15,9 +15,9 @@ from unfold.widgets import UnfoldBooleanSwitchWidget
 from gateway.core.addresses import WEB_WORDS, is_web_address, origin_of
 from gateway.core.console import ConsoleAdmin, ReadableJSONField, SecretField, dialog, json_object, may_act
 from inference.admin.routes import check_routes
+from inference.interface.model import GENERATIONS
 from inference.models import Upstream
 from inference.operations import upstream_connections
-from inference.rules.upstream import GENERATIONS
 
 RIGHT = "inference.change_upstream"
 

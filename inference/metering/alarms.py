@@ -13,10 +13,10 @@ from threading import Event, Lock
 
 from django.db import connections, models
 
-from gateway.core.api.logs import RecurringLog
 from gateway.core.contract.errors import ModelUnavailable
+from gateway.core.runtime.logs import RecurringLog
+from inference.interface.upstream import Alarm, Rejected
 from inference.models import Upstream
-from inference.rules.upstream import Alarm, Rejected
 
 PAUSE_SECONDS = 1.0
 FINISH_SECONDS = 5.0

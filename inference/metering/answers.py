@@ -7,12 +7,12 @@ from typing import Protocol
 
 from billing.operations import replays
 from billing.operations.ledger import Replay
-from gateway.core.api.json import dumps
-from gateway.core.api.logs import RecurringLog
-from gateway.core.api.offload import LARGE_BODY_BYTES, offload
 from gateway.core.contract.errors import IdempotencyKeyReused, NotReady
 from gateway.core.contract.headers import CHARGE, HOLD, IDEMPOTENT_REPLAYED, USAGE_ID
 from gateway.core.contract.values import value_class
+from gateway.core.json.strict import dumps
+from gateway.core.runtime.logs import RecurringLog
+from gateway.core.runtime.offload import LARGE_BODY_BYTES, offload
 
 log = logging.getLogger("inference.replays")
 _unreadable = RecurringLog("inference.replays", logging.ERROR)

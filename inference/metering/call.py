@@ -10,11 +10,12 @@ from billing.operations.closings import Evidence, OpenCall, Takeover
 from billing.rules.prices import cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import NotReady
+from inference.interface.model import DeploymentTarget
+from inference.interface.plan import CallPlan, longest_seconds
+from inference.interface.request import Fallback
 from inference.metering import journal
 from inference.metering.checks import Checked
 from inference.metering.journal import Entry
-from inference.rules.fallback import Fallback
-from inference.rules.plan import CallPlan, DeploymentTarget, longest_seconds
 
 log = logging.getLogger("inference.calls")
 

@@ -17,10 +17,10 @@ from billing.operations import closings
 from billing.operations.closings import Evidence
 from billing.rules.quantities import Quantities
 from gateway.core import database
-from gateway.core.api.background import spawn
-from gateway.core.api.draining import ServerStopped, drain_of_loop
 from gateway.core.contract.errors import ApiError, ConsentRequired, NotReady
 from gateway.core.database import BatchFunction, Element
+from gateway.core.http.draining import ServerStopped, drain_of_loop
+from gateway.core.runtime.background import spawn
 from inference.metering.call import Call
 from organizations.rules.access import denial
 

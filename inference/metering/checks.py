@@ -14,15 +14,15 @@ from accounts.queries import consents
 from accounts.rules.principal import Principal
 from billing.rules.prices import PriceError
 from gateway.core.api.access import require_scope
-from gateway.core.api.offload import offload
 from gateway.core.contract.errors import ApiError, ConsentRequired, InvalidRequest, ModelNotFound, ModelUnavailable
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.values import value_class
+from gateway.core.runtime.offload import offload
+from inference.interface.model import PriceVersion, ServedModel
+from inference.interface.plan import endpoint_for
+from inference.interface.request import BoundedRequest
 from inference.metering.route import Body, Headers, MeteredRequest, MeteredRoute, PendingRequest
 from inference.queries import catalogue
-from inference.rules.model import PriceVersion, ServedModel
-from inference.rules.plan import endpoint_for
-from inference.rules.request import BoundedRequest
 from inference.rules.terms import Terms
 
 

@@ -19,7 +19,7 @@ from billing.operations.closings import Closing, Evidence
 from billing.operations.ledger import CloseOutcome, Release, Replay, Settlement
 from billing.rules.quantities import Quantities
 from gateway.core import database
-from gateway.core.api.background import spawn
+from gateway.core.runtime.background import spawn
 from inference.metering import recent
 from inference.metering.answers import to_store
 from inference.metering.call import Call

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import connections
 from django.utils import timezone
 
-from gateway.core.api.logs import RecurringLog
+from gateway.core.runtime.logs import RecurringLog
 from inference.metering import recovery
 
 READ_SECONDS = 5.0

@@ -9,11 +9,11 @@ from typing import Any
 
 from billing.rules.prices import PriceBook
 from gateway.core.contract.aliases import NEVER_SERVED, Route
+from inference.interface.plan import endpoint_of
 from inference.metering.route import MeteredRoute
 from inference.metering.served import routes
 from inference.models import Alias, RawModel, Upstream
 from inference.queries.rows import fault_of, known_routes
-from inference.rules.plan import endpoint_of
 
 Model = Alias | RawModel
 

@@ -12,7 +12,6 @@ from accounts.operations.replays import refusal
 from billing.operations import closings
 from billing.operations.ledger import Hold, HoldOutcome, Replay
 from gateway.core import database
-from gateway.core.api.background import spawn
 from gateway.core.contract.errors import (
     BudgetExceeded,
     IdempotencyInProgress,
@@ -21,6 +20,7 @@ from gateway.core.contract.errors import (
     NotReady,
 )
 from gateway.core.database import Unanswered
+from gateway.core.runtime.background import spawn
 from inference.metering.answers import answer_is_gone
 from inference.metering.call import Call
 from inference.metering.checks import Arrival, Checked, Refused

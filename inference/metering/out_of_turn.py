@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from django.db.models import F
 
-from gateway.core.api.logs import RecurringLog
+from gateway.core.runtime.logs import RecurringLog
 from inference.metering.alarms import Note, Notes
 from inference.models import Upstream
 from inference.queries.upstreams import of_origin

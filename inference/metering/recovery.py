@@ -24,7 +24,7 @@ from django.db import DatabaseError, connection, transaction
 
 from billing.operations import closings
 from billing.operations.ledger import CloseOutcome
-from gateway.core.api.logs import RecurringLog
+from gateway.core.runtime.logs import RecurringLog
 from inference.metering.closing import UNKNOWN_SECONDS
 from inference.metering.journal import SUFFIX, Leftover, Stage, is_of_this_boot, leftovers
 

@@ -7,13 +7,13 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from accounts.rules.principal import Principal
 from billing.operations import closings
-from gateway.core.api.multipart import Form
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.capabilities import infer
 from gateway.core.database import BatchFunction
-from inference.rules.model import PriceVersion, ServedModel
-from inference.rules.plan import Endpoints
-from inference.rules.request import BoundedRequest
+from gateway.core.http.multipart import Form
+from inference.interface.model import PriceVersion, ServedModel
+from inference.interface.plan import Endpoints
+from inference.interface.request import BoundedRequest
 from inference.rules.terms import Terms, read_terms
 
 Headers = list[tuple[bytes, bytes]]

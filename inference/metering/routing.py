@@ -5,10 +5,10 @@ import time
 from collections.abc import Collection, Sequence
 from functools import partial
 
+from inference.interface.model import DeploymentTarget
+from inference.interface.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Stream, Unreachable
 from inference.rules.breaker import Breaker
 from inference.rules.choice import choose
-from inference.rules.plan import DeploymentTarget
-from inference.rules.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Stream, Unreachable
 
 _BREAKERS_MAX = 10_000
 _breakers: dict[str, Breaker] = {}

@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
+from inference.interface.model import DeploymentTarget
+from inference.interface.plan import CallPlan, endpoint_for
+from inference.interface.upstream import Attempt, Endpoint, Failed, Outcome, Overloaded, Rejected, Stream
 from inference.metering import alarms, routing
-from inference.rules.plan import CallPlan, DeploymentTarget, endpoint_for
 from inference.rules.retries import may_retry, pause_before_retry
-from inference.rules.upstream import Attempt, Endpoint, Failed, Outcome, Overloaded, Rejected, Stream
 
 Plan = CallPlan[Any]
 Try = Callable[[Endpoint[Any], Attempt[Any]], Awaitable[Outcome | Stream]]

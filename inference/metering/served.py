@@ -4,11 +4,11 @@ from typing import Any
 
 from gateway.core.api.url_map import addresses
 from gateway.core.contract.aliases import Route
+from inference.interface.model import ServedModel
 from inference.metering.checks import price_in_force
 from inference.metering.route import MeteredRoute
 from inference.metering.viewset import MeteredViewSet
 from inference.queries import catalogue
-from inference.rules.model import ServedModel
 
 
 def routes_of(model: ServedModel) -> list[Route]:

@@ -12,19 +12,19 @@ from typing import Any
 
 from billing.operations import closings
 from billing.operations.ledger import Replay
-from gateway.core.api.background import spawn
-from gateway.core.api.draining import until_cut
-from gateway.core.api.exceptions import as_api_error
-from gateway.core.api.turns import acting_for
 from gateway.core.contract.errors import ApiError, NotReady
+from gateway.core.http.draining import until_cut
+from gateway.core.http.exceptions import as_api_error
+from gateway.core.runtime.background import spawn
+from gateway.core.runtime.turns import acting_for
+from inference.interface.request import StreamedRequest
+from inference.interface.upstream import Outcome, Overloaded, Stream
 from inference.metering import checks, closing, opening, preparing, sending
 from inference.metering.answers import StreamedAnswer, WholeAnswer, answer_again
 from inference.metering.call import Call
 from inference.metering.route import MeteredRequest, MeteredRoute
 from inference.metering.streaming import StreamRun
 from inference.metering.whole_answers import conclude, give_up
-from inference.rules.request import StreamedRequest
-from inference.rules.upstream import Outcome, Overloaded, Stream
 
 DEADLINE_MARGIN_SECONDS = 30.0
 """Time to record the outcome, added to the longest time that the upstream may take. An open stream extends its own

@@ -21,16 +21,16 @@ from typing import Any, TypeVar
 
 from billing.rules.prices import PriceError
 from billing.rules.quantities import MalformedUsage, Quantities
-from gateway.core.api.background import spawn
-from gateway.core.api.lean import Incomplete
 from gateway.core.contract.errors import ApiError, UpstreamError, UpstreamInvalid
+from gateway.core.http.lean import Incomplete
+from gateway.core.runtime.background import spawn
+from inference.interface.answer import EVENT_STREAM_TYPE, Chunk
+from inference.interface.request import StreamedRequest
+from inference.interface.upstream import Stream, StreamBroken
 from inference.metering import closing
 from inference.metering.answers import Recording, receipt_comment, receipt_headers
 from inference.metering.call import Call, kept_or_nothing
 from inference.metering.checkpoints import Checkpoints
-from inference.rules.answer import EVENT_STREAM_TYPE, Chunk
-from inference.rules.request import StreamedRequest
-from inference.rules.upstream import Stream, StreamBroken
 from inference.rules.usage import MissingUsage
 
 log = logging.getLogger("inference.calls")

@@ -4,7 +4,8 @@ from typing import Any, ClassVar
 
 from django.http.response import HttpResponseBase
 
-from gateway.core.api.lean import LeanRequest, LeanResponse, LeanStreamingResponse, LeanViewSet
+from gateway.core.api.async_viewsets import LeanViewSet
+from gateway.core.http.lean import LeanRequest, LeanResponse, LeanStreamingResponse
 from inference.metering.answers import StreamedAnswer
 from inference.metering.route import MeteredRoute
 from inference.metering.serving import serve

@@ -6,11 +6,11 @@ from typing import Any
 
 from billing.operations import closings
 from gateway.core.contract.errors import ApiError, InternalError
+from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Content
+from inference.interface.upstream import Outcome
 from inference.metering import closing
 from inference.metering.answers import WholeAnswer, receipt_comment, receipt_headers, replay_of
 from inference.metering.call import Call, kept_or_nothing
-from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Content
-from inference.rules.upstream import Outcome
 from inference.rules.verdicts import Release, Review, Settle, judge
 
 log = logging.getLogger("inference.calls")

@@ -21,9 +21,9 @@ from gateway.core.outbound.client import close_client
 from gateway.core.outbound.failures import InterimResponsesError, MisconfiguredError, NotSentError, TooLargeError
 from gateway.core.outbound.redaction import redacted
 from inference.adapters.exchange import NotJSONError, get_object
+from inference.interface.model import UpstreamTarget
 from inference.queries import upstreams
 from inference.rules.generation import read_generation
-from inference.rules.upstream import UpstreamTarget
 from inference.rules.usage import MissingUsage
 
 log = logging.getLogger("inference.look_ups")

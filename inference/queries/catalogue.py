@@ -10,12 +10,12 @@ from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 
-from gateway.core.api.snapshots import Snapshot
 from gateway.core.contract.aliases import ALIAS_ROUTES
 from gateway.core.outbound.distrust import distrust
+from gateway.core.runtime.snapshots import Snapshot
+from inference.interface.model import ServedModel, unconfigured
 from inference.models import Alias, RawModel
 from inference.queries import prices, rows, upstreams
-from inference.rules.model import ServedModel, unconfigured
 
 AGE_MAX_SECONDS = 12.0
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from billing.models import PriceVersion as PriceVersionRow
 from billing.rules.prices import PriceBook
-from inference.rules.model import PriceVersion
+from inference.interface.model import PriceVersion
 
 
 def versions_until(horizon: datetime, models: Set[str]) -> dict[str, tuple[PriceVersion, ...]]:

@@ -5,10 +5,8 @@ from collections.abc import Iterable, Mapping
 from django.conf import settings
 
 from gateway.core.contract.aliases import Route
+from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel, UpstreamTarget
 from inference.models import Alias, Deployment, RawModel, Upstream
-from inference.rules.model import PriceVersion, ServedModel
-from inference.rules.plan import DeploymentTarget
-from inference.rules.upstream import UpstreamTarget
 
 RAW_PREFIX = "raw:"
 """The prefix of a raw model's deployment id, which distinguishes it from deployments' ids."""

@@ -12,10 +12,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db.models import QuerySet
 
 from billing.rules.owners import Owner
-from gateway.core.api.json import loads
-from gateway.core.api.logs import RecurringLog
 from gateway.core.contract.errors import NotFound, NotReady
 from gateway.core.database import ledger_connection
+from gateway.core.json.strict import loads
+from gateway.core.runtime.logs import RecurringLog
 from gateway.core.stored_bytes import decrypt_text
 from inference.models import StoredResponse
 from inference.models.stored_response import BOUND_TO, place

@@ -1,9 +1,9 @@
 """Finds upstreams by what they support, and by their origin."""
 
 from gateway.core.outbound.distrust import Sign
+from inference.interface.model import GENERATIONS, UpstreamTarget
 from inference.models import Deployment, RawModel, Upstream
 from inference.queries.rows import RAW_PREFIX, target_of
-from inference.rules.upstream import GENERATIONS, UpstreamTarget
 
 
 def is_any_looked_up() -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from billing.rules.prices import PriceBook
 from billing.rules.quantities import Quantities
 from gateway.core.contract.values import value_class
-from inference.rules.answer import Answer
+from inference.interface.answer import Answer
 from inference.rules.json_body import BoundedJson
 from inference.rules.representation import Representation
 from inference.rules.usage import read_total

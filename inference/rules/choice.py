@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from inference.rules.plan import DeploymentTarget
+from inference.interface.model import DeploymentTarget
 
 
 def choose(

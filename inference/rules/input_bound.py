@@ -2,8 +2,8 @@
 
 from billing.rules.quantities import QUANTITY_MAX
 from gateway.core.contract.errors import InvalidRequest
+from inference.interface.model import ServedModel
 from inference.rules.delivery import tokens_of_bytes
-from inference.rules.model import ServedModel
 
 PART_TOKENS_ESTIMATE = 1000
 """The estimated tokens of an image, audio clip or file; vendors count 85 to some thousands for an image."""

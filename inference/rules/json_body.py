@@ -3,11 +3,11 @@
 from collections.abc import Container, Mapping
 from typing import Any
 
-from gateway.core.api.json import dumps
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
-from inference.rules.answer import Answer, Content
-from inference.rules.request import BoundedRequest
+from gateway.core.json.strict import dumps
+from inference.interface.answer import Answer, Content
+from inference.interface.request import BoundedRequest
 
 JSON_TYPE = "application/json"
 

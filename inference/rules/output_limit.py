@@ -7,7 +7,7 @@ from billing.rules.prices import PICO_PER_MICRO, PriceBook, cost_microusd
 from billing.rules.quantities import QUANTITY_MAX, Quantities
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
-from inference.rules.model import ServedModel
+from inference.interface.model import ServedModel
 from inference.rules.terms import within
 
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gateway.core.api.json import canonical
 from gateway.core.contract.errors import InvalidRequest, ModelUnavailable
-from inference.rules.model import ServedModel
+from gateway.core.json.strict import canonical
+from inference.interface.model import ServedModel
 
 INPUT_TYPES = ("query", "document")
 DENSE_ADAPTERS = frozenset({"cohere", "representation", "voyage"})

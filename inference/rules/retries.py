@@ -3,8 +3,8 @@
 from typing import TypeGuard
 
 from gateway.core.contract.limits import UPSTREAM_RETRIES_MAX
-from inference.rules.plan import RETRY_WINDOW_SECONDS
-from inference.rules.upstream import Overloaded, Unreachable
+from inference.interface.plan import RETRY_WINDOW_SECONDS
+from inference.interface.upstream import Overloaded, Unreachable
 
 RETRY_AFTER_MAX_SECONDS = 2.0
 _BACKOFF_SECONDS = 0.1

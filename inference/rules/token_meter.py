@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from billing.rules.quantities import Quantities
-from inference.rules.answer import Chunk
+from inference.interface.answer import Chunk
+from inference.interface.request import StreamMeter
 from inference.rules.delivery import Delivered
-from inference.rules.request import StreamMeter
 
 
 class TokenBound(Protocol):

@@ -7,9 +7,9 @@ from billing.rules.prices import PriceBook, PriceError, cost_microusd
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.contract.errors import ApiError, UpstreamError, UpstreamInvalid, UpstreamOverloaded
 from gateway.core.contract.values import value_class
-from inference.rules.answer import Answer, Content
-from inference.rules.request import BoundedRequest
-from inference.rules.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable
+from inference.interface.answer import Answer, Content
+from inference.interface.request import BoundedRequest
+from inference.interface.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable
 from inference.rules.usage import MissingUsage
 
 

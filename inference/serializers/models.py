@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gateway.core.contract.aliases import Route
-from inference.rules.model import ServedModel
+from inference.interface.model import ServedModel
 
 OWNER = "account-gateway"
 DEMO = "demo"

@@ -9,9 +9,9 @@ from gateway.core.api.access import authenticated_only
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import infer
 from gateway.core.contract.errors import ModelNotFound
+from inference.interface.model import ServedModel
 from inference.metering.served import routes, routes_of
 from inference.queries import catalogue
-from inference.rules.model import ServedModel
 from inference.serializers.models import render_model
 from inference.serializers.reference import describe_model, describe_models
 

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 import orjson
 import requests
 
-from gateway.core.api.json import strict_loads
 from gateway.core.contract.errors import ApiError
 from gateway.core.contract.limits import SANDBOX_CALLBACK_BODY_MAX_BYTES
+from gateway.core.json.strict import strict_loads
 from integrations.rules import signatures
 from integrations.rules.signatures import SignedRequest
 

@@ -10,10 +10,10 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from gateway.core.api.json import strict_loads
 from gateway.core.contract.errors import InvalidJson, InvalidRequest, InvalidToken, NotFound
 from gateway.core.contract.ids import new_id
 from gateway.core.database.purge import purge as purge_rows
+from gateway.core.json.strict import strict_loads
 from integrations.models import CIProvider, CIRepository, CIRun
 from integrations.queries import ci_runs
 from integrations.rules.ci_generic import read_generic

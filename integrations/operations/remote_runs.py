@@ -12,8 +12,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from gateway.core.api.json import strict_loads
 from gateway.core.contract.errors import InvalidRequest, InvalidToken, NotFound
+from gateway.core.json.strict import strict_loads
 from integrations.adapters.programs import OUTPUT_MAX_BYTES
 from integrations.adapters.remote import RemoteRunner, RunnerRefused, RunnerUnreachable
 from integrations.models import SandboxRun, SandboxSettings

@@ -7,10 +7,10 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from gateway.core.api.request_ids import request_id_of
-from gateway.core.api.responses import error_response, json_response
 from gateway.core.contract.errors import ApiError, RequestTooLarge
 from gateway.core.contract.limits import CI_WEBHOOK_BODY_MAX_BYTES, SANDBOX_CALLBACK_BODY_MAX_BYTES
+from gateway.core.http.request_ids import request_id_of
+from gateway.core.http.responses import error_response, json_response
 from integrations.operations import ci_reports, remote_runs
 from integrations.rules import signatures
 

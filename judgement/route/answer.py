@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from inference.rules.upstream import Attempt
+from inference.interface.upstream import Attempt
 from judgement.route.bound import BoundedJudgement
 from judgement.rules.answers import MalformedAnswer
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import Quantities
-from gateway.core.api.json import dumps
 from gateway.core.contract.limits import JUDGEMENT_BRANCH_MAX_TOKENS
 from gateway.core.contract.values import value_class
-from inference.rules.answer import Answer, Content
-from inference.rules.fallback import Fallback
+from gateway.core.json.strict import dumps
+from inference.interface.answer import Answer, Content
+from inference.interface.model import PriceVersion, ServedModel
+from inference.interface.request import Fallback
 from inference.rules.images import Image
 from inference.rules.json_body import JSON_TYPE, BoundedJson
-from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.terms import within
 from inference.rules.usage import read_part, read_total
 from judgement.route.request import JudgementRequest, RemoteImage

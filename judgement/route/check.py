@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import InvalidRequest
+from inference.interface.model import PriceVersion, ServedModel
+from inference.interface.plan import Endpoints, endpoint_for
 from inference.queries.catalogue import Catalogue
-from inference.rules.model import PriceVersion, ServedModel
-from inference.rules.plan import Endpoints, endpoint_for
 from judgement.queries.choices import VISION_ALIAS
 from judgement.route.body import JudgementBody
 from judgement.route.bound import Valid

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.adapters.demo.tokens import IMAGE_TOKENS, count_tokens
-from inference.rules.answer import Answer
-from inference.rules.upstream import Attempt
+from inference.interface.answer import Answer
+from inference.interface.upstream import Attempt
 from judgement.route.answer import judgement_of
 from judgement.route.bound import BoundedJudgement
 from judgement.rules.answers import typed_answer

@@ -6,7 +6,7 @@ from typing import Any
 from inference.adapters import errors
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.http_endpoint import JsonEndpoint
-from inference.rules.upstream import Attempt, Outcome, Overloaded
+from inference.interface.upstream import Attempt, Outcome, Overloaded
 from judgement.route.answer import judgement_of
 from judgement.route.bound import BoundedJudgement
 from judgement.route.refusals import too_large

@@ -1,7 +1,7 @@
 """Recognizes a backend's refusal of an input that is too long."""
 
 from gateway.core.contract.errors import InputTooLarge
-from inference.rules.upstream import Outcome, Rejected
+from inference.interface.upstream import Outcome, Rejected
 
 _TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length"})
 

@@ -3,10 +3,10 @@
 from django.http.response import HttpResponseBase
 
 from gateway.core.api.access import requires_metered
-from gateway.core.api.lean import LeanRequest
 from gateway.core.api.schema import refuses
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import ImageRejected, ImagesUnsupported
+from gateway.core.http.lean import LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from judgement.route.reference import describe_judgement
 from judgement.route.route import JUDGEMENT

@@ -6,9 +6,9 @@ from rest_framework.request import Request
 
 from accounts.models import Account
 from accounts.rules.principal import Principal
-from gateway.core.api.fetch_site import is_foreign
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import Forbidden, UnsupportedMediaType
+from gateway.core.http.fetch_site import is_foreign
 
 CLIENT_ID = "portal"
 FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")

@@ -6,12 +6,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gateway.core.api.access import requires
-from gateway.core.api.addresses import client_network
 from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import InvitationUnavailable, RateLimited
+from gateway.core.http.addresses import client_network
 from organizations.operations import invitation_guesses
 from organizations.operations import invitations as operations
 from organizations.queries import invitations

@@ -12,8 +12,8 @@ from accounts.models import SigningKey
 from accounts.operations import keyring as module
 from accounts.operations import signing_keys
 from accounts.operations.keyring import Keyring, KeysOutdated, SigningKeys
-from gateway.core.api import snapshots
 from gateway.core.contract.errors import NotReady
+from gateway.core.runtime import snapshots
 from tests.support.concurrency import PATIENCE_SECONDS, at_once
 from tests.support.database import connect
 

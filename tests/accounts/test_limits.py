@@ -16,8 +16,8 @@ from accounts.operations import limits
 from accounts.operations.keyring import keyring
 from accounts.operations.limits import Rate
 from accounts.views import token_base
-from gateway.core.api.addresses import client_network
 from gateway.core.contract.errors import RateLimited
+from gateway.core.http.addresses import client_network
 from tests.factories.accounts import Caller, make_account, make_caller
 from tests.factories.proofs import Signer
 from tests.support.concurrency import at_once, count

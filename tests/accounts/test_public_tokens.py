@@ -14,7 +14,7 @@ from accounts.models import AuthorizationCode, AuthorizationRequest, DeviceSessi
 from accounts.operations import codes
 from accounts.operations.keyring import keyring
 from accounts.rules import pkce
-from gateway.core.api.json import dumps
+from gateway.core.json.strict import dumps
 from inference.models import Alias
 from tests.factories.accounts import make_account
 from tests.factories.proofs import Signer, access_token_hash

@@ -9,8 +9,8 @@ from billing.rules.call_labels import RELEASED, REVIEWED, ending
 from billing.rules.prices import PriceBook
 from gateway.core.contract.errors import UpstreamError
 from gateway.core.outbound.failures import Failure
-from inference.rules.request import BoundedRequest
-from inference.rules.upstream import Failed, Outcome, Overloaded, Rejected, Unreachable
+from inference.interface.request import BoundedRequest
+from inference.interface.upstream import Failed, Outcome, Overloaded, Rejected, Unreachable
 from inference.rules.verdicts import Release, Review, judge
 
 

@@ -60,7 +60,7 @@ def digest(body: bytes) -> str:
 
 def form_digest() -> str:
     """Return what identifies a repeated request with a file."""
-    from gateway.core.api.multipart import FormReader
+    from gateway.core.http.multipart import FormReader
 
     reader = FormReader(b"b", io.BytesIO())  # type: ignore[arg-type] # it is only written to
     reader.feed(FORM)

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection, transaction
 from django.test import Client
 
-from gateway.core.api.exceptions import as_api_error
+from gateway.core.http.exceptions import as_api_error
 from tests.support.database import connect
 
 RAISE = "DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{}'; END $$"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gateway.core.api.turns import acting_for
 from gateway.core.outbound import fetch_shares
 from gateway.core.outbound.public_fetch import BusyError, FetchError, PublicFetcher
+from gateway.core.runtime.turns import acting_for
 from tests.factories.images import PNG
 from tests.support.concurrency import PATIENCE_SECONDS, eventually_async
 from tests.support.image_host import ImageHost, answer, resolving

@@ -14,14 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.core.api import json as strict_json
-from gateway.core.api import json_parts, json_reading
-from gateway.core.api.json import UNDIVIDED_BYTES, canonical, dumps, strict_loads
-from gateway.core.api.json_parts import WINDOW_BYTES, divide
-from gateway.core.api.json_pieces import PIECE_CHARACTERS, PIECEWISE_BYTES, SORTED_CHARACTERS, dumps_in_pieces
-from gateway.core.api.json_size import has_more_values
-from gateway.core.api.offload import offload
 from gateway.core.contract.errors import InvalidJson
+from gateway.core.json import parts as json_parts
+from gateway.core.json import reading as json_reading
+from gateway.core.json import strict as strict_json
+from gateway.core.json.parts import WINDOW_BYTES, divide
+from gateway.core.json.pieces import PIECE_CHARACTERS, PIECEWISE_BYTES, SORTED_CHARACTERS, dumps_in_pieces
+from gateway.core.json.size import has_more_values
+from gateway.core.json.strict import UNDIVIDED_BYTES, canonical, dumps, strict_loads
+from gateway.core.runtime.offload import offload
 from tests.support.calls import calls_during
 
 REFUSED = {

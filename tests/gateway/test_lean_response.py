@@ -7,8 +7,8 @@ import pytest
 from django.http import HttpResponse
 from django.http.response import BadHeaderError
 
-from gateway.core.api.lean import LeanResponse
-from gateway.core.api.lean.sending import headers_of, send_response
+from gateway.core.http.lean import LeanResponse
+from gateway.core.http.lean.sending import headers_of, send_response
 
 PLAIN = {"Content-Type": "application/json", "X-Service-Charge-Microusd": "19"}
 

@@ -9,10 +9,10 @@ import pytest
 from psycopg import OperationalError
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from gateway.core.api import logs
 from gateway.core.database import pool as pools
 from gateway.core.database.connection import LedgerConnection
 from gateway.core.database.pool import LedgerPool
+from gateway.core.runtime import logs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

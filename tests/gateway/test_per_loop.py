@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gateway.core.api.per_loop import PerLoop
+from gateway.core.runtime.per_loop import PerLoop
 
 
 class Thing:

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from gateway.core.api.logs import CAUSES_MAX, REPEATED_AFTER_SECONDS, RecurringLog
+from gateway.core.runtime.logs import CAUSES_MAX, REPEATED_AFTER_SECONDS, RecurringLog
 
 
 class Clock:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from gateway.core.api.offload import offload
-from gateway.core.api.turns import Turns, acting_for
+from gateway.core.runtime.offload import offload
+from gateway.core.runtime.turns import Turns, acting_for
 from tests.support.concurrency import PATIENCE_SECONDS, eventually_async
 
 

@@ -6,15 +6,13 @@ import pytest
 
 from billing.rules.prices import PriceBook
 from billing.rules.quantities import MalformedUsage, Quantities
-from gateway.core.api.json import canonical
 from gateway.core.contract.errors import ImageRejected, InvalidRequest
+from gateway.core.json.strict import canonical
+from inference.interface.answer import Answer
+from inference.interface.model import DeploymentTarget, ServedModel, UpstreamTarget
 from inference.routes.chat.bound import BoundedChat
 from inference.routes.chat.request import read_request
-from inference.rules.answer import Answer
 from inference.rules.json_body import JsonBody
-from inference.rules.model import ServedModel
-from inference.rules.plan import DeploymentTarget
-from inference.rules.upstream import UpstreamTarget
 from inference.rules.usage import MissingUsage
 from tests.factories.images import PNG_URL as PNG
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from gateway.core.api.json import canonical
 from gateway.core.contract.errors import InvalidRequest
+from gateway.core.json.strict import canonical
+from inference.interface.model import ServedModel
 from inference.routes.embeddings.request import read_request
 from inference.rules.json_body import JsonBody
-from inference.rules.model import ServedModel
 
 
 def read(members: Any) -> Any:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.core.contract.errors import ImageRejected
 from gateway.core.stored_bytes import encrypt_text
+from inference.interface.model import ServedModel
 from inference.models.stored_response import place
 from inference.queries.stored_responses import Conversation
 from inference.routes.chat import request as chat
@@ -17,7 +18,6 @@ from inference.routes.responses import request as responses
 from inference.routes.responses.record import record_of
 from inference.rules.images import CHAT_TYPES, PIECE_CHARACTERS, read_data_url
 from inference.rules.json_body import JsonBody
-from inference.rules.model import ServedModel
 from tests.factories.images import PNG
 from tests.support.calls import calls_during
 

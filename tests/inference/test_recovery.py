@@ -15,7 +15,7 @@ from billing.models import Reservation
 from billing.operations import closings, ledger
 from billing.operations.closings import OpenCall
 from billing.queries import audit
-from gateway.core.api import logs
+from gateway.core.runtime import logs
 from inference.metering import journal, recovery
 from inference.metering.journal import Journal
 from inference.metering.recovery import GRACE_SECONDS, UNKNOWN_SECONDS

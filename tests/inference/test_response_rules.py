@@ -7,9 +7,10 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.core.api.json import canonical
 from gateway.core.contract.errors import ApiError
+from gateway.core.json.strict import canonical
 from gateway.core.stored_bytes import decrypt_text
+from inference.interface.model import ServedModel
 from inference.models.stored_response import place
 from inference.routes.responses.events import TERMINAL, events_of
 from inference.routes.responses.items import ITEMS, ROLES
@@ -17,7 +18,6 @@ from inference.routes.responses.progress import Progress
 from inference.routes.responses.record import record_of
 from inference.routes.responses.request import ResponseRequest, read_request
 from inference.rules.json_body import JsonBody
-from inference.rules.model import ServedModel
 from tests.factories.images import PNG_URL
 
 MODEL = ServedModel("fast", context_tokens=10_000)

@@ -3,9 +3,9 @@
 import pytest
 
 from gateway.core.contract.errors import UpstreamTimeout
-from inference.rules.answer import Answer
+from inference.interface.answer import Answer
+from inference.interface.upstream import Ambiguous, Failed, Overloaded, Unreachable
 from inference.rules.retries import pause_before_retry
-from inference.rules.upstream import Ambiguous, Failed, Overloaded, Unreachable
 
 
 def pause(

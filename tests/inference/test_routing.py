@@ -6,20 +6,12 @@ import pytest
 
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import InvalidRequest, ModelUnavailable, UpstreamTimeout
+from inference.interface.answer import Answer
+from inference.interface.model import DeploymentTarget, UpstreamTarget
+from inference.interface.plan import CallPlan
+from inference.interface.upstream import Alarm, Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable
 from inference.metering import routing
-from inference.rules.answer import Answer
 from inference.rules.choice import choose
-from inference.rules.plan import CallPlan, DeploymentTarget
-from inference.rules.upstream import (
-    Alarm,
-    Ambiguous,
-    Failed,
-    Outcome,
-    Overloaded,
-    Rejected,
-    Unreachable,
-    UpstreamTarget,
-)
 
 
 @pytest.fixture(autouse=True)

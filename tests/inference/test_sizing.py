@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import InvalidRequest, MaxCostExceeded
+from inference.interface.model import PriceVersion, ServedModel
 from inference.routes.chat.bound import bound_chat
 from inference.routes.chat.request import ChatRequest
 from inference.routes.embeddings.bound import bound_embeddings
 from inference.routes.embeddings.request import EmbeddingRequest
-from inference.rules.model import PriceVersion, ServedModel
 
 
 def version(**components: Any) -> Any:

@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 
 from gateway.core.contract.errors import ModelUnavailable
+from inference.interface.model import DeploymentTarget, ServedModel, UpstreamTarget
+from inference.interface.plan import require_vendors
 from inference.routes.embeddings.route import EMBEDDINGS
 from inference.routes.rerank.limits import LIMITS, limits_of
 from inference.routes.rerank.route import RERANK
-from inference.rules.model import ServedModel
-from inference.rules.plan import DeploymentTarget, require_vendors
 from inference.rules.representation import DENSE_ADAPTERS, PLAIN_ADAPTERS
-from inference.rules.upstream import UpstreamTarget
 
 TABLES: list[Any] = [(LIMITS, RERANK.endpoints), (DENSE_ADAPTERS | PLAIN_ADAPTERS, EMBEDDINGS.endpoints)]
 DEPLOYMENT = DeploymentTarget("1", UpstreamTarget("u", "voyage", "http://u", "k"), "m")

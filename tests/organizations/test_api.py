@@ -8,8 +8,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.operations.limits import Rate
 from accounts.rules import jwt
-from gateway.core.api.json import dumps
 from gateway.core.contract.capabilities import Capability
+from gateway.core.json.strict import dumps
 from organizations.models import Organization
 from organizations.operations import invitation_guesses, invitations, members, products, seats
 from organizations.rules.roles import Role

@@ -17,9 +17,9 @@ from django.utils import timezone
 
 from accounts.operations import suspension
 from billing.models import Budget, Checkout, Invoice, InvoicePayment
-from gateway.core.api.json import dumps
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.ids import new_id
+from gateway.core.json.strict import dumps
 from organizations.models import AuditEntry, Entitlement, Invitation, Membership, Organization, Seat
 from organizations.operations import budgets, invitations, members
 from organizations.rules.roles import Role

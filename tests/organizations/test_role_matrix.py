@@ -9,8 +9,8 @@ from django.db import transaction
 from django.test import Client
 
 from accounts.models import Account
-from gateway.core.api.json import dumps
 from gateway.core.contract.capabilities import Capability
+from gateway.core.json.strict import dumps
 from organizations.operations import budgets, members, seats
 from organizations.rules.roles import Role
 from tests.contract.document import answer_schema, operation_at, validate

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Account
-from gateway.core.api.json import dumps
+from gateway.core.json.strict import dumps
 from organizations.models import Organization
 from tests.factories.organizations import Team, product
 from tests.portal.test_pages import SIGN_UP, sign_up

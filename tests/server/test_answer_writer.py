@@ -7,7 +7,7 @@ from typing import Any
 
 import uvloop
 
-from gateway.server.answer_writer import AnswerWriter
+from gateway.core.http.server.answer_writer import AnswerWriter
 from tests.server.crowd import connect
 from tests.support.stage import Stage
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.core.contract.limits import HEAD_MAX_BYTES, HEADERS_MAX, PIPELINED_REQUESTS_MAX
-from gateway.server.watch import source_of
+from gateway.core.http.server.watch import source_of
 from tests.inference.calls.test_disconnects import raw_request
 from tests.server.crowd import connect, count_open, crowd, read_to_the_end
 from tests.support.concurrency import eventually

@@ -5,7 +5,7 @@ import mmap
 import re
 from pathlib import Path
 
-from gateway.server.huge_pages import PAGE_BYTES, use_huge_pages
+from gateway.core.runtime.huge_pages import PAGE_BYTES, use_huge_pages
 
 SMAPS = Path("/proc/self/smaps")
 SWITCH = Path("/sys/kernel/mm/transparent_hugepage/enabled")

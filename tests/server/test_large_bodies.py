@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.core.api.budget import ByteBudget
-from gateway.core.api.lean.memory import parsed_bytes
+from gateway.core.http.lean.memory import parsed_bytes
+from gateway.core.runtime.budget import ByteBudget
 from tests.inference.calls.test_disconnects import raw_request
 from tests.server.crowd import crowd
 from tests.server.test_connections import ask

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.core.api.lean.memory import BodyMemory, LargeBodies
 from gateway.core.contract.errors import NotReady
+from gateway.core.http.lean.memory import BodyMemory, LargeBodies
 
 KIB = 1024
 

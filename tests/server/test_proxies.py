@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.server.proxies import trust_proxies
+from gateway.core.http.server.proxies import trust_proxies
 
 PROXY, PEER = "10.9.0.1", "203.0.113.9"
 TRUSTED = ["10.9.0.0/16", "2001:db8:9::/48"]

@@ -8,7 +8,7 @@ import httpx
 import psutil
 import pytest
 
-from gateway.server.descriptors import raise_descriptor_limit
+from gateway.core.runtime.descriptors import raise_descriptor_limit
 from tests.factories.accounts import make_account, make_integration
 from tests.factories.proofs import ProductServer, Signer
 from tests.server.crowd import count_open, crowd

@@ -10,7 +10,7 @@ import uvicorn
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.frames import Frame, Opcode
 
-from gateway.server.sockets import FRAMES_PER_TURN, SLICE_BYTES, BoundedSocket
+from gateway.core.http.server.sockets import FRAMES_PER_TURN, SLICE_BYTES, BoundedSocket
 
 FRAMES = 20_000
 FRAME_MIN_BYTES = 6

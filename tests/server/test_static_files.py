@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from django.test import AsyncClient
 
-from gateway.server.static_files import CHUNK_BYTES, CollectedFiles
+from gateway.core.http.server.static_files import CHUNK_BYTES, CollectedFiles
 
 BIG_FILE = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
 

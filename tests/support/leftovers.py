@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import TransactionTestCase
 from psycopg import sql
 
-from gateway.core.api import logs
+from gateway.core.runtime import logs
 from tests.support.database import connect
 from tests.support.serving import wait_for_abandoned_calls
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import uvicorn
 
-from gateway.core.api import background
+from gateway.core.runtime import background
 
 _running: set["RunningGateway"] = set()
 

@@ -18,9 +18,9 @@ from accounts.portal.session import browser_secret, remember_target
 from accounts.queries.accounts import person
 from accounts.rules.public_clients import ClientError
 from accounts.rules.public_scopes import description_of
-from gateway.core.api.addresses import client_network
 from gateway.core.contract.errors import RateLimited
 from gateway.core.contract.limits import AUTHORIZATIONS_PER_MINUTE, CODES_MAX, CODES_SECONDS
+from gateway.core.http.addresses import client_network
 
 REQUESTS = limits.Rate("authorization requests", AUTHORIZATIONS_PER_MINUTE)
 CODES = limits.Rate("authorization codes of an account", CODES_MAX, CODES_SECONDS)

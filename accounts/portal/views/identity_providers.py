@@ -12,8 +12,8 @@ from django.shortcuts import render
 from requests import RequestException
 
 from accounts.portal.identity_providers import CheckedAdapter
-from gateway.core.api.logs import RecurringLog
 from gateway.core.outbound.redaction import redacted
+from gateway.core.runtime.logs import RecurringLog
 
 _log = RecurringLog("accounts.identity_providers", logging.WARNING)
 # The errors that the library raises for failed requests and for documents with missing or malformed members.

@@ -1,1 +1,1 @@
-"""HTTP infrastructure independent of the apps: access declarations, strict JSON, errors, request ids."""
+"""The API of the apps: access declarations, viewsets, serializers and the OpenAPI document."""

@@ -6,10 +6,10 @@ from typing import IO, Any
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
-from gateway.core.api.codings import HEADER, check_coding
-from gateway.core.api.json import strict_loads
 from gateway.core.contract.errors import InvalidJson, RequestTooLarge
 from gateway.core.contract.limits import JSON_BODY_MAX_BYTES, JSON_VALUES_MAX
+from gateway.core.http.codings import HEADER, check_coding
+from gateway.core.json.strict import strict_loads
 
 
 class StrictJSONParser(BaseParser):

@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework.renderers import BaseRenderer
 
-from gateway.core.api.json import dumps
+from gateway.core.json.strict import dumps
 
 
 class OrjsonRenderer(BaseRenderer):

@@ -29,12 +29,12 @@ from psycopg.errors import (
 )
 from psycopg_pool import PoolTimeout
 
-from gateway.core.api.background import spawn
-from gateway.core.api.per_loop import PerLoop
 from gateway.core.contract.values import value_class
 from gateway.core.database.connection import Unanswered
 from gateway.core.database.pool import ledger_connection
 from gateway.core.database.values import Blobs, Elements
+from gateway.core.runtime.background import spawn
+from gateway.core.runtime.per_loop import PerLoop
 
 LANES = 2
 """Batches in progress at once: while one waits for the disk, another runs."""

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from gateway.core.api.logs import RecurringLog
 from gateway.core.database.refusals import DatabaseRefused
+from gateway.core.runtime.logs import RecurringLog
 from gateway.run.files import write_private
 
 ORIGINS_MAX = 20

@@ -17,13 +17,13 @@ from django.db import connections
 from psycopg import Error, OperationalError
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from gateway.core.api.background import spawn
-from gateway.core.api.logs import RecurringLog
-from gateway.core.api.per_loop import PerLoop
 from gateway.core.database.connection import TRANSACTIONS, LedgerConnection
 from gateway.core.database.history import History, histories
 from gateway.core.database.refusals import SharedSessions
 from gateway.core.database.sessions import check_async
+from gateway.core.runtime.background import spawn
+from gateway.core.runtime.logs import RecurringLog
+from gateway.core.runtime.per_loop import PerLoop
 
 ACQUIRE_SECONDS = 3.0
 """A request without a connection by then is answered with 503, and nothing is held."""

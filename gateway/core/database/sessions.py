@@ -10,11 +10,11 @@ from typing import Any
 from psycopg import AsyncConnection, Connection, Error, OperationalError
 from psycopg.errors import UndefinedColumn, UndefinedFunction, UndefinedTable
 
-from gateway.core.api.logs import RecurringLog
 from gateway.core.database.bounded import BoundedConnection
 from gateway.core.database.history import History, histories
 from gateway.core.database.pooler import refuse_shared_sessions
 from gateway.core.database.refusals import DatabaseRefused
+from gateway.core.runtime.logs import RecurringLog
 
 ENTER = "SELECT pg_backend_pid(), e.is_standby, e.origin, e.began_at FROM accounts_enter_database() e"
 ENTER_EMPTY = "SELECT pg_backend_pid(), false, NULL, NULL"

@@ -15,7 +15,6 @@ from aiohttp.http_writer import StreamWriter
 from django.conf import settings
 from yarl import URL
 
-from gateway.core.api.per_loop import PerLoop
 from gateway.core.contract.values import value_class
 from gateway.core.outbound.connections import (
     HEAD_LIMITS,
@@ -26,6 +25,7 @@ from gateway.core.outbound.connections import (
 from gateway.core.outbound.distrust import Distrust, distrust, origin_of
 from gateway.core.outbound.failures import Failure, MisconfiguredError, NotSentError, failure_of
 from gateway.core.outbound.response import Response
+from gateway.core.runtime.per_loop import PerLoop
 
 
 @value_class(frozen=True, slots=True)

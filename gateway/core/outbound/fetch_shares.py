@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 from weakref import WeakValueDictionary
 
-from gateway.core.api.budget import ByteBudget
-from gateway.core.api.per_loop import PerLoop
-from gateway.core.api.turns import current_account
+from gateway.core.runtime.budget import ByteBudget
+from gateway.core.runtime.per_loop import PerLoop
+from gateway.core.runtime.turns import current_account
 
 FETCHES_MAX = 4
 ARRIVING_MAX_BYTES = 16 * 1024 * 1024

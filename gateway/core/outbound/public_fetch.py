@@ -10,8 +10,6 @@ from typing import Any
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from gateway.core.api.budget import ByteBudget
-from gateway.core.api.per_loop import PerLoop
 from gateway.core.outbound.bodies import read_bounded
 from gateway.core.outbound.connections import (
     HEAD_LIMITS,
@@ -22,6 +20,8 @@ from gateway.core.outbound.failures import TooLargeError
 from gateway.core.outbound.fetch_shares import LookUp, Share, current_share
 from gateway.core.outbound.public_addresses import is_public
 from gateway.core.outbound.single_requests import send_once
+from gateway.core.runtime.budget import ByteBudget
+from gateway.core.runtime.per_loop import PerLoop
 
 FETCH_SECONDS = 10.0
 """Timeout of one fetch, from the DNS look-up to the last byte."""

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from django.conf import settings
 
 from gateway.core.contract.errors import ApiError, InvalidRequest, ModelUnavailable
-from inference.rules.answer import Answer, Chunk
-from inference.rules.upstream import Attempt, Endpoint, Outcome, Rejected, Sent, Stream
+from inference.interface.answer import Answer, Chunk
+from inference.interface.upstream import Attempt, Endpoint, Outcome, Rejected, Sent, Stream
 
 TOKEN_SECONDS = 0.02
 """The pause before each token of a stream, unless an upstream row's option `token_seconds` says otherwise."""

@@ -9,8 +9,8 @@ from inference.adapters.errors import broken_off
 from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.streams import EventStream
 from inference.adapters.templates import Run, Templates
-from inference.rules.answer import Chunk
-from inference.rules.upstream import Attempt
+from inference.interface.answer import Chunk
+from inference.interface.upstream import Attempt
 from inference.translation.events import Event, Failed, TextDelta, output_bytes
 from inference.translation.malformed import MalformedAnswer
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.representation.facts import Facts
-from inference.rules.answer import Answer
+from inference.interface.answer import Answer
+from inference.interface.upstream import Attempt
 from inference.rules.bounded_representation import BoundedRepresentation
 from inference.rules.representation import ContradictedError
-from inference.rules.upstream import Attempt
 
 
 def representation_answer(attempt: Attempt[Any], facts: Facts, data: Any, usage: dict[str, Any] | None) -> Answer:

@@ -5,12 +5,12 @@ from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from gateway.core.api.json_pieces import dumps_in_pieces
-from gateway.core.api.offload import LARGE_BODY_BYTES, offload
 from gateway.core.contract.errors import ModelUnavailable, UpstreamError
+from gateway.core.json.pieces import dumps_in_pieces
 from gateway.core.outbound.bodies import read_bounded
 from gateway.core.outbound.response import Response
 from gateway.core.outbound.timeouts import answer_timeout
+from gateway.core.runtime.offload import LARGE_BODY_BYTES, offload
 from inference.adapters import errors
 from inference.adapters.exchange import (
     ANSWER_MAX_BYTES,
@@ -23,10 +23,10 @@ from inference.adapters.exchange import (
     read_refusal,
 )
 from inference.adapters.failures import outcome_of_exception
-from inference.rules.answer import Answer
+from inference.interface.answer import Answer
+from inference.interface.upstream import Alarm, Ambiguous, Attempt, Endpoint, Outcome, Rejected, Stream
 from inference.rules.bounded_representation import BoundedRepresentation
 from inference.rules.json_body import JSON_TYPE
-from inference.rules.upstream import Alarm, Ambiguous, Attempt, Endpoint, Outcome, Rejected, Stream
 
 Sent = TypeVar("Sent", bound=BoundedRepresentation)
 

@@ -8,7 +8,7 @@ from inference.adapters import errors
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.representation.conversation import Conversation, ConversingEndpoint, Sent
 from inference.adapters.representation.facts import Facts, read_dimensions, read_flag, read_revision
-from inference.rules.upstream import Attempt, Outcome, Rejected
+from inference.interface.upstream import Attempt, Outcome, Rejected
 
 REVISION_CODES = frozenset({"revision_mismatch", "revision_not_found", "revision_unavailable", "unknown_revision"})
 

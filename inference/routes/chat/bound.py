@@ -7,13 +7,13 @@ from billing.rules.prices import PriceBook
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
+from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
+from inference.interface.model import PriceVersion, ServedModel
+from inference.interface.request import StreamedRequest
 from inference.routes.chat.request import ChatRequest
 from inference.routes.chat.stream import ChatFormat, whole_as_events
-from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
 from inference.rules.json_body import BoundedJson
-from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.output_limit import fixed_limit, largest_limit
-from inference.rules.request import StreamedRequest
 from inference.rules.token_meter import TokenMeter
 from inference.rules.usage import read_part, read_total
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from gateway.core.api.json import written
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
+from gateway.core.json.strict import written
 from inference.rules.images import is_inline
 from inference.rules.members import refuse_media
 

@@ -6,6 +6,7 @@ from typing import Any
 from billing.rules.quantities import QUANTITY_MAX
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
+from inference.interface.model import ServedModel
 from inference.routes.chat.content import read_content
 from inference.routes.chat.images import ImageAt, read_images, with_urls
 from inference.routes.chat.members import CHAT_MEMBERS
@@ -13,7 +14,6 @@ from inference.routes.chat.output import predicted_bytes, reads_aloud
 from inference.rules.input_bound import bound_input, estimate_input
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_members
-from inference.rules.model import ServedModel
 
 CHOICES_MAX = 128
 LIMITS = ("max_completion_tokens", "max_tokens")

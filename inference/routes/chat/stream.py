@@ -8,7 +8,7 @@ import orjson
 
 from gateway.core.contract.errors import ApiError
 from inference.adapters.sse import event_bytes
-from inference.rules.request import StreamFormat
+from inference.interface.request import StreamFormat
 
 TERMINATOR = event_bytes(b"[DONE]")
 

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gateway.core.api.offload import offload
+from gateway.core.runtime.offload import offload
 from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.adapters.demo.representations import Floats, embed
 from inference.adapters.local_model import serving
 from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.facts import Facts
 from inference.adapters.representation.vectors import written
+from inference.interface.answer import Answer
+from inference.interface.upstream import Attempt
 from inference.routes.contextual.bound import BoundedContextual
 from inference.routes.contextual.groups import write_groups
-from inference.rules.answer import Answer
-from inference.rules.upstream import Attempt
 
 CONTEXT_SHARE = np.float32(0.25)
 """The weight of the document's mean in a chunk's vector."""

@@ -3,7 +3,7 @@
 from django.http.response import HttpResponseBase
 
 from gateway.core.api.access import requires_model
-from gateway.core.api.lean import LeanRequest
+from gateway.core.http.lean import LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.contextual.reference import describe_contextual
 from inference.routes.contextual.route import CONTEXTUAL

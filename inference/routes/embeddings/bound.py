@@ -5,12 +5,12 @@ from dataclasses import replace
 from billing.rules.prices import PriceBook, cost_microusd, with_charged_items
 from billing.rules.quantities import Quantities
 from gateway.core.contract.values import value_class
+from inference.interface.answer import Answer
+from inference.interface.model import PriceVersion, ServedModel
 from inference.routes.embeddings.represented_bound import BoundedRepresented, bound_represented
 from inference.routes.embeddings.represented_request import RepresentedRequest
 from inference.routes.embeddings.request import EmbeddingRequest
-from inference.rules.answer import Answer
 from inference.rules.json_body import BoundedJson
-from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.terms import within
 from inference.rules.usage import read_total
 

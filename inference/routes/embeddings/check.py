@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from accounts.rules.principal import Principal
 from gateway.core.contract.errors import ManifestMismatch
+from inference.interface.model import ServedModel
 from inference.metering.route import PendingRequest
 from inference.queries.representations import with_latest_facts
 from inference.routes.embeddings.represented_request import (
@@ -14,7 +15,6 @@ from inference.routes.embeddings.represented_request import (
 )
 from inference.routes.embeddings.request import EmbeddingRequest, read_request
 from inference.rules.json_body import JsonBody
-from inference.rules.model import ServedModel
 
 Valid = EmbeddingRequest | RepresentedRequest
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.core.api.offload import offload
+from gateway.core.runtime.offload import offload
 from inference.adapters.cohere import with_common_status
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.representation import vectors
@@ -11,10 +11,10 @@ from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.batches import in_batches
 from inference.adapters.representation.conversation import Conversation, ConversingEndpoint
 from inference.adapters.representation.facts import Facts
+from inference.interface.answer import Answer
+from inference.interface.upstream import Attempt, Outcome
 from inference.routes.embeddings.items import Input, images_of, sizes_of
 from inference.routes.embeddings.represented_bound import BoundedRepresented
-from inference.rules.answer import Answer
-from inference.rules.upstream import Attempt, Outcome
 
 PATH = "/v2/embed"
 CALL_MAX_INPUTS = 96

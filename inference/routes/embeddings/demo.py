@@ -7,11 +7,11 @@ from typing import Any
 from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.adapters.demo.representations import embed
 from inference.adapters.demo.vectors import little_endian
+from inference.interface.answer import Answer
+from inference.interface.upstream import Attempt
 from inference.routes.embeddings.bound import BoundedEmbeddings
 from inference.routes.embeddings.represented_bound import BoundedRepresented
 from inference.routes.embeddings.represented_demo import represent
-from inference.rules.answer import Answer
-from inference.rules.upstream import Attempt
 
 
 class DemoEmbeddings(DemoEndpoint[Any]):

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gateway.core.api.offload import offload
 from gateway.core.contract.limits import EMBEDDED_IMAGE_MAX_BYTES, EMBEDDED_IMAGES_MAX_BYTES
+from gateway.core.runtime.offload import offload
 from inference.adapters import fetched_images
 from inference.metering.route import MeteredRequest
 from inference.routes.embeddings.bound import BoundedEmbeddings

@@ -6,8 +6,8 @@ from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint, replace_upstream_names
 from inference.adapters.representation.indices import check_indices
 from inference.adapters.representation.vectors import NUMBERS
+from inference.interface.upstream import Attempt
 from inference.routes.embeddings.bound import BoundedEmbeddings
-from inference.rules.upstream import Attempt
 
 
 class OpenAIEmbeddings(JsonEndpoint[BoundedEmbeddings]):

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from gateway.core.api.offload import offload
+from gateway.core.runtime.offload import offload
 from inference.adapters.representation import vectors
 from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.batches import in_batches
 from inference.adapters.representation.conversation import Conversation
 from inference.adapters.representation.protocol import RepresentationEndpoint
+from inference.interface.answer import Answer
+from inference.interface.upstream import Attempt
 from inference.routes.embeddings.items import Input, sizes_of
 from inference.routes.embeddings.represented_bound import BoundedRepresented
-from inference.rules.answer import Answer
-from inference.rules.upstream import Attempt
 
 
 class RepresentationEmbeddings(RepresentationEndpoint[BoundedRepresented]):

@@ -5,10 +5,10 @@ from dataclasses import replace
 from billing.rules.prices import PriceBook, PriceError, cost_microusd, with_charged_items
 from billing.rules.quantities import QUANTITY_MAX, Quantities
 from gateway.core.contract.values import value_class
+from inference.interface.model import PriceVersion
 from inference.routes.embeddings.items import images_of
 from inference.routes.embeddings.represented_request import RepresentedRequest
 from inference.rules.bounded_representation import BoundedRepresentation
-from inference.rules.model import PriceVersion
 from inference.rules.terms import within
 
 IMAGE_COMPONENTS = frozenset({"input_item", "input_token", "request"})

@@ -6,13 +6,13 @@ from typing import Any
 
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import InvalidRequest
+from inference.interface.model import ServedModel
 from inference.routes.embeddings.items import Input, has_parts, images_of, read_inputs, texts_of
 from inference.routes.embeddings.members import REPRESENTED_MEMBERS
 from inference.routes.embeddings.request import DIMENSIONS_MAX, read_encoding
 from inference.rules.bounded_representation import input_bound
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_members
-from inference.rules.model import ServedModel
 from inference.rules.representation import (
     DENSE_ADAPTERS,
     TYPED_ADAPTERS,

@@ -6,9 +6,9 @@ from typing import Any
 
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import InvalidRequest
+from inference.interface.model import ServedModel
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, refuse_members
-from inference.rules.model import ServedModel
 
 INPUTS_MAX = 2048
 DIMENSIONS_MAX = 65_536

@@ -1,6 +1,7 @@
 """Declares the embedding route to the metering core."""
 
 from gateway.core.contract.aliases import Route
+from inference.interface.plan import require_vendors
 from inference.metering.json_route import read_json_with_images
 from inference.metering.route import MeteredRoute
 from inference.queries.representations import CLOSE_AND_NOTE
@@ -13,7 +14,6 @@ from inference.routes.embeddings.openai import OpenAIEmbeddings
 from inference.routes.embeddings.representation import RepresentationEmbeddings
 from inference.routes.embeddings.voyage import VoyageEmbeddings
 from inference.rules.json_body import JsonBody
-from inference.rules.plan import require_vendors
 from inference.rules.representation import DENSE_ADAPTERS, PLAIN_ADAPTERS
 
 EMBEDDINGS: MeteredRoute[JsonBody, Valid] = MeteredRoute(

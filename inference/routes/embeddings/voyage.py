@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gateway.core.api.offload import offload
+from gateway.core.runtime.offload import offload
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.representation import vectors
 from inference.adapters.representation.answers import representation_answer
@@ -12,10 +12,10 @@ from inference.adapters.representation.batches import in_batches
 from inference.adapters.representation.conversation import Conversation, ConversingEndpoint
 from inference.adapters.representation.facts import Facts
 from inference.adapters.representation.voyage import count_usage, read_list
+from inference.interface.answer import Answer
+from inference.interface.upstream import Attempt
 from inference.routes.embeddings.items import Input, images_of, sizes_of
 from inference.routes.embeddings.represented_bound import BoundedRepresented
-from inference.rules.answer import Answer
-from inference.rules.upstream import Attempt
 
 MULTIMODAL = "multimodal"
 """The marker in the names of models that embed images; their texts use the same route."""

@@ -5,11 +5,11 @@ from typing import Any, Protocol
 
 from billing.rules.prices import PriceBook
 from billing.rules.quantities import Quantities
+from inference.interface.answer import Chunk
+from inference.interface.request import StreamMeter
 from inference.routes.images.events import COMPLETED, Event
 from inference.routes.images.kinds import kind_of, most_expensive
 from inference.routes.images.request import ImageRequest
-from inference.rules.answer import Chunk
-from inference.rules.request import StreamMeter
 from inference.rules.usage import MissingUsage
 
 ESTIMATED_TOKENS = {"low": 272, "medium": 1_056, "high": 4_160}

@@ -3,9 +3,9 @@
 import orjson
 
 from gateway.core.contract.errors import ApiError
+from inference.interface.request import StreamFormat
 from inference.routes.images.events import render
 from inference.routes.images.meter import ImageMeter
-from inference.rules.request import StreamFormat
 
 
 class ImageFormat(StreamFormat):

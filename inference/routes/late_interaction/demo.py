@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gateway.core.api.offload import offload
+from gateway.core.runtime.offload import offload
 from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.adapters.demo.representations import HASHED
 from inference.adapters.demo.tokens import count_tokens
@@ -14,10 +14,10 @@ from inference.adapters.demo.vectors import vector_of
 from inference.adapters.local_model import serving
 from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.facts import Facts
+from inference.interface.answer import Answer
+from inference.interface.upstream import Attempt
 from inference.routes.late_interaction.bound import BoundedLateInteraction
 from inference.routes.late_interaction.scoring import Tokens, ranked, score
-from inference.rules.answer import Answer
-from inference.rules.upstream import Attempt
 
 DIMENSIONS = 128
 _WORD = re.compile(r"\w+|[^\w\s]")

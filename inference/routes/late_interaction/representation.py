@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gateway.core.api.offload import offload
+from gateway.core.runtime.offload import offload
 from inference.adapters.exchange import ANSWER_MAX_BYTES, NotJSONError
 from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.batches import CALL_MAX_BYTES, in_batches
 from inference.adapters.representation.conversation import Conversation
 from inference.adapters.representation.protocol import Pinned, RepresentationEndpoint
 from inference.adapters.representation.vectors import decode_matrices
+from inference.interface.answer import Answer
+from inference.interface.upstream import Attempt
 from inference.routes.late_interaction.bound import BoundedLateInteraction
 from inference.routes.late_interaction.request import Document
 from inference.routes.late_interaction.scoring import Scored, Tokens, empty, ranked, score
-from inference.rules.answer import Answer
 from inference.rules.bounded_representation import input_bound
-from inference.rules.upstream import Attempt
 
 VALUE_BYTES = 6
 """The base64 size of one matrix value, plus a share of the offsets."""

@@ -3,7 +3,7 @@
 from django.http.response import HttpResponseBase
 
 from gateway.core.api.access import requires_model
-from gateway.core.api.lean import LeanRequest
+from gateway.core.http.lean import LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.late_interaction.reference import describe_late_interaction
 from inference.routes.late_interaction.route import LATE_INTERACTION

@@ -3,11 +3,12 @@
 from functools import partial
 from typing import Any
 
-from gateway.core.api import edge
-from gateway.core.api.exceptions import answered
-from gateway.core.api.json import dumps
-from gateway.core.api.request_ids import request_id_of_scope
 from gateway.core.contract.errors import ApiError, IdempotencyKeyReused
+from gateway.core.http import edge
+from gateway.core.http.exceptions import answered
+from gateway.core.http.request_ids import request_id_of_scope
+from gateway.core.json.strict import dumps
+from inference.interface.upstream import Stream
 from inference.metering.answers import receipt_headers
 from inference.metering.call import Call
 from inference.metering.serving import serve_session
@@ -18,7 +19,6 @@ from inference.routes.realtime.route import REALTIME
 from inference.routes.realtime.service_events import error_event
 from inference.routes.realtime.session import Session
 from inference.routes.realtime.stream import SessionStream
-from inference.rules.upstream import Stream
 
 
 async def serve_realtime(scope: dict[str, Any], receive: Any, send: Any) -> None:

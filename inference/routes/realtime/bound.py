@@ -6,10 +6,10 @@ from typing import NoReturn
 
 from billing.rules.prices import cost_microusd
 from billing.rules.quantities import Quantities
+from inference.interface.answer import Answer
+from inference.interface.model import PriceVersion, ServedModel
+from inference.interface.request import BoundedRequest
 from inference.routes.realtime.request import RealtimeRequest
-from inference.rules.answer import Answer
-from inference.rules.model import PriceVersion, ServedModel
-from inference.rules.request import BoundedRequest
 from inference.rules.terms import within
 
 RESPONSE_MIN_TOKENS = 32

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gateway.core.api.json import dumps
 from gateway.core.contract.errors import InvalidRequest
+from gateway.core.json.strict import dumps
 from inference.routes.realtime.audio import bytes_of_base64, tokens_of
 from inference.routes.realtime.items import tokens_of_item, tokens_of_settings
 from inference.routes.realtime.settings import RESPONSE, check_tools, read_limit, refuse_settings

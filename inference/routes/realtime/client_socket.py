@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from gateway.core.api.lean.sending import headers_of
-from gateway.core.api.responses import error_response
 from gateway.core.contract.errors import ApiError
 from gateway.core.contract.headers import REQUEST_ID
+from gateway.core.http.lean.sending import headers_of
+from gateway.core.http.responses import error_response
 
 Message = dict[str, Any]
 

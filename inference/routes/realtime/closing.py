@@ -2,7 +2,7 @@
 
 from billing.operations.ledger import Replay
 from billing.rules.prices import PriceError
-from gateway.core.api.json import dumps
+from gateway.core.json.strict import dumps
 from inference.metering import closing
 from inference.metering.answers import receipt_headers
 from inference.metering.call import Call

@@ -3,8 +3,8 @@ progress."""
 
 from dataclasses import dataclass
 
-from gateway.core.api.draining import ServerStopped
 from gateway.core.contract.errors import ApiError, MaxCostExceeded
+from gateway.core.http.draining import ServerStopped
 
 NORMAL = 1000
 UPSTREAM = 1011

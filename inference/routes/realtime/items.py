@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.core.api.json import dumps
 from gateway.core.contract.errors import InvalidRequest
+from gateway.core.json.strict import dumps
 from inference.routes.realtime.audio import bytes_of_base64, tokens_of
 
 TYPES = frozenset({"message", "function_call", "function_call_output", "item_reference"})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from gateway.core.contract.errors import InvalidRequest
-from inference.rules.model import ServedModel
+from inference.interface.model import ServedModel
 
 
 @dataclass(frozen=True, slots=True)

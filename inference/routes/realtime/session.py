@@ -11,11 +11,13 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
 
-from gateway.core.api.background import spawn
-from gateway.core.api.json import dumps, strict_loads
-from gateway.core.api.offload import is_large, offload
 from gateway.core.contract.errors import ApiError, InternalError, MaxCostExceeded, UpstreamInvalid
+from gateway.core.json.strict import dumps, strict_loads
+from gateway.core.runtime.background import spawn
+from gateway.core.runtime.offload import is_large, offload
 from inference.adapters.exchange import NotJSONError, parse_object
+from inference.interface.answer import Chunk
+from inference.interface.upstream import StreamBroken
 from inference.metering.call import Call
 from inference.metering.checkpoints import Checkpoints
 from inference.routes.realtime import endings
@@ -32,8 +34,6 @@ from inference.routes.realtime.settings import Settings
 from inference.routes.realtime.state import State
 from inference.routes.realtime.stream import BinaryChunk, SessionStream
 from inference.routes.realtime.upstream_events import Reaction, UpstreamEvents
-from inference.rules.answer import Chunk
-from inference.rules.upstream import StreamBroken
 
 log = logging.getLogger("inference.calls")
 

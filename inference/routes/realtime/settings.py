@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.core.api.json import dumps
 from gateway.core.contract.errors import InvalidRequest
+from gateway.core.json.strict import dumps
 from inference.routes.realtime.audio import DEFAULT_FORMAT, most_tokens_format, read_format
 from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment, refuse_members
 

@@ -3,8 +3,8 @@
 from abc import abstractmethod
 from dataclasses import dataclass
 
-from inference.rules.answer import Chunk
-from inference.rules.upstream import Stream
+from inference.interface.answer import Chunk
+from inference.interface.upstream import Stream
 
 
 @dataclass(slots=True)

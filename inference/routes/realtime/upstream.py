@@ -13,10 +13,8 @@ from gateway.core.outbound.timeouts import socket_timeout
 from inference.adapters import errors
 from inference.adapters.exchange import Refusal, address, credentials, refusal_of
 from inference.adapters.failures import broken_by, outcome_of_exception
-from inference.routes.realtime.bound import BoundedSession
-from inference.routes.realtime.stream import BinaryChunk, SessionStream
-from inference.rules.answer import Chunk
-from inference.rules.upstream import (
+from inference.interface.answer import Chunk
+from inference.interface.upstream import (
     Ambiguous,
     Attempt,
     Endpoint,
@@ -26,6 +24,8 @@ from inference.rules.upstream import (
     StreamBroken,
     Unreachable,
 )
+from inference.routes.realtime.bound import BoundedSession
+from inference.routes.realtime.stream import BinaryChunk, SessionStream
 
 _TYPES = {aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY}
 

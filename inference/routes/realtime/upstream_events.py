@@ -6,6 +6,7 @@ from typing import Any
 
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.contract.errors import UpstreamInvalid
+from inference.interface.upstream import StreamBroken
 from inference.routes.realtime.allowance import CeilingReached, ResponseInProgress
 from inference.routes.realtime.audio import bytes_of_base64
 from inference.routes.realtime.client_events import ClientEvents
@@ -15,7 +16,6 @@ from inference.routes.realtime.service_events import usage_event
 from inference.routes.realtime.settings import OPENING
 from inference.routes.realtime.state import State
 from inference.routes.realtime.usage import read_response_usage, read_transcription_usage
-from inference.rules.upstream import StreamBroken
 from inference.rules.usage import MissingUsage
 
 Event = dict[str, Any]

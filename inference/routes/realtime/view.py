@@ -3,8 +3,8 @@
 from django.http.response import HttpResponseBase
 
 from gateway.core.api.access import requires
-from gateway.core.api.lean import LeanRequest
 from gateway.core.contract.capabilities import Capability
+from gateway.core.http.lean import LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.realtime.reference import describe_realtime
 from inference.routes.realtime.route import REALTIME

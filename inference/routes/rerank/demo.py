@@ -8,11 +8,11 @@ from inference.adapters.demo.tokens import count_tokens
 from inference.adapters.demo.vectors import vector_of
 from inference.adapters.local_model import serving
 from inference.adapters.local_model.serving import Similarities
+from inference.interface.answer import Answer
+from inference.interface.upstream import Attempt
 from inference.routes.rerank.bound import BoundedRerank
 from inference.routes.rerank.request import RerankRequest
 from inference.routes.rerank.results import answer_of
-from inference.rules.answer import Answer
-from inference.rules.upstream import Attempt
 
 DIMENSIONS = 256
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.core.contract.errors import InputTooLarge, ModelUnavailable
-from inference.rules.model import ServedModel
+from inference.interface.model import ServedModel
 
 RESERVED_TOKENS = 4
 """The tokens that a model adds to a pair: the marks before, between and after its texts."""

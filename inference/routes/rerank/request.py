@@ -6,11 +6,11 @@ from typing import Any
 
 from billing.rules.quantities import QUANTITY_MAX, Quantities
 from gateway.core.contract.errors import InputTooLarge, InvalidRequest
+from inference.interface.model import ServedModel
 from inference.routes.rerank.limits import Limits, bound_tokens, limits_of
 from inference.routes.rerank.members import RERANK_MEMBERS
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_others
-from inference.rules.model import ServedModel
 
 TOP_MAX = 1000
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from inference.adapters.exchange import NotJSONError
+from inference.interface.upstream import Attempt
 from inference.routes.rerank.bound import BoundedRerank
 from inference.routes.rerank.request import RerankRequest
-from inference.rules.upstream import Attempt
 
 Scores = Mapping[int, float]
 

@@ -1,6 +1,7 @@
 """Declares the rerank route to the metering core."""
 
 from gateway.core.contract.aliases import Route
+from inference.interface.plan import require_vendors
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.routes.rerank.bound import bound_rerank
@@ -9,7 +10,6 @@ from inference.routes.rerank.demo import DemoRerank
 from inference.routes.rerank.limits import LIMITS
 from inference.routes.rerank.request import read_request
 from inference.routes.rerank.voyage import VoyageRerank
-from inference.rules.plan import require_vendors
 
 RERANK = MeteredRoute(
     name=Route.RERANK,

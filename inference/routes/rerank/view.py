@@ -3,7 +3,7 @@
 from django.http.response import HttpResponseBase
 
 from gateway.core.api.access import requires_model
-from gateway.core.api.lean import LeanRequest
+from gateway.core.http.lean import LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.rerank.reference import describe_rerank
 from inference.routes.rerank.route import RERANK

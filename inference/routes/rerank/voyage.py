@@ -4,10 +4,10 @@ from typing import Any
 
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint
+from inference.interface.upstream import Attempt
 from inference.routes.rerank.bound import BoundedRerank
 from inference.routes.rerank.members import OWN
 from inference.routes.rerank.results import answer_of, read_scores
-from inference.rules.upstream import Attempt
 
 
 class VoyageRerank(JsonEndpoint[BoundedRerank]):

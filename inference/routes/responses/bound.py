@@ -5,17 +5,17 @@ from typing import Any
 
 from billing.rules.prices import PriceBook
 from billing.rules.quantities import MalformedUsage, Quantities
-from gateway.core.api.json import dumps
 from gateway.core.contract.values import value_class
+from gateway.core.json.strict import dumps
+from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
+from inference.interface.model import PriceVersion, ServedModel
+from inference.interface.request import StreamedRequest
 from inference.routes.responses.events import events_of, render
 from inference.routes.responses.progress import Progress
 from inference.routes.responses.request import ResponseRequest
 from inference.routes.responses.stream import ResponseFormat
-from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
 from inference.rules.json_body import JSON_TYPE, BoundedJson
-from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.output_limit import fixed_limit, largest_limit
-from inference.rules.request import StreamedRequest
 from inference.rules.token_meter import TokenMeter
 from inference.rules.usage import MissingUsage, read_part, read_total
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 from accounts.rules.principal import Principal
 from billing.rules.owners import Owner
-from gateway.core.api.offload import LARGE_BODY_BYTES, offload
+from gateway.core.runtime.offload import LARGE_BODY_BYTES, offload
+from inference.interface.model import ServedModel
 from inference.metering.route import PendingRequest
 from inference.queries.stored_responses import Conversation, conversation
 from inference.routes.responses.record import record_of
 from inference.routes.responses.request import ResponseRequest, read_request
 from inference.rules.json_body import JsonBody
-from inference.rules.model import ServedModel
 
 COPIES = 3
 """The copies of a conversation in memory: as read, as items, and in the JSON that is sent."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gateway.core.api.offload import offload
+from gateway.core.runtime.offload import offload
 from inference.adapters import fetched_images
 from inference.metering.route import MeteredRequest
 from inference.routes.responses.bound import BoundedResponse

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.core.api.json import written
 from gateway.core.contract.errors import InvalidRequest
+from gateway.core.json.strict import written
 from inference.rules.images import is_inline
 from inference.rules.members import refuse_media
 

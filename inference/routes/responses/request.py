@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from billing.rules.quantities import QUANTITY_MAX
-from gateway.core.api.json import written
 from gateway.core.contract.errors import InputTooLarge, InvalidRequest
 from gateway.core.contract.limits import IMAGE_BODY_MAX_BYTES
+from gateway.core.json.strict import written
+from inference.interface.model import ServedModel
 from inference.routes.responses.images import ImageAt, read_images, with_urls
 from inference.routes.responses.items import Item, measure, read_items
 from inference.routes.responses.members import RESPONSE_MEMBERS
@@ -15,7 +16,6 @@ from inference.routes.responses.tools import check_tools
 from inference.rules.input_bound import bound_input, estimate_input
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_members
-from inference.rules.model import ServedModel
 
 METADATA_MAX_PAIRS = 16
 METADATA_NAME_MAX_CHARACTERS = 64

@@ -1,9 +1,9 @@
 """The stream format of a response: ends a stream early, and withholds its last event."""
 
 from gateway.core.contract.errors import ApiError
+from inference.interface.request import StreamFormat
 from inference.routes.responses.events import render
 from inference.routes.responses.progress import Progress
-from inference.rules.request import StreamFormat
 
 SERVER_ERROR = "server_error"
 """The vendor's error code for a failure that the caller did not cause, one of the few that its SDKs support."""

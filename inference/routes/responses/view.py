@@ -3,9 +3,9 @@
 from django.http.response import HttpResponseBase
 
 from gateway.core.api.access import requires_model
-from gateway.core.api.lean import LeanRequest
 from gateway.core.api.schema import refuses
 from gateway.core.contract.errors import ImageRejected, NotFound, RateLimited
+from gateway.core.http.lean import LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.responses.reference import describe_responses
 from inference.routes.responses.route import RESPONSES

@@ -3,12 +3,12 @@
 from billing.rules.prices import cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.values import value_class
+from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Content
+from inference.interface.model import PriceVersion, ServedModel
+from inference.interface.request import StreamedRequest
 from inference.routes.speech.request import MEDIA_TYPES, SpeechRequest
 from inference.routes.speech.stream import SoundFormat, SpeechEventFormat, SpeechMeter, whole_as_events
-from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Content
 from inference.rules.json_body import BoundedJson
-from inference.rules.model import PriceVersion, ServedModel
-from inference.rules.request import StreamedRequest
 from inference.rules.terms import within
 
 

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator
 
 from gateway.core.contract.errors import InvalidRequest
 from inference.adapters.demo.endpoint import DemoEndpoint
+from inference.interface.answer import Answer, Chunk
+from inference.interface.upstream import Attempt
 from inference.routes.speech.bound import BoundedSpeech
 from inference.routes.speech.request import SpeechRequest
 from inference.routes.speech.stream import DONE, delta_of
-from inference.rules.answer import Answer, Chunk
-from inference.rules.upstream import Attempt
 
 HERTZ = 24_000
 CHARACTERS_PER_SECOND = 15

@@ -10,11 +10,11 @@ from inference.adapters.errors import broken_by_event
 from inference.adapters.exchange import ANSWER_MAX_BYTES, NotJSONError, is_event_stream, parse_object
 from inference.adapters.http_endpoint import JsonSender
 from inference.adapters.streams import EventStream, HttpStream
+from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Chunk
+from inference.interface.upstream import Attempt
 from inference.routes.speech.bound import BoundedSpeech
 from inference.routes.speech.request import MEDIA_TYPES
 from inference.routes.speech.stream import DELTA, DONE, render
-from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Chunk
-from inference.rules.upstream import Attempt
 
 SOUND_TYPE = "application/octet-stream"
 """The media type that the vendor's own SDKs request. Its reference documents it for every format."""

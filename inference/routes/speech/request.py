@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.core.contract.errors import InvalidRequest
+from inference.interface.model import ServedModel
 from inference.routes.speech.members import SPEECH_MEMBERS
 from inference.rules.json_body import JsonBody
 from inference.rules.members import refuse_members
-from inference.rules.model import ServedModel
 
 CHARACTERS_MAX = 4096
 SPEED_MIN, SPEED_MAX = 0.25, 4.0

@@ -9,8 +9,8 @@ import orjson
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import ApiError
 from inference.adapters.sse import event_bytes
-from inference.rules.answer import Chunk
-from inference.rules.request import StreamFormat, StreamMeter
+from inference.interface.answer import Chunk
+from inference.interface.request import StreamFormat, StreamMeter
 
 DELTA, DONE = "speech.audio.delta", "speech.audio.done"
 EVENT_AUDIO_BYTES = 96 * 1024

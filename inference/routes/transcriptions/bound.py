@@ -7,14 +7,14 @@ from typing import Any
 
 from billing.rules.prices import cost_microusd
 from billing.rules.quantities import QUANTITY_MAX, MalformedUsage, Quantities
-from gateway.core.api.json import dumps
+from gateway.core.json.strict import dumps
+from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Content
+from inference.interface.model import PriceVersion, ServedModel
+from inference.interface.request import BoundedRequest, StreamedRequest
 from inference.routes.transcriptions.request import TranscriptionRequest
 from inference.routes.transcriptions.stream import TranscriptFormat, TranscriptMeter, whole_as_events
-from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Content
 from inference.rules.audio.length import AudioLength
 from inference.rules.json_body import JSON_TYPE
-from inference.rules.model import PriceVersion, ServedModel
-from inference.rules.request import BoundedRequest, StreamedRequest
 from inference.rules.terms import within
 
 TEXT_TYPE = "text/plain; charset=utf-8"

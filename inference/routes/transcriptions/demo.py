@@ -6,11 +6,11 @@ from typing import Any
 
 from inference.adapters.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
 from inference.adapters.demo.tokens import pieces_of
+from inference.interface.answer import Answer, Chunk
+from inference.interface.upstream import Attempt
 from inference.routes.transcriptions.bound import BoundedTranscription
 from inference.routes.transcriptions.request import TranscriptionRequest
 from inference.routes.transcriptions.stream import DELTA, DONE, render
-from inference.rules.answer import Answer, Chunk
-from inference.rules.upstream import Attempt
 
 
 class DemoTranscriptions(DemoEndpoint[BoundedTranscription]):

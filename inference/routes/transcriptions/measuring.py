@@ -5,8 +5,8 @@ import time
 
 from django.conf import settings
 
-from gateway.core.api.turns import Turns
 from gateway.core.contract.errors import InvalidRequest, NotReady
+from gateway.core.runtime.turns import Turns
 from inference.metering.route import MeteredRequest
 from inference.routes.transcriptions.bound import BoundedTranscription
 from inference.rules.audio.length import read_length

@@ -10,11 +10,11 @@ from inference.adapters.exchange import ANSWER_MAX_BYTES, NotJSONError, parse_ob
 from inference.adapters.form_payload import form_payload
 from inference.adapters.http_endpoint import PRIVATE_MEMBERS, HttpEndpoint
 from inference.adapters.streams import EventStream
+from inference.interface.answer import Answer, Chunk
+from inference.interface.upstream import Attempt
 from inference.routes.transcriptions.bound import BoundedTranscription
 from inference.routes.transcriptions.stream import DONE, render
-from inference.rules.answer import Answer, Chunk
 from inference.rules.audio.length import MEDIA_TYPES
-from inference.rules.upstream import Attempt
 
 TEXT_TYPES = frozenset({"text/plain", "text/vtt", "text/srt", "text/x-srt", "text/x-subrip", "application/x-subrip"})
 """The media types of text and subtitles. A proxy's error page is refused, and so is a stream that was not requested."""

@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.core.contract.errors import InvalidRequest
+from inference.interface.model import ServedModel
 from inference.routes.transcriptions.members import TRANSCRIPTION_MEMBERS, TRANSLATION_MEMBERS
 from inference.rules.audio.length import AudioLength
 from inference.rules.form_body import FormBody, KeptFile, base_name
 from inference.rules.members import Member, refuse_members
-from inference.rules.model import ServedModel
 
 TEXT_FORMATS = frozenset({"text", "srt", "vtt"})
 TRANSLATION_FORMATS = frozenset({"json", "verbose_json"}) | TEXT_FORMATS

@@ -8,8 +8,8 @@ import orjson
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import ApiError
 from inference.adapters.sse import event_bytes
-from inference.rules.answer import Chunk
-from inference.rules.request import StreamFormat, StreamMeter
+from inference.interface.answer import Chunk
+from inference.interface.request import StreamFormat, StreamMeter
 
 DELTA, DONE = "transcript.text.delta", "transcript.text.done"
 Event = Mapping[str, Any]

@@ -9,8 +9,8 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.queries.accounts import person
-from gateway.core.api.addresses import client_network
 from gateway.core.contract.errors import InvitationUnavailable, RateLimited
+from gateway.core.http.addresses import client_network
 from organizations.models import Membership
 from organizations.operations import invitation_guesses
 from organizations.operations import invitations as operations

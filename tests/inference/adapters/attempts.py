@@ -4,17 +4,17 @@ from typing import Any
 
 from billing.rules.prices import PriceBook
 from gateway.core.contract.aliases import Route
+from inference.interface.answer import Chunk
+from inference.interface.model import DeploymentTarget, ServedModel, UpstreamTarget
+from inference.interface.plan import CallPlan
+from inference.interface.upstream import Ambiguous, Attempt, Endpoint, Outcome, Stream, StreamBroken
 from inference.routes.chat.bound import BoundedChat, StreamedChat
 from inference.routes.chat.request import ChatRequest
 from inference.routes.chat.route import CHAT
 from inference.routes.embeddings.bound import BoundedEmbeddings
 from inference.routes.embeddings.request import read_request as read_embedding
 from inference.routes.embeddings.route import EMBEDDINGS
-from inference.rules.answer import Chunk
 from inference.rules.json_body import JsonBody
-from inference.rules.model import ServedModel
-from inference.rules.plan import CallPlan, DeploymentTarget
-from inference.rules.upstream import Ambiguous, Attempt, Endpoint, Outcome, Stream, StreamBroken, UpstreamTarget
 
 USAGE_ID = "use_01k6wq5zj3y8r2v7n4m9tbcdef"
 API_KEY = "sk-upstream-secret-0001"

@@ -9,6 +9,9 @@ from typing import Any
 
 from billing.rules.prices import PriceBook
 from inference.adapters.streams import EventStream
+from inference.interface.model import ServedModel
+from inference.interface.request import StreamedRequest
+from inference.interface.upstream import Attempt, StreamBroken
 from inference.routes.chat.openai.over_responses import ChatOverResponses
 from inference.routes.chat.openai.stream import ChatStream
 from inference.routes.responses.bound import StreamedResponse
@@ -16,9 +19,6 @@ from inference.routes.responses.openai.over_chat import ResponseOverChat
 from inference.routes.responses.openai.stream import ResponseStream
 from inference.routes.responses.request import read_request
 from inference.rules.json_body import JsonBody
-from inference.rules.model import ServedModel
-from inference.rules.request import StreamedRequest
-from inference.rules.upstream import Attempt, StreamBroken
 from tests.inference.adapters.attempts import chat
 
 OVER_CHAT: Sequence[type[EventStream]] = (ChatStream, ResponseOverChat)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from gateway.core.contract.aliases import Route
+from inference.interface.answer import Answer
+from inference.interface.model import DeploymentTarget
+from inference.interface.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable
 from inference.metering import sending
-from inference.rules.answer import Answer
-from inference.rules.plan import DeploymentTarget
-from inference.rules.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable
 from tests.inference.adapters.attempts import opened, plan, read_all, read_until_broken, target
 from tests.inference.adapters.wire import reset, response, serving
 from tests.support.concurrency import eventually_async

@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
-from inference.rules.answer import Answer, Chunk
-from inference.rules.upstream import Rejected
+from inference.interface.answer import Answer, Chunk
+from inference.interface.upstream import Rejected
 from tests.inference.adapters.attempts import PUBLIC_ID, Endpoints, chat, embedding, opened, read_all
 
 adapter = Endpoints("demo")

@@ -11,9 +11,9 @@ from aiohttp import web
 from pydantic import BaseModel
 
 from gateway.core.contract.aliases import Route
+from inference.interface.answer import Answer
+from inference.interface.upstream import Outcome, Rejected
 from inference.routes.chat.stream import ChatFormat
-from inference.rules.answer import Answer
-from inference.rules.upstream import Outcome, Rejected
 from tests.inference.adapters.attempts import Endpoints, chat, embedding
 from tests.support.server_thread import listening
 

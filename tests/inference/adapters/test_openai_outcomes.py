@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from inference.rules.answer import Answer
-from inference.rules.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable
+from inference.interface.answer import Answer
+from inference.interface.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable
 from tests.inference.adapters.attempts import API_KEY, PUBLIC_ID, Endpoints, chat, embedding
 from tests.support.upstream import LEAKS, FakeUpstream, closed_port, mute_port
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from gateway.core.contract.errors import UpstreamTimeout
 from gateway.core.outbound.client import close_client
-from inference.rules.answer import Chunk
-from inference.rules.upstream import Ambiguous, StreamBroken
+from inference.interface.answer import Chunk
+from inference.interface.upstream import Ambiguous, StreamBroken
 from tests.inference.adapters.attempts import (
     PUBLIC_ID,
     Endpoints,

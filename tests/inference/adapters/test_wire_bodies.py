@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from gateway.core.outbound.response import INTERIM_RESPONSES_MAX
-from inference.rules.answer import Answer
-from inference.rules.upstream import Ambiguous, Failed, Outcome, Rejected
+from inference.interface.answer import Answer
+from inference.interface.upstream import Ambiguous, Failed, Outcome, Rejected
 from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat, embedding, opened, read_until_broken
 from tests.inference.adapters.wire import GOOD, chunk, chunked_head, reset, response, serving
 from tests.support.upstream import mute_port

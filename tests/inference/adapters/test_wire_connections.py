@@ -16,8 +16,8 @@ from yarl import URL
 from gateway.core.outbound.client import client, close_client
 from gateway.core.outbound.timeouts import answer_timeout
 from inference.adapters.exchange import get_object
-from inference.rules.answer import Answer
-from inference.rules.upstream import Unreachable
+from inference.interface.answer import Answer
+from inference.interface.upstream import Unreachable
 from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat
 from tests.inference.adapters.certificates import self_signed
 from tests.inference.adapters.wire import GOOD, chunked_head, response, serving, until_heard

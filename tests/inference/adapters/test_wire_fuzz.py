@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.core.outbound.client import close_client
-from inference.rules.answer import Answer
-from inference.rules.upstream import Outcome, StreamBroken
+from inference.interface.answer import Answer
+from inference.interface.upstream import Outcome, StreamBroken
 from tests.inference.adapters.attempts import Endpoints, chat
 from tests.inference.adapters.wire import GOOD, chunk, chunked_head, response, serving
 

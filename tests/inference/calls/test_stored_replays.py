@@ -15,7 +15,7 @@ from billing.models import StoredReplay
 from billing.operations import replays
 from billing.operations.ledger import Replay
 from gateway.core import stored_bytes
-from gateway.core.api import logs
+from gateway.core.runtime import logs
 from inference.metering import answers
 from tests.support.stage import Caller, Stage, chat
 

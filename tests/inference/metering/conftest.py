@@ -9,7 +9,7 @@ from channels.routing import ProtocolTypeRouter
 from django.db import connection
 from django.urls import path
 
-from gateway.core.api.lean import LeanHandler
+from gateway.core.http.lean import LeanHandler
 from gateway.server.lifespan import Lifespan
 from tests.inference.metering.pictures import FORGET_SQL, PICTURE, SQL, PictureViewSet
 from tests.support.server_thread import http_server

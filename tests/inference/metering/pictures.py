@@ -18,22 +18,22 @@ from accounts.rules.principal import Principal
 from billing.rules.prices import cost_microusd
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.api.access import requires_model
-from gateway.core.api.lean import LeanRequest
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import ApiError, InvalidRequest, NotFound, UpstreamError
 from gateway.core.database import BatchFunction, ledger_connection
+from gateway.core.http.lean import LeanRequest
 from gateway.core.outbound.bodies import read_bounded
 from gateway.core.outbound.client import Body
 from gateway.core.outbound.response import Response
 from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.adapters.http_endpoint import HttpEndpoint
+from inference.interface.answer import Answer, Chunk, Content
+from inference.interface.model import PriceVersion, ServedModel
+from inference.interface.request import BoundedRequest, StreamedRequest, StreamFormat, StreamMeter
+from inference.interface.upstream import Attempt, StreamBroken
 from inference.metering.route import MeteredRequest, MeteredRoute, PendingRequest
 from inference.metering.viewset import MeteredViewSet
-from inference.rules.answer import Answer, Chunk, Content
-from inference.rules.model import PriceVersion, ServedModel
-from inference.rules.request import BoundedRequest, StreamedRequest, StreamFormat, StreamMeter
 from inference.rules.terms import within
-from inference.rules.upstream import Attempt, StreamBroken
 
 PICTURE = b"\x89PICTURE"
 CLOSE_AND_KEEP = BatchFunction(0, "test_close_and_keep")

@@ -10,7 +10,7 @@ from billing.models import UsageRecord, Wallet
 from billing.operations import reviews
 from billing.queries import audit
 from billing.rules.prices import PriceBook
-from inference.rules.answer import Answer
+from inference.interface.answer import Answer
 from inference.rules.verdicts import Review, Settle, judge
 from tests.inference.metering.conftest import PictureUpstream
 from tests.inference.metering.pictures import PICTURE, BoundedPictures, Upload

@@ -11,10 +11,10 @@ import pytest
 from billing.operations import closings
 from billing.operations.closings import Closing, OpenCall
 from billing.queries import audit
-from gateway.core.api.background import drain
 from gateway.core.database import close_pool, ledger_connection
 from gateway.core.database.batches import _select
 from gateway.core.database.connection import LedgerConnection, statement_name
+from gateway.core.runtime.background import drain
 from inference.metering.closing import close
 from inference.metering.journal import Entry, Journal, leftovers
 from tests.factories.billing import Purse, state, used_for

@@ -5,8 +5,8 @@ import hashlib
 
 import pytest
 
-from gateway.core.api.multipart import Form
 from gateway.core.contract.errors import UnsupportedMediaType
+from gateway.core.http.multipart import Form
 from inference.metering.json_route import read_json
 from inference.rules.json_body import JsonBody
 

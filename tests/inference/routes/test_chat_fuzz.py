@@ -9,16 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from billing.rules.prices import PriceBook
-from gateway.core.api.json import canonical, strict_loads
 from gateway.core.contract.errors import ApiError
+from gateway.core.json.strict import canonical, strict_loads
+from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel, UpstreamTarget
 from inference.routes.chat.bound import bound_chat
 from inference.routes.chat.members import CHAT_MEMBERS, VENDOR
 from inference.routes.chat.request import read_request
 from inference.rules.json_body import JsonBody
 from inference.rules.members import Treatment
-from inference.rules.model import PriceVersion, ServedModel
-from inference.rules.plan import DeploymentTarget
-from inference.rules.upstream import UpstreamTarget
 from tests.factories.images import PNG_URL
 
 DEPLOYMENT = DeploymentTarget("1", UpstreamTarget("u", "openai", "http://u", "k"), "m")

@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from billing.rules.prices import PriceBook
-from gateway.core.api.json import canonical, strict_loads
 from gateway.core.contract.errors import ApiError
+from gateway.core.json.strict import canonical, strict_loads
 from inference.adapters.exchange import NotJSONError
+from inference.interface.answer import Answer
+from inference.interface.model import PriceVersion, ServedModel, UpstreamTarget
+from inference.interface.upstream import Attempt
 from inference.routes.images.bound import BoundedImages, bound_images
 from inference.routes.images.members import IMAGE_MEMBERS, VENDOR
 from inference.routes.images.openai.endpoint import OpenAIImages
 from inference.routes.images.request import IMAGES_MAX, read_request
-from inference.rules.answer import Answer
 from inference.rules.json_body import JsonBody
 from inference.rules.members import Treatment
-from inference.rules.model import PriceVersion, ServedModel
-from inference.rules.upstream import Attempt, UpstreamTarget
 from inference.rules.verdicts import Review, Settle, judge
 from tests.inference.routes.test_chat_fuzz import PRICE as CHAT_PRICE
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.core.api.json import canonical
+from gateway.core.json.strict import canonical
 from inference.rules.members import Treatment
 from tests.inference.routes.chat_member_table import CHAT_TABLE
 from tests.inference.routes.member_table import INPUT, LIMIT, MemberTable, assert_refused

@@ -9,20 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from billing.rules.prices import PriceBook
-from gateway.core.api.json import canonical, strict_loads
 from gateway.core.contract.errors import InputTooLarge, InvalidRequest
+from gateway.core.json.strict import canonical, strict_loads
 from inference.adapters.exchange import NotJSONError
+from inference.interface.answer import Answer
+from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel, UpstreamTarget
+from inference.interface.upstream import Attempt
 from inference.routes.rerank.bound import BoundedRerank, bound_rerank
 from inference.routes.rerank.cohere import CohereRerank
 from inference.routes.rerank.members import RERANK_MEMBERS
 from inference.routes.rerank.request import read_request
 from inference.routes.rerank.results import read_scores
 from inference.routes.rerank.voyage import VoyageRerank
-from inference.rules.answer import Answer
 from inference.rules.json_body import JsonBody
-from inference.rules.model import PriceVersion, ServedModel
-from inference.rules.plan import DeploymentTarget
-from inference.rules.upstream import Attempt, UpstreamTarget
 from inference.rules.verdicts import Review, Settle, judge
 from tests.inference.routes.test_chat_fuzz import PRICE as CHAT_PRICE
 

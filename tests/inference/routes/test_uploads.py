@@ -267,8 +267,8 @@ def test_a_refused_request_reads_no_file(stage: Stage, alias: str) -> None:
 
 
 def test_little_of_an_upload_is_in_memory_at_any_time(stage: Stage) -> None:
-    from gateway.core.api.lean import BodyReader
-    from gateway.core.api.lean.uploads import Uploads
+    from gateway.core.http.lean import BodyReader
+    from gateway.core.http.lean.uploads import Uploads
 
     body = form(bytes(8 * MIB), [("model", "x")])
     pieces = [body.content[at : at + 65_536] for at in range(0, len(body.content), 65_536)]

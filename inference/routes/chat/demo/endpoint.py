@@ -8,10 +8,10 @@ from typing import Any
 from inference.adapters.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
 from inference.adapters.demo.prompt import read_prompt
 from inference.adapters.demo.reply import Reply, reply_to
+from inference.interface.answer import Answer, Chunk
+from inference.interface.upstream import Attempt
 from inference.routes.chat.bound import BoundedChat
 from inference.routes.chat.stream import ChatFormat
-from inference.rules.answer import Answer, Chunk
-from inference.rules.upstream import Attempt
 
 
 class DemoChat(DemoEndpoint[BoundedChat]):

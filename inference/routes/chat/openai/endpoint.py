@@ -4,11 +4,11 @@ from typing import Any
 
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint, replace_upstream_names
+from inference.interface.upstream import Attempt
 from inference.routes.chat.bound import BoundedChat
 from inference.routes.chat.openai.audio import rename_audio
 from inference.routes.chat.openai.stream import ChatStream
 from inference.routes.chat.openai.tool_calls import rename_calls
-from inference.rules.upstream import Attempt
 
 
 class OpenAIChat(JsonEndpoint[BoundedChat]):

@@ -13,10 +13,10 @@ from inference.adapters.http_endpoint import JsonEndpoint
 from inference.adapters.openai.translated import TranslatedStream, Written
 from inference.adapters.sse import event_bytes
 from inference.adapters.templates import CHAT, RESPONSES, Templates
+from inference.interface.answer import Chunk
+from inference.interface.upstream import Attempt, Outcome, Rejected
 from inference.routes.chat.bound import BoundedChat
 from inference.routes.chat.request import ChatRequest
-from inference.rules.answer import Chunk
-from inference.rules.upstream import Attempt, Outcome, Rejected
 from inference.translation.answer import Head
 from inference.translation.chat.answer_writer import write_answer
 from inference.translation.chat.request_reader import FIELDS as CHAT_FIELDS

@@ -12,10 +12,10 @@ from inference.adapters.http_endpoint import replace_upstream_names
 from inference.adapters.sse import event_bytes
 from inference.adapters.streams import EventStream
 from inference.adapters.templates import CHAT, Run, Templates
+from inference.interface.answer import Chunk
+from inference.interface.upstream import Attempt
 from inference.routes.chat.openai.audio import rename_audio, tokens_of_audio, transcript_of
 from inference.routes.chat.openai.tool_calls import rename_calls
-from inference.rules.answer import Chunk
-from inference.rules.upstream import Attempt
 
 _DONE = b"[DONE]"
 _ENVELOPE = {"id", "object", "created", "model", "choices", "service_tier", "obfuscation"}

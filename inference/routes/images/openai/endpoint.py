@@ -5,12 +5,12 @@ from typing import Any
 from gateway.core.outbound.response import Response
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint
+from inference.interface.answer import Answer
+from inference.interface.upstream import Attempt
 from inference.routes.images.bound import BoundedImages
 from inference.routes.images.openai.remote import with_bytes
 from inference.routes.images.openai.shapes import created_of, image_properties, read_data
 from inference.routes.images.openai.stream import ImageStream
-from inference.rules.answer import Answer
-from inference.rules.upstream import Attempt
 
 
 class OpenAIImages(JsonEndpoint[BoundedImages]):

@@ -5,10 +5,10 @@ from typing import Any
 from inference.adapters.errors import broken_by_event
 from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.streams import EventStream
+from inference.interface.answer import Chunk
+from inference.interface.upstream import Attempt
 from inference.routes.images.events import COMPLETED, PARTIAL, event_of, render
 from inference.routes.images.openai.shapes import created_of, image_properties, read_data
-from inference.rules.answer import Chunk
-from inference.rules.upstream import Attempt
 
 _DONE = b"[DONE]"
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint
+from inference.interface.upstream import Attempt
 from inference.routes.responses.bound import BoundedResponse
 from inference.routes.responses.openai.names import convert_response
 from inference.routes.responses.openai.stream import ResponseStream
-from inference.rules.upstream import Attempt
 
 OVER = frozenset({"completed", "incomplete", "failed"})
 

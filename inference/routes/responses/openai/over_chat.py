@@ -9,12 +9,12 @@ from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.adapters.openai.translated import TranslatedStream, Written
 from inference.adapters.templates import CHAT, RESPONSES, Run, Templates
+from inference.interface.answer import Chunk
+from inference.interface.upstream import Attempt, Outcome, Rejected
 from inference.routes.responses.bound import BoundedResponse
 from inference.routes.responses.echo import echo
 from inference.routes.responses.events import render
 from inference.routes.responses.request import ResponseRequest
-from inference.rules.answer import Chunk
-from inference.rules.upstream import Attempt, Outcome, Rejected
 from inference.translation.answer import Head
 from inference.translation.chat.answer_reader import read_answer
 from inference.translation.chat.request_reader import FIELDS as CHAT_FIELDS

@@ -7,11 +7,11 @@ from inference.adapters.errors import broken_by_event
 from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.streams import EventStream
 from inference.adapters.templates import RESPONSES, Run, Templates
+from inference.interface.answer import Chunk
+from inference.interface.upstream import Attempt
 from inference.routes.responses.events import OUTPUT_DELTAS, TERMINAL, render
 from inference.routes.responses.openai.names import convert_item, convert_response
 from inference.routes.responses.openai.shapes import check_event
-from inference.rules.answer import Chunk
-from inference.rules.upstream import Attempt
 
 _DONE = b"[DONE]"
 

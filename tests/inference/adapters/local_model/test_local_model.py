@@ -124,7 +124,7 @@ from inference.adapters.local_model import serving
 from inference.routes.rerank.demo import DemoRerank
 from inference.routes.rerank.request import read_request
 from inference.rules.json_body import JsonBody
-from inference.rules.model import ServedModel
+from inference.interface.model import ServedModel
 
 assert serving.is_enabled() is False
 sent = JsonBody({"query": "badgers", "documents": ["badgers"]}, 40, b"", False)

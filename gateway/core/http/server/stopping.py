@@ -1,0 +1,67 @@
+"""Handles the signals that stop a server process, in place of uvicorn.
+
+After the first one, requests are still served for DRAIN_NOTICE_SECONDS, while `/readyz` says that there should be no
+more. Then uvicorn closes the port. What is open then has DRAIN_SECONDS to end, and is cut after that. A second signal
+ends the process at once, except for a worker: it often gets two, one sent to its whole group and one from its parent.
+
+This module alone knows how uvicorn is stopped: by its handler of a signal, which waits for open responses as long as
+its `timeout_graceful_shutdown` says.
+"""
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import threading
+from types import FrameType, MethodType
+
+from django.conf import settings
+from uvicorn import Server
+
+from gateway.core.http.draining import drain_of_loop
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+CUT_SECONDS = 8.0
+"""How long responses that were cut may take to be charged and sent. Sessions wait for their usage first, for up to
+five seconds. After this, they are cancelled."""
+
+
+class Stop:
+    """The handler of the signals of one server."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._loop = asyncio.get_running_loop()
+        self._has_begun = False
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """Begin to stop, or end at once."""
+        if self._has_begun:
+            if multiprocessing.parent_process():
+                return
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+            return
+        self._has_begun = True
+        self._loop.call_soon_threadsafe(self._begin, number)
+
+    def _begin(self, number: int) -> None:
+        drain_of_loop().begin()
+        self._loop.call_later(settings.DRAIN_NOTICE_SECONDS, self._close_port, number)
+
+    def _close_port(self, number: int) -> None:
+        drain_of_loop().end_soon()
+        self._server.config.timeout_graceful_shutdown = settings.DRAIN_SECONDS + CUT_SECONDS
+        self._server.handle_exit(number, None)
+
+
+def handle_signals() -> None:
+    """Replace uvicorn's handlers, if this is uvicorn, and not in a thread, where there are none."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    theirs = signal.getsignal(signal.SIGTERM)
+    if isinstance(theirs, MethodType) and isinstance(theirs.__self__, Server):
+        stop = Stop(theirs.__self__)
+        for number in SIGNALS:
+            signal.signal(number, stop.handle)

@@ -1,0 +1,1 @@
+"""Strict JSON, read and written without long pauses."""

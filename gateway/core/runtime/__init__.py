@@ -1,0 +1,1 @@
+"""What a process does beside requests: tasks, threads, memory and caches."""

@@ -1,0 +1,1 @@
+"""What routes, upstreams and the metering core share: models, requests, attempts and answers, as values."""

@@ -1,0 +1,94 @@
+"""The plan of a metered call: its alias's deployments, and everything needed for attempts at them."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import field
+from typing import Any, Generic
+
+from gateway.core.contract.aliases import Route
+from gateway.core.contract.limits import UPSTREAM_CONNECT_MAX_SECONDS
+from gateway.core.contract.values import value_class
+from inference.interface.model import DeploymentTarget
+from inference.interface.upstream import Attempt, Endpoint, Sent
+
+Endpoints = Mapping[str | tuple[str, Route], Endpoint[Any]]
+"""A route's endpoints by the upstream's adapter; by adapter and other route if they translate to that route."""
+
+STREAM_MIN_SECONDS = 600.0
+"""The maximum duration of an active stream, even if its upstream's timeout for plain calls is shorter."""
+
+RETRY_WINDOW_SECONDS = 10.0
+"""The time after the first attempt within which others may start."""
+
+
+def stream_seconds(timeout_seconds: float) -> float:
+    """Return how long a stream may last at an upstream with this timeout for plain calls."""
+    return max(timeout_seconds, STREAM_MIN_SECONDS)
+
+
+@value_class(frozen=True, slots=True)
+class CallPlan(Generic[Sent]):
+    """One call and where it may go: its route's `endpoints`, and its deployments. See `Attempt` for the rest."""
+
+    route: Route
+    endpoints: Endpoints
+    deployments: tuple[DeploymentTarget, ...]
+    request: Sent
+    usage_id: str
+    public_model: str
+    public_id: str
+    on_send: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
+    on_generation: Callable[[str], None] = field(default=lambda generation_id: None, compare=False, repr=False)
+
+    @property
+    def longest_seconds(self) -> float:
+        """Return the maximum time until this call is answered or its stream has begun, retries included."""
+        return longest_seconds(self.deployments)
+
+    def attempt_at(self, deployment: DeploymentTarget) -> Attempt[Sent]:
+        """Build one attempt of this call at one of its deployments."""
+        return Attempt(
+            deployment.upstream,
+            deployment.model,
+            self.request,
+            self.usage_id,
+            self.public_model,
+            self.public_id,
+            self.on_send,
+            self.on_generation,
+        )
+
+
+def require_vendors(what: str, adapters: Collection[str], endpoints: Endpoints) -> None:
+    """Raise ValueError, as the server starts, if a route's table by adapter does not have exactly the adapters with an
+    endpoint: a forgotten row would otherwise give a call another vendor's limits."""
+    served = {adapter for adapter in endpoints if isinstance(adapter, str)}
+    if different := served ^ set(adapters):
+        raise ValueError(f"{what}: the table and the endpoints differ in {', '.join(sorted(different))}")
+
+
+def longest_seconds(deployments: Iterable[DeploymentTarget]) -> float:
+    """Return the maximum time until a call to these deployments is answered, retries included."""
+    longest = max((at.upstream.timeout_seconds for at in deployments), default=0.0)
+    return RETRY_WINDOW_SECONDS + UPSTREAM_CONNECT_MAX_SECONDS + longest
+
+
+def endpoint_for(route: Route, endpoints: Endpoints, deployment: DeploymentTarget) -> Endpoint[Any] | None:
+    """Return the endpoint for a deployment's protocol; None if the route has none, or may not use it."""
+    return endpoint_of(route, endpoints, deployment.upstream.adapter, deployment.upstream.routes)
+
+
+def endpoint_of(
+    route: Route, endpoints: Endpoints, adapter: str, known: frozenset[Route] | None
+) -> Endpoint[Any] | None:
+    """Return the endpoint of an adapter whose upstream supports these routes; None if the route has none, or may not
+    use it.
+
+    If the upstream does not support the route, it is called on one that it supports and to which the route can be
+    translated.
+    """
+    if known is None or route in known:
+        endpoint = endpoints.get(adapter)
+    else:
+        translated = (endpoints.get((adapter, other)) for other in sorted(known))
+        endpoint = next((found for found in translated if found), None)
+    return endpoint if endpoint is not None and endpoint.is_allowed else None
