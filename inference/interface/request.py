@@ -30,7 +30,7 @@ class BoundedRequest(ABC):
 
     @property
     def public_id(self) -> str | None:
-        """Return the id that its answer has to have, where something is bound to it already."""
+        """Return the response's id if one is already assigned."""
         return None
 
     @abstractmethod

@@ -123,7 +123,7 @@ def _run_or_review(leftover: Leftover, is_complete: bool) -> str:
     """Close one call, or leave it to review if its closing can never be accepted. Raises DatabaseError."""
     try:
         return _run(_closing(leftover, is_complete))
-    except (DatabaseError, ValueError, AttributeError) as error:  # the last two: it is no JSON, or no object
+    except (DatabaseError, ValueError, AttributeError) as error:  # the last two: not JSON, or not an object
         if isinstance(error, DatabaseError) and not isinstance(error.__cause__, REFUSALS):
             raise
         log.exception("call %s cannot be closed by its journal entry: %r", leftover.usage_id, leftover.closing)

@@ -37,7 +37,7 @@ def fixed_limit(tokens: int, choices: int, prompt: Quantities, book: PriceBook, 
 def largest_limit(
     model: ServedModel, choices: int, prompt: Quantities, book: PriceBook, max_cost_microusd: int
 ) -> OutputLimit:
-    """Find the largest limit that the maximum covers. Raises MaxCostExceeded if it covers not even one token."""
+    """Find the largest limit that the maximum covers. Raises MaxCostExceeded if it does not cover even one token."""
     most = min(limit for limit in (model.max_output_tokens, model.context_tokens, _MOST // choices) if limit)
     cost = _cost_with(most, choices, prompt, book)
     if cost <= max_cost_microusd:

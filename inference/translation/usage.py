@@ -24,7 +24,7 @@ class Usage:
 def object_of(usage: Any) -> Mapping[str, Any] | None:
     """Return a usage object, None if there is none. Raises MalformedAnswer for another type."""
     if not (usage is None or isinstance(usage, Mapping)):
-        raise MalformedAnswer("usage is no object")
+        raise MalformedAnswer("usage is not an object")
     return usage
 
 
@@ -33,7 +33,7 @@ def part_of(usage: Mapping[str, Any], group: str, name: str) -> Any:
     group is not an object."""
     details = usage.get(group)
     if not (details is None or isinstance(details, Mapping)):
-        raise MalformedAnswer(f"{group} is no object")
+        raise MalformedAnswer(f"{group} is not an object")
     return details.get(name) if details else None
 
 

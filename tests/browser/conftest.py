@@ -1,4 +1,4 @@
-"""One gateway, one example app and one browser for all journeys; a window of its own for each person."""
+"""One gateway, one example app and one browser for all journeys; a separate window for each person."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -49,7 +49,7 @@ def chrome() -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(gateway: AppGateway, chrome: Browser, request: pytest.FixtureRequest) -> Iterator[Open]:
-    """Create people: each has a window of their own. What a page complains about fails the test."""
+    """Create people: each has a separate window. An error in a page's console fails the test."""
     people: list[Person] = []
 
     def open_window(**options: Any) -> Person:

@@ -23,7 +23,7 @@ MEMORY_MAX_KIB = 300 * 1024
 
 
 def worst(alias: str) -> Iterator[tuple[str, bytes]]:
-    """Yield named bodies that are dear to parse, to keep, to check or to write again."""
+    """Yield named bodies that are expensive to parse, store, check or serialize."""
     room = MODEL_BODY_MAX_BYTES - 200
     texts = {
         "empty arrays": b'"a":[' + b",".join([b"[]"] * VALUES) + b"]",

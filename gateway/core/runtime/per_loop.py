@@ -1,4 +1,4 @@
-"""Objects of which each event loop has its own: connections and pools belong to the loop that opened them."""
+"""Per-event-loop objects: connections and pools belong to the loop that opened them."""
 
 import asyncio
 from collections.abc import Callable

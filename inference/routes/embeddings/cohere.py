@@ -72,7 +72,7 @@ def _shared(request: BoundedRepresented) -> dict[str, Any]:
 def _read(answer: dict[str, Any], count: int) -> list[Any]:
     by_type = answer.get("embeddings")
     if not isinstance(by_type, Mapping):
-        raise NotJSONError("embeddings are no object")
+        raise NotJSONError("embeddings are not an object")
     return list(vectors.read_matrix(by_type.get("float"), count))
 
 
@@ -82,7 +82,7 @@ def _billed_tokens(answer: dict[str, Any], inputs: list[Input]) -> Any:
     meta = answer.get("meta") or {}
     billed = meta.get("billed_units") or {} if isinstance(meta, Mapping) else meta
     if not isinstance(billed, Mapping):
-        raise NotJSONError("billed_units are no object")
+        raise NotJSONError("billed_units is not an object")
     images = sum(1 for _ in images_of(inputs))
     total = 0
     for name, is_due in (("input_tokens", images < len(inputs)), ("image_tokens", images > 0)):

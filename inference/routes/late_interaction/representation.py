@@ -65,7 +65,7 @@ def _read(answer: dict[str, Any], texts: list[str], dimensions: int) -> Tokens:
 def _offsets(pairs: Any, text: str) -> list[tuple[int, int]]:
     """Read the tokens' offsets; there can be no more of them than the hold covers."""
     if not isinstance(pairs, list) or len(pairs) > input_bound(len(text.encode()), 1):
-        raise NotJSONError("offsets that are no list, or more tokens than the text can have")
+        raise NotJSONError("offsets that are not a list, or more tokens than the text can have")
     return [_pair(pair, len(text)) for pair in pairs]
 
 

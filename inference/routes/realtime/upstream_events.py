@@ -85,7 +85,7 @@ class UpstreamEvents:
     def _session(self, event: Event, *, is_update: bool = False) -> Reaction:
         session = event.get("session")
         if not isinstance(session, dict):
-            raise StreamBroken(UpstreamInvalid(private="a session that is no object"), "malformed")
+            raise StreamBroken(UpstreamInvalid(private="a session that is not an object"), "malformed")
         self._state.allowance.described(tokens_of_settings(session), is_update=is_update)
         return self._instead({**event, "session": self._state.settings.shown(session, self._state.id)})
 

@@ -56,5 +56,5 @@ def _count(value: Any) -> int:
     if value is None:
         return 0
     if type(value) is not int or value < 0:
-        raise MalformedUsage("a part of the input tokens is no count")
+        raise MalformedUsage("a part of the input tokens is not a count")
     return value

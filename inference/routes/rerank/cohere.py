@@ -47,5 +47,5 @@ def _tokens(meta: Any) -> Any:
     if tokens is None:
         return None
     if not isinstance(tokens, Mapping):
-        raise NotJSONError("tokens are no object")
+        raise NotJSONError("tokens is not an object")
     return tokens.get("input_tokens")

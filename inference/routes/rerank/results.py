@@ -22,7 +22,7 @@ def read_scores(sent: Any, asked: RerankRequest) -> Scores:
     scores: dict[int, float] = {}
     for result in sent:
         if not isinstance(result, dict):
-            raise NotJSONError("a result that is no object")
+            raise NotJSONError("a result that is not an object")
         index, score = result.get("index"), result.get("relevance_score")
         if type(index) is not int or not 0 <= index < len(asked.documents) or index in scores:
             raise NotJSONError("a result of no document, or two of one")

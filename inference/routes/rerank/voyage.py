@@ -32,7 +32,7 @@ class VoyageRerank(JsonEndpoint[BoundedRerank]):
         """Check the results, and convert them to the gateway's format."""
         usage = body.get("usage") or {}
         if not isinstance(usage, dict):
-            raise NotJSONError("usage is no object")
+            raise NotJSONError("usage is not an object")
         answer = answer_of(attempt, read_scores(body.get("data"), attempt.request.asked), usage.get("total_tokens"))
         body.clear()
         body |= answer

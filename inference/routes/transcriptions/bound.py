@@ -114,7 +114,7 @@ def _whole_seconds(stated: Any) -> int:
     try:
         seconds = float(stated) if isinstance(stated, str) else stated
     except ValueError as error:
-        raise MalformedUsage("seconds are no number") from error
+        raise MalformedUsage("seconds is not a number") from error
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= QUANTITY_MAX:
         raise MalformedUsage("seconds are no length")
     return math.ceil(seconds)

@@ -50,7 +50,7 @@ def text_of(members: Mapping[str, Any], name: str) -> str:
     if text is None:
         return ""
     if not isinstance(text, str):
-        raise MalformedAnswer(f"{name} is no text")
+        raise MalformedAnswer(f"{name} is not a string")
     return text
 
 
@@ -66,7 +66,7 @@ def _items(message: Mapping[str, Any], logprobs: list[Any] | None) -> Iterator[I
         yield Message("assistant", tuple(parts))
     calls = message.get("tool_calls")
     if not (calls is None or isinstance(calls, list)):
-        raise MalformedAnswer("tool_calls is no list")
+        raise MalformedAnswer("tool_calls is not a list")
     yield from map(_call, calls or ())
 
 

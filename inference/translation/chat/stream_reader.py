@@ -68,7 +68,7 @@ class StreamReader:
             events.append(RefusalDelta(refusal))
         calls = delta.get("tool_calls")
         if not (calls is None or isinstance(calls, list)):
-            raise MalformedAnswer("tool_calls is no list")
+            raise MalformedAnswer("tool_calls is not a list")
         for position, call in enumerate(calls or ()):
             self._read_call(call, position, events)
 

@@ -47,7 +47,7 @@ def _part(part: Any) -> Part:
             return Text(text, logprobs if isinstance(logprobs, list) and logprobs else None)
         case {"type": "refusal", "refusal": str(refusal)}:
             return Refusal(refusal)
-    raise MalformedAnswer("a part that is no text")
+    raise MalformedAnswer("a part that is not text")
 
 
 def _reasoning(item: Mapping[str, Any]) -> Reasoning:
@@ -58,8 +58,8 @@ def _reasoning(item: Mapping[str, Any]) -> Reasoning:
 
 def _texts(parts: Any) -> list[str]:
     if not (parts is None or isinstance(parts, list)):
-        raise MalformedAnswer("reasoning that is no list of parts")
+        raise MalformedAnswer("reasoning that is not a list of parts")
     texts = [part.get("text") if isinstance(part, Mapping) else None for part in parts or ()]
     if not all(isinstance(text, str) for text in texts):
-        raise MalformedAnswer("a part of reasoning that is no text")
+        raise MalformedAnswer("a part of reasoning that is not text")
     return [text for text in texts if isinstance(text, str)]

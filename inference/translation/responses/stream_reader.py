@@ -121,5 +121,5 @@ def _text(event: Mapping[str, Any]) -> list[Event]:
 def _delta(event: Mapping[str, Any]) -> str:
     delta = event.get("delta")
     if not isinstance(delta, str):
-        raise MalformedAnswer("a delta that is no text")
+        raise MalformedAnswer("a delta that is not a string")
     return delta

@@ -13,7 +13,7 @@ CUT = "cut"
 
 
 class Told(NamedTuple):
-    """What becomes of a call: the status, the code of the error, if any, and the state of its money.
+    """How a call ends: the status, the code of the error, if any, and the state of its money.
 
     Bytes that are handed on have no room for a code; then it is `CUT`, for the connection ends without their end.
     """

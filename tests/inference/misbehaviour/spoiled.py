@@ -10,7 +10,7 @@ for _ in range(100):
     DEEP = [DEEP]
 
 VALUES: tuple[Any, ...] = (None, True, -1, 1.5, 10**30, Infinite("inf"), "", "\x00", [], {}, [None], {"": None}, DEEP)
-"""What is put in a value's place; Infinity is no JSON, but some write it."""
+"""What is put in a value's place; Infinity is not JSON, but some write it."""
 
 
 def spoiled(honest: Any) -> Iterator[Any]:

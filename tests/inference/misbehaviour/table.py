@@ -13,7 +13,7 @@ PAGE_PATH = Path(__file__).parents[3] / "docs" / "misbehaviour.md"
 Cells = Mapping[str, Mapping[str, str]]
 """What became of each case, by its name, under each behaviour, by its name."""
 
-PAGE = """# What becomes of a call whose upstream misbehaves
+PAGE = """# How a call ends when its upstream misbehaves
 
 `tests/inference/misbehaviour` tries every metered route against all of these, over real sockets. A cell has the status that the
 client gets, the error code (if a stream has already begun, the code is in an event), and what becomes of the hold. A response of

@@ -20,7 +20,7 @@ HUGE = "huge"
 
 
 class Told(NamedTuple):
-    """What becomes of a call: the status, the code of the error, if any, and the state of its money."""
+    """How a call ends: the status, the code of the error, if any, and the state of its money."""
 
     status: int
     code: str | None

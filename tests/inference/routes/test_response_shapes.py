@@ -26,10 +26,10 @@ LEFT_EMPTY = {
 MALFORMED: dict[str, Any] = {
     "no object": "x",
     "no type": {"content": [{"type": "input_image"}]},
-    "a type that is no text": {"type": []},
+    "a type that is not text": {"type": []},
     "content that is a text": {**MESSAGE, "content": "x"},
     "parts that are texts": {**MESSAGE, "content": ["x"]},
-    "a part whose type is no text": {**MESSAGE, "content": [{"type": []}]},
+    "a part whose type is not text": {**MESSAGE, "content": [{"type": []}]},
     "a part whose text is none": {**MESSAGE, "content": [{"type": "refusal", "refusal": 7}]},
     "arguments that are none": {**FUNCTION_CALL, "arguments": {}},
 }
@@ -38,13 +38,13 @@ MALFORMED_EVENTS: dict[str, Any] = {
     "a last event without its response": {"type": "response.completed"},
     "an item event without its item": {"type": "response.output_item.added", "output_index": 0},
     "a part event without its part": {"type": "response.content_part.added", "output_index": 0, "content_index": 0},
-    "a place that is no number": {
+    "a place that is not a number": {
         "type": "response.output_text.delta",
         "output_index": 0,
         "content_index": [],
         "delta": "x",
     },
-    "an index that is no number": {"type": "response.output_text.delta", "output_index": {}, "delta": "x"},
+    "an index that is not a number": {"type": "response.output_text.delta", "output_index": {}, "delta": "x"},
 }
 
 

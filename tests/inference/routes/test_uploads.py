@@ -79,7 +79,7 @@ BROKEN: dict[str, tuple[Any, int, str | None]] = {
     "many large fields": (
         lambda model: whole(model, *(field(f"a{n}", "x" * 65_000) for n in range(5))), 400, "a4"
     ),
-    "a field that is no text": (lambda model: whole(model, part(b"\xff", 'form-data; name="a"')), 400, "a"),
+    "a field that is not text": (lambda model: whole(model, part(b"\xff", 'form-data; name="a"')), 400, "a"),
     "a field with a NUL": (lambda model: whole(model, field("a", "x\0y")), 400, "a"),
     "JSON": (lambda model: Form(b"{}", "application/json"), 415, None),
     "no boundary": (lambda model: Form(WAV, "multipart/form-data"), 400, None),

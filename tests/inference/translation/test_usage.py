@@ -1,4 +1,4 @@
-"""What an upstream counted comes over as it was said, and what is no count never becomes one."""
+"""An upstream's counts are passed on unchanged, and what is not a count never becomes one."""
 
 from typing import Any
 
