@@ -52,8 +52,8 @@ async def _again_and_again(work: Work) -> None:
 async def _ask(port: int) -> list[float]:
     command = [sys.executable, "-m", "bench.first_byte", str(port)]
     client = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-    told, _ = await client.communicate()
-    seconds: list[float] = json.loads(told)
+    output, _ = await client.communicate()
+    seconds: list[float] = json.loads(output)
     return seconds
 
 

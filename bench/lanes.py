@@ -46,8 +46,8 @@ class Question:
         """Return the request body for the route."""
         if self.path == CHAT_PATH:
             return body(self.model, stream=stream, output_limit_tokens=self.output_limit_tokens)
-        asked = {"instructions": SYSTEM, "input": QUESTION, "max_output_tokens": self.output_limit_tokens}
-        return orjson.dumps({"model": self.model, **asked, **({"stream": True} if stream else {})})
+        members = {"instructions": SYSTEM, "input": QUESTION, "max_output_tokens": self.output_limit_tokens}
+        return orjson.dumps({"model": self.model, **members, **({"stream": True} if stream else {})})
 
 
 SHORT = Question(PLAIN)
@@ -77,14 +77,14 @@ class Lane(ABC):
 
 def body(model: str, *, stream: bool = False, output_limit_tokens: int = OUTPUT_LIMIT_TOKENS) -> bytes:
     """Build the question's body."""
-    asked: dict[str, Any] = {
+    members: dict[str, Any] = {
         "model": model,
         "messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": QUESTION}],
         "max_tokens": output_limit_tokens,
     }
     if stream:
-        asked |= {"stream": True, "stream_options": {"include_usage": True}}
-    return orjson.dumps(asked)
+        members |= {"stream": True, "stream_options": {"include_usage": True}}
+    return orjson.dumps(members)
 
 
 def render_request(content: bytes, headers: Mapping[str, str], path: str = CHAT_PATH) -> bytes:

@@ -52,8 +52,8 @@ async def _compare_first_bytes(query: Floats, tokens: Floats) -> None:
     idle = await first_byte_seconds()
     busy = await first_byte_seconds(lambda: offload(score, query, documents, read, TOP_SPANS))
     for name, seconds in (("idle", idle), ("beside MaxSim", busy)):
-        said = f"median {median(seconds) * 1e3:.2f} ms, 99th percentile {percentile(seconds, 99) * 1e3:.2f} ms"
-        sys.stdout.write(f"first byte of a stream, {name}: {said}\n")
+        latencies = f"median {median(seconds) * 1e3:.2f} ms, 99th percentile {percentile(seconds, 99) * 1e3:.2f} ms"
+        sys.stdout.write(f"first byte of a stream, {name}: {latencies}\n")
 
 
 def _best(*functions: Callable[[], Any]) -> list[float]:

@@ -142,11 +142,11 @@ class Trial:
     def move(self) -> None:
         """Move every month, with the command."""
         begun = time.perf_counter()
-        said = self._manage("move_ledger_month", *YEAR)
-        rows = sum(int(count.replace(",", "")) for count in re.findall(r"\(([\d,]+) rows\)", said))
+        output = self._manage("move_ledger_month", *YEAR)
+        rows = sum(int(count.replace(",", "")) for count in re.findall(r"\(([\d,]+) rows\)", output))
         self._rows_a_second = rows / (time.perf_counter() - begun)
         with self._connect() as connection:
-            assert connection.execute(WHERE).fetchone() == (0,), said
+            assert connection.execute(WHERE).fetchone() == (0,), output
 
     def report(self) -> str:
         """Return the figures."""

@@ -61,7 +61,7 @@ class Report:
             name: [dataclasses.asdict(each) for each in getattr(self, name)]
             for name in ("admissions", "departures", "crowds")
         }
-        books = {lane: [dataclasses.asdict(each) for each in kept] for lane, kept in self.results.books.items()}
+        books = {lane: [dataclasses.asdict(each) for each in of_lane] for lane, of_lane in self.results.books.items()}
         whole = {
             "machine": self.machine,
             "conditions": self.conditions,
@@ -78,13 +78,13 @@ class Report:
 
     def is_exact(self) -> bool:
         """Return whether all charges were exact."""
-        kept = [
+        of_lane = [
             *(each for results in (self.results, self.text) for books in results.books.values() for each in books),
             *(admission.books for admission in self.admissions),
             *(departure.books for departure in self.departures),
             *(crowd.books for crowd in self.crowds),
         ]
-        exact = all(_is_exact(each) for each in kept)
+        exact = all(_is_exact(each) for each in of_lane)
         return exact and all(each.admitted == AFFORDABLE for each in self.admissions)
 
     def _divided(self) -> list[dict[str, Any]]:
@@ -171,7 +171,7 @@ class Report:
             "Unmatched",
             "Open",
         )
-        rows = [[lane, *_totals(kept)] for lane, kept in self.results.books.items()]
+        rows = [[lane, *_totals(of_lane)] for lane, of_lane in self.results.books.items()]
         return table(head, rows) + f"\n\n`audit_ledger` after all of it: {self.audit}."
 
     def _situations(self) -> Iterable[str]:
@@ -191,7 +191,7 @@ class Report:
             yield (
                 f"{crowd.open_streams} open streams on {crowd.database_pool} database connections: first byte of "
                 f"another stream {crowd.crowded_p50 * 1000:.1f} ms (p99 {crowd.crowded_p99 * 1000:.1f}), alone "
-                f"{crowd.alone_p50 * 1000:.1f} ms; {crowd.finished} of them came to their end; "
+                f"{crowd.undisturbed_p50 * 1000:.1f} ms; {crowd.finished} of them came to their end; "
                 f"the server process holds {crowd.server_mebibytes:.0f} MiB then; {_money(crowd.books)}."
             )
 
@@ -206,9 +206,9 @@ def write_between_markers(path: Path, text: str, *, begin: str = BEGIN) -> None:
     path.write_text(f"{before}{begin}\n\n{text}\n\n{END}{after}")
 
 
-def _totals(kept: Sequence[Books]) -> list[str]:
+def _totals(of_lane: Sequence[Books]) -> list[str]:
     names = ("calls", "settled", "charged_microusd", "served_microusd", "overspend_microusd", "drift_microusd")
-    return [f"{sum(getattr(each, name) for each in kept):,}" for name in (*names, "unmatched", "still_open")]
+    return [f"{sum(getattr(each, name) for each in of_lane):,}" for name in (*names, "unmatched", "still_open")]
 
 
 def _is_exact(books: Books) -> bool:

@@ -123,13 +123,13 @@ def _time_all(server: _Server, rounds: int) -> float:
     slowest = 0.0
     for name, call in (*_routes(), *_pages()):
         for _ in range(WARM_UP):
-            said = call()
+            result = call()
         before = server.processor_seconds()
         taken = sorted(_milliseconds(call) for _ in range(rounds))
         busy = (server.processor_seconds() - before) * 1000 / rounds
         slowest = max(slowest, percentile(taken, 99))
         times = f"p50 {percentile(taken, 50):7.1f} ms  p99 {percentile(taken, 99):7.1f} ms  processors {busy:7.1f} ms"
-        print(f"  {name:<44} {times}  {said}")
+        print(f"  {name:<44} {times}  {result}")
         sys.stdout.flush()
     return slowest
 

@@ -73,8 +73,8 @@ async def main() -> None:
     for document_bytes in (100, 500):
         sent = body(document_bytes)
         taken = sorted([await milliseconds(sent) for _ in range(ROUNDS)])
-        said = f"{DOCUMENTS} documents of {document_bytes} bytes"
-        print(f"{said}: median {median(taken):.2f} ms, 99th percentile {percentile(taken, 99):.2f} ms")
+        case = f"{DOCUMENTS} documents of {document_bytes} bytes"
+        print(f"{case}: median {median(taken):.2f} ms, 99th percentile {percentile(taken, 99):.2f} ms")
 
 
 if __name__ == "__main__":

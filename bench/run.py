@@ -83,8 +83,8 @@ class Bench:
 
     def _plan(self) -> Plan:
         options = self._options
-        asked = shapes(options.concurrency, options.streams)
-        return Plan(options.rounds, options.seconds, min(2.0, options.seconds), asked)
+        chosen = shapes(options.concurrency, options.streams)
+        return Plan(options.rounds, options.seconds, min(2.0, options.seconds), chosen)
 
     def _lanes(self) -> list[Lane]:
         makers: dict[str, Callable[[], list[Lane]]] = {

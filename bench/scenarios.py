@@ -55,7 +55,7 @@ class Crowd:
 
     open_streams: int
     database_pool: int
-    alone_p50: float
+    undisturbed_p50: float
     crowded_p50: float
     crowded_p99: float
     finished: int
@@ -111,12 +111,12 @@ class Scenarios:
     def crowd(self, database_pool: int) -> Crowd:
         """Hold OPEN_STREAMS slow streams open and time the first byte of others."""
         since = self._begin()
-        alone, crowded, mebibytes, finished = asyncio.run(self._crowd())
+        undisturbed, crowded, mebibytes, finished = asyncio.run(self._crowd())
         books = compare(self._ledger, since, self._upstream.ledger())
         return Crowd(
             open_streams=OPEN_STREAMS,
             database_pool=database_pool,
-            alone_p50=percentile(sorted(alone), 50),
+            undisturbed_p50=percentile(sorted(undisturbed), 50),
             crowded_p50=percentile(sorted(crowded), 50),
             crowded_p99=percentile(sorted(crowded), 99),
             finished=finished,
@@ -170,7 +170,7 @@ class Scenarios:
     async def _crowd(self) -> tuple[list[float], list[float], float, int]:
         customer = self._lane.customers[0]
         async with _session() as session:
-            alone = await self._time_first_bytes(session, self._lane.sign(customer, PROBES))
+            undisturbed = await self._time_first_bytes(session, self._lane.sign(customer, PROBES))
             started = [asyncio.Event() for _ in range(OPEN_STREAMS)]
             streams = [
                 asyncio.create_task(self._hold_open(session, headers, event))
@@ -180,7 +180,7 @@ class Scenarios:
             crowded = await self._time_first_bytes(session, self._lane.sign(customer, PROBES))
             mebibytes = self._gateway.server_mebibytes()
             finished = sum(await asyncio.gather(*streams))
-        return alone, crowded, mebibytes, finished
+        return undisturbed, crowded, mebibytes, finished
 
     async def _hold_open(
         self, session: aiohttp.ClientSession, headers: Mapping[str, str], started: asyncio.Event

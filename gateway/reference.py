@@ -46,8 +46,8 @@ def _check(name: str, summary: str, description: str, refusal: str = "") -> dict
     responses = {"200": {"description": "Yes.", "content": _status("ok")}}
     if refusal:
         responses["503"] = {"description": refusal, "content": _status("not_ready")}
-    told = {"summary": summary, "description": description, "security": [], "responses": responses}
-    return {"get": {"operationId": name, "tags": ["Health"], **told}}
+    declared = {"summary": summary, "description": description, "security": [], "responses": responses}
+    return {"get": {"operationId": name, "tags": ["Health"], **declared}}
 
 
 HEALTH = {

@@ -17,9 +17,9 @@ class ConsoleSite(UnfoldAdminSite):
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Sign an operator in, and redirect to the console if the address names no page."""
         if not request.GET.get(REDIRECT_FIELD_NAME):
-            asked = request.GET.copy()
-            asked[REDIRECT_FIELD_NAME] = reverse("admin:index")
-            request.GET = asked  # type: ignore[assignment]
+            query = request.GET.copy()
+            query[REDIRECT_FIELD_NAME] = reverse("admin:index")
+            request.GET = query  # type: ignore[assignment]
         return super().login(request, extra_context)
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:

@@ -74,12 +74,12 @@ def _grant(capabilities: Iterable[str], scope: str | None) -> list[str]:
     if scope is None:
         return capabilities
     try:
-        asked = scopes.parse(scope)
+        requested = scopes.parse(scope)
     except ValueError:
         raise InvalidScope("The scope must be a list of scopes separated by spaces.", param="scope") from None
-    if beyond := scopes.missing(asked, capabilities):
+    if beyond := scopes.missing(requested, capabilities):
         raise InvalidScope(f"The scope {beyond[0]} cannot be granted.", param="scope")
-    return asked
+    return requested
 
 
 def _consume(assertion: Assertion) -> None:

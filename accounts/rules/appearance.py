@@ -36,10 +36,10 @@ def chosen(parameters: Mapping[str, str], referrer: str | None, products: Collec
 
     `https://studio.example/…` and `https://studio.service.example/…` both mean `studio`.
     """
-    asked = _known(parameters.get("product", ""), parameters.get("theme", ""), products)
-    if asked.product:
-        return asked
-    return Appearance(_product_of(referrer, products), asked.theme)
+    requested = _known(parameters.get("product", ""), parameters.get("theme", ""), products)
+    if requested.product:
+        return requested
+    return Appearance(_product_of(referrer, products), requested.theme)
 
 
 def merged(now: Appearance, before: Appearance) -> Appearance:

@@ -100,13 +100,13 @@ def _refuse_unsupported(parameters: Parameters) -> None:
 
 def _scopes(parameters: Parameters, grantable: Collection[str]) -> tuple[str, ...]:
     try:
-        asked = scopes.parse(_optional(parameters, "scope") or "")
+        requested = scopes.parse(_optional(parameters, "scope") or "")
     except ValueError:
         raise AuthorizationError("invalid_scope", "scope is missing or malformed") from None
-    beyond = [scope for scope in asked if scope not in grantable]
+    beyond = [scope for scope in requested if scope not in grantable]
     if beyond:
         raise AuthorizationError("invalid_scope", f"{beyond[0]} cannot be granted to a public client")
-    return tuple(asked)
+    return tuple(requested)
 
 
 def _single(parameters: Parameters, name: str) -> str:

@@ -94,13 +94,13 @@ def _remove_dot_segments(path: str) -> str:
     """Resolve `.` and `..` (section 5.2.4) in an absolute path."""
     if "/." not in path:
         return path
-    kept: list[str] = []
+    resolved: list[str] = []
     segments = path.split("/")[1:]
     for segment in segments:
         if segment == "..":
-            del kept[-1:]
+            del resolved[-1:]
         elif segment != ".":
-            kept.append(segment)
+            resolved.append(segment)
     if segments[-1] in (".", ".."):
-        kept.append("")
-    return "/" + "/".join(kept)
+        resolved.append("")
+    return "/" + "/".join(resolved)

@@ -36,13 +36,13 @@ def covers(granted: Collection[str], scope: str) -> bool:
     return bool(colon and name) and f"{prefix}:{_WILDCARD}" in granted
 
 
-def within(asked: Iterable[str], granted: Collection[str]) -> list[str]:
+def within(requested: Iterable[str], granted: Collection[str]) -> list[str]:
     """Return the part of `asked` that `granted` covers. If one side has a wildcard and the other a scope, that is the
     scope.
     """
-    asked = list(dict.fromkeys(asked))
-    covered = [scope for scope in asked if covers(granted, scope)]
-    narrowed = [scope for scope in granted if scope not in covered and covers(asked, scope)]
+    requested = list(dict.fromkeys(requested))
+    covered = [scope for scope in requested if covers(granted, scope)]
+    narrowed = [scope for scope in granted if scope not in covered and covers(requested, scope)]
     return covered + narrowed
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from billing.rules.provider_records import ConnectedAccount, KeptMethod, Movement, Payment, Reversals, Session
+from billing.rules.provider_records import ConnectedAccount, Movement, Payment, Reversals, SavedMethod, Session
 
 
 class ProviderError(Exception):
@@ -80,7 +80,7 @@ class PaymentProvider(Protocol):
     def session(self, ref: str) -> Session:
         """Read a session."""
 
-    def kept_method(self, ref: str) -> KeptMethod | None:
+    def saved_method(self, ref: str) -> SavedMethod | None:
         """Read the payment method that a session saved; None if it saved none."""
 
     def charge(self, request: ChargeRequest) -> Payment:

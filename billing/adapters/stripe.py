@@ -41,10 +41,10 @@ from billing.adapters.stripe_signature import verify
 from billing.rules.provider_records import (
     CURRENCY,
     ConnectedAccount,
-    KeptMethod,
     Movement,
     Payment,
     Reversals,
+    SavedMethod,
     Session,
 )
 from gateway.core.contract.limits import CENT_MICROUSD
@@ -93,7 +93,7 @@ class Stripe:
             return read(session_of, {**record, "status": "expired"})
         return found
 
-    def kept_method(self, ref: str) -> KeptMethod | None:
+    def saved_method(self, ref: str) -> SavedMethod | None:
         """Read the payment method from the session's setup intent."""
         intent = self._get("/v1/checkout/sessions/", ref).get("setup_intent")
         if isinstance(intent, str):
@@ -166,12 +166,12 @@ class Stripe:
 
     def _refunded(self, charge: Record) -> int:
         """Sum the valid refunds; if they cannot be listed, use the charge's own total."""
-        told = microusd(charge.get("amount_refunded") or 0)
-        if not told:
+        refunded = microusd(charge.get("amount_refunded") or 0)
+        if not refunded:
             return 0
         refunds = self._all_of(charge, "/v1/refunds")
         if not refunds:
-            return told
+            return refunded
         return sum(microusd(one["amount"]) for one in refunds if one.get("status") not in RETURNED_REFUNDS)
 
     def _disputed(self, charge: Record) -> int:
@@ -211,12 +211,12 @@ class Stripe:
         try:
             answer = self._client.raw_request(method, path, **params).data
         except stripe.StripeError as error:
-            told = redacted(
+            text = redacted(
                 f"{method} {path}: {type(error).__name__} {error.http_status}: {error.user_message}", [self._key]
             )
             if _may_pass(error):
-                raise ProviderUnavailable(told) from error
-            raise ProviderRejected(told) from error
+                raise ProviderUnavailable(text) from error
+            raise ProviderRejected(text) from error
         except UNREADABLE as error:  # the library cannot parse a malformed error
             raise ProviderUnavailable(f"{method} {path}: invalid answer: {type(error).__name__}") from error
         if not isinstance(answer, dict):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from billing.adapters.base import Event, ProviderUnavailable
-from billing.rules.provider_records import ConnectedAccount, KeptMethod, Payment, Session
+from billing.rules.provider_records import ConnectedAccount, Payment, SavedMethod, Session
 from gateway.core.contract.limits import CENT_MICROUSD
 from gateway.core.contract.names import shows_as_written
 
@@ -76,12 +76,12 @@ def payment_of(record: Record) -> Payment:
     )
 
 
-def method_of(record: Record) -> KeptMethod | None:
+def method_of(record: Record) -> SavedMethod | None:
     """Read the payment method that a setup intent saved; None if it has not succeeded."""
     customer, method = ref_of(record.get("customer")), ref_of(record.get("payment_method"))
     if record["status"] != "succeeded" or customer is None or method is None:
         return None
-    return KeptMethod(customer, method)
+    return SavedMethod(customer, method)
 
 
 def event_of(record: Record, *, is_live: bool) -> Event:

@@ -200,15 +200,15 @@ class InvoiceAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, form: CreditForm, object_id: str, give: Callable[..., CreditNote], verb: str
     ) -> HttpResponse:
         """Write a credit note, once per form, and report it."""
-        asked = form.cleaned_data
-        is_new = not CreditNote.objects.filter(pk=asked["key"]).exists()
+        cleaned = form.cleaned_data
+        is_new = not CreditNote.objects.filter(pk=cleaned["key"]).exists()
         try:
             note = give(
                 object_id,
-                amount_microusd=asked["amount"],
-                reason=asked["reason"],
+                amount_microusd=cleaned["amount"],
+                reason=cleaned["reason"],
                 actor=str(getattr(request.user, "did", "")),
-                note_id=asked["key"],
+                note_id=cleaned["key"],
                 now=timezone.now(),
             )
         except invoices.NotCorrectable as refusal:

@@ -51,7 +51,7 @@ class NewCheckout(TypedDict):
 
 
 @transaction.atomic
-def begin(owner: Owner, *, now: datetime, **asked: Unpack[NewCheckout]) -> tuple[Checkout, bool]:
+def begin(owner: Owner, *, now: datetime, **order: Unpack[NewCheckout]) -> tuple[Checkout, bool]:
     """Record a requested checkout; return it and whether it is new. Joins the caller's transaction.
 
     The same key with the same request returns the same checkout. Raises IdempotencyKeyReused if the request differs,
@@ -59,16 +59,16 @@ def begin(owner: Owner, *, now: datetime, **asked: Unpack[NewCheckout]) -> tuple
     next, outside any transaction.
     """
     provider = configured.require()
-    terms = {name: asked[name] for name in ("kind", "amount_microusd", "product")}
+    terms = {name: order[name] for name in ("kind", "amount_microusd", "product")}
     owner_kind, owner_key = owner
     checkout, is_new = Checkout.objects.get_or_create(
         owner_kind=owner_kind,
         owner_key=owner_key,
-        idempotency_key=asked["idempotency_key"],
+        idempotency_key=order["idempotency_key"],
         defaults={
             **terms,
             "id": new_id("txn"),
-            "requested_by": asked["requested_by"],
+            "requested_by": order["requested_by"],
             "provider": provider.name,
             "is_live": provider.is_live,
             "created_at": now,
@@ -82,9 +82,9 @@ def begin(owner: Owner, *, now: datetime, **asked: Unpack[NewCheckout]) -> tuple
     return checkout, is_new
 
 
-def begin_and_place(owner: Owner, *, now: datetime, **asked: Unpack[NewCheckout]) -> Checkout:
+def begin_and_place(owner: Owner, *, now: datetime, **order: Unpack[NewCheckout]) -> Checkout:
     """Call `begin` in a transaction of its own, then `place`."""
-    checkout, _ = begin(owner, now=now, **asked)
+    checkout, _ = begin(owner, now=now, **order)
     return place(checkout, now=now)
 
 

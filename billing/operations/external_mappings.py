@@ -39,7 +39,7 @@ def verify(*, org_id: str, product: str, provider: str, external_org_id: str, mo
     if provider != configured_one.name:
         raise InvalidRequest(f"The configured provider is {configured_one.name}.", param="provider")
     account = _account(configured_one, external_org_id)
-    fault = rules.fault_of(account, org_id=org_id, asked_live=mode == "live", key_is_live=configured_one.is_live)
+    fault = rules.fault_of(account, org_id=org_id, wants_live=mode == "live", key_is_live=configured_one.is_live)
     if fault:
         raise ExternalMappingUnverified(private=f"{external_org_id} for {org_id}: {fault}")
     return Verified(org_id, product, provider, external_org_id, mode)

@@ -23,7 +23,7 @@ from billing.operations.deadlines import deadline
 from billing.queries import invoices as queries
 from billing.queries import locked
 from billing.rules import invoices as rules
-from billing.rules.provider_records import KeptMethod, Payment
+from billing.rules.provider_records import Payment, SavedMethod
 from gateway.core.contract.errors import IntegrationUnavailable, RateLimited
 from gateway.core.contract.ids import new_id
 
@@ -57,18 +57,18 @@ def follow(*, now: datetime) -> int:
     provider = configured.provider()
     if provider is None:
         return 0
-    is_over, asked = deadline(RUN_SECONDS), 0
+    is_over, charged = deadline(RUN_SECONDS), 0
     for payment in queries.undecided(provider.name, provider.is_live, now, ROWS_MAX):
         if is_over():
             break
         try:
             converge(payment, now=now)
-            asked += 1
+            charged += 1
         except (ProviderError, IntegrationUnavailable) as error:
             log.warning("invoice payment %s will be checked later: %s", payment.id, error)
         except Exception:
             log.exception("invoice payment %s could not be compared", payment.id)
-    return asked
+    return charged
 
 
 def pay(invoice_id: str, *, now: datetime, requested_by: str | None = None) -> InvoicePayment | None:
@@ -79,11 +79,11 @@ def pay(invoice_id: str, *, now: datetime, requested_by: str | None = None) -> I
     """
     provider = configured.require()
     saved = _saved_checkout(provider, Invoice.objects.get(pk=invoice_id))
-    kept = _saved_method(provider, saved)
-    if kept is None:
+    method = _saved_method(provider, saved)
+    if method is None:
         _stop_attempts(provider, invoice_id, saved)
         return None
-    payment = _begin(provider, invoice_id, kept, now, requested_by)
+    payment = _begin(provider, invoice_id, method, now, requested_by)
     return None if payment is None else _ask(provider, payment, now, is_new=True)
 
 
@@ -122,10 +122,10 @@ def _saved_checkout(provider: PaymentProvider, invoice: Invoice) -> Checkout | N
     return queries.saved_method(invoice.org_id, provider.name, provider.is_live)
 
 
-def _saved_method(provider: PaymentProvider, saved: Checkout | None) -> KeptMethod | None:
+def _saved_method(provider: PaymentProvider, saved: Checkout | None) -> SavedMethod | None:
     if saved is None or saved.session_ref is None:
         return None
-    return provider.kept_method(saved.session_ref)
+    return provider.saved_method(saved.session_ref)
 
 
 def _reschedule(invoice_id: str, now: datetime) -> None:
@@ -148,7 +148,7 @@ def _stop_attempts(provider: PaymentProvider, invoice_id: str, seen: Checkout | 
 
 @transaction.atomic
 def _begin(
-    provider: PaymentProvider, invoice_id: str, kept: KeptMethod, now: datetime, requested_by: str | None
+    provider: PaymentProvider, invoice_id: str, method: SavedMethod, now: datetime, requested_by: str | None
 ) -> InvoicePayment | None:
     """Record an attempt; None if the invoice is no longer unpaid, another attempt is in progress, or the schedule is no
     longer due. Raises RateLimited if a person asks and another attempt has just failed.
@@ -168,8 +168,8 @@ def _begin(
         amount_microusd=invoice.due_microusd,
         provider=provider.name,
         is_live=provider.is_live,
-        customer_ref=kept.customer_ref,
-        method_ref=kept.method_ref,
+        customer_ref=method.customer_ref,
+        method_ref=method.method_ref,
         requested_by=requested_by,
         created_at=now,
         next_check_at=now + rules.CHECK_MIN,
@@ -250,8 +250,8 @@ def _look_for_late_success(invoice: Invoice, payment: InvoicePayment, record: Pa
 
 
 def _judge(invoice: Invoice, payment: InvoicePayment, record: Payment, now: datetime) -> None:
-    asked = rules.Charge(payment.id, payment.amount_microusd, payment.is_live)
-    verdict, fault = rules.judge(asked, record)
+    charge = rules.Charge(payment.id, payment.amount_microusd, payment.is_live)
+    verdict, fault = rules.judge(charge, record)
     payment.payment_ref = payment.payment_ref or record.ref
     if verdict is rules.Verdict.FAILED:
         _fail(invoice, payment, rules.failure_of(record), record.failure_reason, now)

@@ -102,8 +102,8 @@ def reconcile(*, now: datetime, seconds: float = STEP_SECONDS) -> int:
     ends after `seconds`, and the next run continues. A call that fails does not delay the others.
     """
     look_ups = _look_ups()
-    asked = partial(_look_up, look_ups, now=now)
-    found = _each(reviews.to_look_up(now, LOOK_UPS_MAX), asked, seconds) if look_ups else 0
+    look_up = partial(_look_up, look_ups, now=now)
+    found = _each(reviews.to_look_up(now, LOOK_UPS_MAX), look_up, seconds) if look_ups else 0
     return found + _each(reviews.one_by_one(reviews.delivered(looked_up=bool(look_ups))), _charge_delivered, seconds)
 
 

@@ -33,16 +33,16 @@ class Choice:
         return self.month == self.offered[0]
 
 
-def choose(owner: Owner, asked: str | None, now: datetime) -> Choice:
+def choose(owner: Owner, requested: str | None, now: datetime) -> Choice:
     """Select the month with this name, or the current one if none is given.
 
     Only months since the owner's first call are selectable, so that a request cannot read arbitrary months.
     """
     offered = months_since(_first_call_at(owner) or now, now, MONTHS_MAX)
-    if asked is None:
+    if requested is None:
         return Choice(offered, offered[0])
     try:
-        month = read_month(asked)
+        month = read_month(requested)
     except ValueError:
         return Choice(offered, None)
     return Choice(offered, month if month in offered else None)

@@ -6,9 +6,9 @@ ORGANIZATION = "org_id"
 """The metadata key in which the account's owner names the organization."""
 
 
-def fault_of(account: ConnectedAccount | None, *, org_id: str, asked_live: bool, key_is_live: bool) -> str | None:
+def fault_of(account: ConnectedAccount | None, *, org_id: str, wants_live: bool, key_is_live: bool) -> str | None:
     """Return the missing requirement, only for the log; None if there is none."""
-    if asked_live != key_is_live:
+    if wants_live != key_is_live:
         return "the gateway's key is for the other mode (test or live)"
     if account is None:
         return "this account is not connected"

@@ -75,9 +75,9 @@ def due_of(total_microusd: int) -> int:
     return cents if cents >= CHARGE_MIN_MICROUSD else 0
 
 
-def judge(asked: Charge, payment: Payment) -> tuple[Verdict, str | None]:
+def judge(charge: Charge, payment: Payment) -> tuple[Verdict, str | None]:
     """Return an attempt's outcome by the provider's record and, for a review, the reason."""
-    fault = _fault(asked, payment)
+    fault = _fault(charge, payment)
     if fault:
         return Verdict.REVIEW, fault
     match payment.status:
@@ -105,15 +105,15 @@ def next_check(age: timedelta) -> timedelta:
     return check_interval(age, CHECK_MIN, CHECK_MAX)
 
 
-def _fault(asked: Charge, payment: Payment) -> str | None:
-    if payment.transaction_id != asked.payment_id:
+def _fault(charge: Charge, payment: Payment) -> str | None:
+    if payment.transaction_id != charge.payment_id:
         return f"the charge belongs to {payment.transaction_id}"
-    if payment.is_live != asked.is_live:
+    if payment.is_live != charge.is_live:
         return "the charge is of the other mode (test or live)"
     if payment.currency != CURRENCY:
         return f"currency: expected {CURRENCY}, got {payment.currency}"
-    if payment.amount_microusd != asked.amount_microusd:
-        return f"amount: expected {asked.amount_microusd} micro-USD, got {payment.amount_microusd}"
-    if payment.status == "succeeded" and payment.received_microusd != asked.amount_microusd:
-        return f"received: expected {asked.amount_microusd} micro-USD, got {payment.received_microusd}"
+    if payment.amount_microusd != charge.amount_microusd:
+        return f"amount: expected {charge.amount_microusd} micro-USD, got {payment.amount_microusd}"
+    if payment.status == "succeeded" and payment.received_microusd != charge.amount_microusd:
+        return f"received: expected {charge.amount_microusd} micro-USD, got {payment.received_microusd}"
     return None

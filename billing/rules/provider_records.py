@@ -35,7 +35,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptMethod:
+class SavedMethod:
     """A payment method that a customer saved for later charges."""
 
     customer_ref: str

@@ -33,9 +33,9 @@ def show_realtime(gateway: Gateway, write: Write, step: int) -> None:
     with _opened(gateway) as socket:
         for event in SAID:
             socket.send(json.dumps(event))
-        told = _listen(socket, write)
-    record = _charged(gateway, told["usage_id"])
-    receipt = Receipt(told["usage_id"], told["hold_microusd"], record["chargedMicrousd"], replayed=False)
+        ended = _listen(socket, write)
+    record = _charged(gateway, ended["usage_id"])
+    receipt = Receipt(ended["usage_id"], ended["hold_microusd"], record["chargedMicrousd"], replayed=False)
     write("\n\n")
     show_receipt(gateway, write, before, receipt, _parts(record))
 

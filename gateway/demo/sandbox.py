@@ -43,11 +43,11 @@ def _project(gateway: Gateway) -> str:
 
 def _show_output(gateway: Gateway, write: Write, project: str) -> bool:
     """Print a run's output as it arrives, and how it ended; return whether it succeeded."""
-    began, told = time.monotonic(), 0
+    began, written = time.monotonic(), 0
     for run in _followed(gateway, _begin(gateway, project, COUNTS)):
-        for line in run["stdout"][told:].splitlines():
+        for line in run["stdout"][written:].splitlines():
             write(f"   {time.monotonic() - began:5.1f} s  {run['status']:<9}  {line}\n")
-        told = len(run["stdout"])
+        written = len(run["stdout"])
     if run["error"]:
         write(f"   Not here: {run['error']['message']}\n")
     else:

@@ -80,12 +80,12 @@ class BudgetsViewSet(OrganizationViewSet):
         """Set the monthly limit of the organization, a product, a member, or a member's use of a product."""
         body = BudgetRequest(data=request.data)
         body.is_valid(raise_exception=True)
-        asked = body.validated_data
+        validated = body.validated_data
         budget = budgets.put(
             org_id=org_id,
-            limit_microusd=asked["limitMicrousd"],
-            product=asked.get("product"),
-            membership_id=asked.get("membershipId"),
+            limit_microusd=validated["limitMicrousd"],
+            product=validated.get("product"),
+            membership_id=validated.get("membershipId"),
             actor_did=actor(request),
         )
         return _answer(budget)
@@ -136,13 +136,13 @@ class PaymentsViewSet(OrganizationViewSet):
         """
         body = CheckoutRequest(data=request.data)
         body.is_valid(raise_exception=True)
-        asked = body.validated_data
+        validated = body.validated_data
         begun = checkouts.begin(
             org_id=org_id,
-            kind=asked["kind"],
-            amount_microusd=asked.get("amountMicros"),
-            product=asked.get("product"),
-            idempotency_key=asked["idempotencyKey"],
+            kind=validated["kind"],
+            amount_microusd=validated.get("amountMicros"),
+            product=validated.get("product"),
+            idempotency_key=validated["idempotencyKey"],
             actor_did=actor(request),
         )
         return Response(OrganizationCheckoutResponse(begun).data, status=201)
@@ -164,13 +164,13 @@ class PaymentsViewSet(OrganizationViewSet):
         """
         body = ExternalMappingRequest(data=request.data)
         body.is_valid(raise_exception=True)
-        asked = body.validated_data
+        validated = body.validated_data
         mapping = external_mappings.put(
             org_id=org_id,
-            product=asked["product"],
-            provider=asked["provider"],
-            external_org_id=asked["externalOrgId"],
-            mode=asked["mode"],
+            product=validated["product"],
+            provider=validated["provider"],
+            external_org_id=validated["externalOrgId"],
+            mode=validated["mode"],
             actor_did=actor(request),
         )
         return Response(ExternalMappingResponse(mapping).data)

@@ -36,15 +36,15 @@ def begin(request: HttpRequest) -> HttpResponse:
     try:
         _limit(request)
         parameters = _parameters(request)
-        kept = operations.begin(parameters, browser_secret=browser_secret(request), now=timezone.now())
+        saved = operations.begin(parameters, browser_secret=browser_secret(request), now=timezone.now())
     except (ClientError, UnicodeDecodeError) as error:
         return _error_page(request, error)
     except Refused as refused:
         return _redirect_or_confirm(request, refused)
     except RateLimited as error:
         return too_many_requests(request, error)
-    remember_target(request, kept)
-    return redirect("portal_consent", kept.pk)
+    remember_target(request, saved)
+    return redirect("portal_consent", saved.pk)
 
 
 @login_required

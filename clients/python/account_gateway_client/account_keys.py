@@ -39,10 +39,10 @@ class Recipient:
         """Return the plaintext of a compact JWE. Raises ValueError for other algorithms than the gateway's."""
         header, *parts = jwe.split(".")
         encrypted_key, iv, ciphertext, tag = map(_decoded, parts)
-        told = json.loads(_decoded(header))
-        if (told.get("alg"), told.get("enc")) != (ALGORITHM, ENCRYPTION):
-            raise ValueError(f"The account key is encrypted with {told.get('alg')} and {told.get('enc')}.")
-        content_key = aes_key_unwrap(self._wrapping_key(told["epk"]), encrypted_key)
+        protected = json.loads(_decoded(header))
+        if (protected.get("alg"), protected.get("enc")) != (ALGORITHM, ENCRYPTION):
+            raise ValueError(f"The account key is encrypted with {protected.get('alg')} and {protected.get('enc')}.")
+        content_key = aes_key_unwrap(self._wrapping_key(protected["epk"]), encrypted_key)
         return AESGCM(content_key).decrypt(iv, ciphertext + tag, header.encode("ascii"))
 
     def _wrapping_key(self, epk: dict[str, str]) -> bytes:

@@ -49,8 +49,8 @@ class GatewayError(ClientError):
         self.details = dict(details or {})
         self.request_id = request_id
         self.reason = reason
-        told = f"{status} {code}: {message}" if message else f"{status} {code}"
-        super().__init__(f"{told} Reason: {reason}" if reason else told)
+        text = f"{status} {code}: {message}" if message else f"{status} {code}"
+        super().__init__(f"{text} Reason: {reason}" if reason else text)
 
     @classmethod
     def of(cls, status: int, body: Any) -> Self:

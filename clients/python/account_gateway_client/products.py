@@ -68,7 +68,7 @@ class ProductServer:
 
     def exchange(self, assertion: str, proof_key: ProofKey) -> AccessToken:
         """Trade an assertion for a token, or raise GatewayError or GatewayUnreachable. Sends the public half of the proof key only."""
-        asked_at = time.monotonic()
+        requested_at = time.monotonic()
         members = {"assertion": assertion, "dpop_jwk": proof_key.jwk}
         with reaching(self.base_url):
             response = requests.post(self.base_url + EXCHANGE_PATH, json=members, timeout=self._timeout_seconds)
@@ -76,5 +76,5 @@ class ProductServer:
         return AccessToken(
             value=body["access_token"],
             scopes=frozenset(body.get("scope", "").split()),
-            renew_at=asked_at + body["expires_in"] - RENEW_BEFORE_SECONDS,
+            renew_at=requested_at + body["expires_in"] - RENEW_BEFORE_SECONDS,
         )

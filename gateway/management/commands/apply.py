@@ -50,7 +50,7 @@ class Command(BaseCommand):
     def _print(self, report: Report, name: str, only_check: bool) -> None:
         for verb, what in report:
             self.stdout.write(f"{verb:<9} {what}")
-        counts = {verb: sum(1 for told, _ in report if told == verb) for verb in VERBS}
+        counts = {verb: sum(1 for each, _ in report if each == verb) for verb in VERBS}
         summary = ", ".join(f"{count} {verb}" for verb, count in counts.items() if count) or "nothing to set"
         self.stdout.write(f"{name} is valid; it would be: {summary}." if only_check else f"{name} applied: {summary}.")
 

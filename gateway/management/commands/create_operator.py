@@ -37,14 +37,14 @@ class Command(BaseCommand):
             created = operators.create(who, self._password(Account(email=who)))
             self.stdout.write(f"Created the operator {who} ({created.did}).")
             return
-        is_asked = not account.has_usable_password() if set_password is None else set_password
-        password = self._password(account) if is_asked else None
+        needs_password = not account.has_usable_password() if set_password is None else set_password
+        password = self._password(account) if needs_password else None
         done = operators.promote(account, password, now=timezone.now())
         self.stdout.write(f"{who} ({account.did}) was {', '.join(done) or 'an operator already. Nothing has changed'}.")
 
     def _password(self, account: Account) -> str:
         """Return a password that passes the password validators."""
-        password = _asked() if sys.stdin.isatty() else sys.stdin.readline(PASSWORD_LINE_MAX).rstrip("\r\n")
+        password = _prompt() if sys.stdin.isatty() else sys.stdin.readline(PASSWORD_LINE_MAX).rstrip("\r\n")
         try:
             validate_password(password, account)
         except ValidationError as error:
@@ -76,7 +76,7 @@ def _existing(who: str) -> Account | None:
     return None
 
 
-def _asked() -> str:
+def _prompt() -> str:
     password = getpass("Password: ")
     if getpass("Password again: ") != password:
         raise CommandError("The passwords differ. Nothing has changed.")

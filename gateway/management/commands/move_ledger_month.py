@@ -62,13 +62,13 @@ class Command(BaseCommand):
 
     def _run(self, first: date, month: Month, before: datetime) -> Batch:
         """Move everything, and print the progress from time to time."""
-        begun = said = time.monotonic()
+        began_at = reported_at = time.monotonic()
         done: list[Batch] = []
         for batch in ledger_months.move(first, before=before):
             done = [_total([*done, batch])]
-            if time.monotonic() - said >= PROGRESS_SECONDS:
-                said = time.monotonic()
-                rate = done[0].rows / (said - begun)
+            if time.monotonic() - reported_at >= PROGRESS_SECONDS:
+                reported_at = time.monotonic()
+                rate = done[0].rows / (reported_at - began_at)
                 self.stdout.write(
                     f"{name_of(month)}: moved {done[0].calls:,} calls so far, {rate:,.0f} rows per second"
                 )

@@ -39,13 +39,13 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 @member_page(*PEOPLE_MANAGERS)
 def change_role(request: HttpRequest, membership: Membership, membership_id: str) -> HttpResponse:
     """Change a member's role."""
-    if (asked := request.POST.get("role")) not in list(Role):
+    if (role := request.POST.get("role")) not in list(Role):
         raise Http404
-    with report_outcome(request, texts.of_new_role(asked)) as outcome:
+    with report_outcome(request, texts.of_new_role(role)) as outcome:
         operations.change_role(
             org_id=membership.organization_id,
             membership_id=membership_id,
-            role=Role(asked),
+            role=Role(role),
             actor_did=person(request).did,
         )
     if membership_id == membership.pk and not outcome.error:

@@ -83,9 +83,11 @@ def _add(request: HttpRequest, membership: Membership) -> HttpResponse:
     form = TopUpForm(request.POST).for_products(product_choices(membership.organization_id))
     if not form.is_valid():
         return wallet.page(request, membership, form, status=400)
-    asked = form.cleaned_data
+    cleaned = form.cleaned_data
     try:
-        checkout = _begin(request, membership, CheckoutKind.TOP_UP, asked["key"], asked["amount"], asked["product"])
+        checkout = _begin(
+            request, membership, CheckoutKind.TOP_UP, cleaned["key"], cleaned["amount"], cleaned["product"]
+        )
     except ApiError as error:
         messages.error(request, texts.of_error(error))
         return wallet.page(request, membership, form.to_try_again(error), status=error.status)

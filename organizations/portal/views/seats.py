@@ -30,8 +30,8 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
         .filter(organization=membership.organization, is_enabled=True)
         .select_related("product")
     )
-    asked = request.GET.get("of")
-    chosen = next((one for one in enabled if one.product_id == asked), enabled[0] if enabled else None)
+    requested = request.GET.get("of")
+    chosen = next((one for one in enabled if one.product_id == requested), enabled[0] if enabled else None)
     rows = paged(request, _with_seats(membership.organization_id, chosen)) if chosen else None
     for row in rows or ():
         row.person = name_of(row.account)
