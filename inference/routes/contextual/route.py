@@ -8,7 +8,7 @@ from inference.routes.contextual.bound import bound_contextual
 from inference.routes.contextual.demo import DemoContextual
 from inference.routes.contextual.representation import RepresentationContextual
 from inference.routes.contextual.request import read_request
-from inference.routes.contextual.voyage import VoyageContextual
+from inference.vendors.voyage.contextual import VoyageContextual
 
 CONTEXTUAL = MeteredRoute(
     name=Route.EMBEDDINGS_CONTEXTUAL,

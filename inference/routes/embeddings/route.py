@@ -7,14 +7,14 @@ from inference.metering.route import MeteredRoute
 from inference.queries.representations import CLOSE_AND_NOTE
 from inference.routes.embeddings.bound import bound_embeddings
 from inference.routes.embeddings.check import Valid, check
-from inference.routes.embeddings.cohere import CohereEmbeddings
 from inference.routes.embeddings.demo import DemoEmbeddings
 from inference.routes.embeddings.fetching import fetch_images
 from inference.routes.embeddings.openai import OpenAIEmbeddings
 from inference.routes.embeddings.representation import RepresentationEmbeddings
-from inference.routes.embeddings.voyage import VoyageEmbeddings
 from inference.rules.json_body import JsonBody
 from inference.rules.representation import DENSE_ADAPTERS, PLAIN_ADAPTERS
+from inference.vendors.cohere.embeddings import CohereEmbeddings
+from inference.vendors.voyage.embeddings import VoyageEmbeddings
 
 EMBEDDINGS: MeteredRoute[JsonBody, Valid] = MeteredRoute(
     name=Route.EMBEDDINGS,

@@ -16,13 +16,13 @@ from inference.interface.answer import Answer
 from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel, UpstreamTarget
 from inference.interface.upstream import Attempt
 from inference.routes.rerank.bound import BoundedRerank, bound_rerank
-from inference.routes.rerank.cohere import CohereRerank
 from inference.routes.rerank.members import RERANK_MEMBERS
 from inference.routes.rerank.request import read_request
 from inference.routes.rerank.results import read_scores
-from inference.routes.rerank.voyage import VoyageRerank
 from inference.rules.json_body import JsonBody
 from inference.rules.verdicts import Review, Settle, judge
+from inference.vendors.cohere.rerank import CohereRerank
+from inference.vendors.voyage.rerank import VoyageRerank
 from tests.inference.routes.test_chat_fuzz import PRICE as CHAT_PRICE
 
 BOOK = PriceBook.parse({"input_kilobyte": "7"})

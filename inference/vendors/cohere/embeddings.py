@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.core.runtime.offload import offload
-from inference.adapters.cohere import with_common_status
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.representation import vectors
 from inference.adapters.representation.answers import representation_answer
@@ -15,6 +14,7 @@ from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt, Outcome
 from inference.routes.embeddings.items import Input, images_of, sizes_of
 from inference.routes.embeddings.represented_bound import BoundedRepresented
+from inference.vendors.cohere.errors import with_common_status
 
 PATH = "/v2/embed"
 CALL_MAX_INPUTS = 96

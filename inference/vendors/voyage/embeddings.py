@@ -11,11 +11,11 @@ from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.batches import in_batches
 from inference.adapters.representation.conversation import Conversation, ConversingEndpoint
 from inference.adapters.representation.facts import Facts
-from inference.adapters.representation.voyage import count_usage, read_list
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
 from inference.routes.embeddings.items import Input, images_of, sizes_of
 from inference.routes.embeddings.represented_bound import BoundedRepresented
+from inference.vendors.voyage.answers import count_usage, read_list
 
 MULTIMODAL = "multimodal"
 """The marker in the names of models that embed images; their texts use the same route."""

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from inference.adapters.cohere import with_common_status
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.interface.upstream import Attempt, Outcome
 from inference.routes.rerank.bound import BoundedRerank
 from inference.routes.rerank.members import OWN
 from inference.routes.rerank.results import answer_of, read_scores
+from inference.vendors.cohere.errors import with_common_status
 
 
 class CohereRerank(JsonEndpoint[BoundedRerank]):

@@ -1,0 +1,1 @@
+"""The vendor Cohere: the second version of its public API."""
