@@ -1,1 +1,1 @@
-"""Shared code of representation endpoints: answers made of several calls, vectors, and the gateway's own protocol."""
+"""Shared code of endpoints that answer with representations: vectors, and answers made of several calls."""

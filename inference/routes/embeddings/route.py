@@ -10,10 +10,10 @@ from inference.routes.embeddings.check import Valid, check
 from inference.routes.embeddings.demo import DemoEmbeddings
 from inference.routes.embeddings.fetching import fetch_images
 from inference.routes.embeddings.openai import OpenAIEmbeddings
-from inference.routes.embeddings.representation import RepresentationEmbeddings
 from inference.rules.json_body import JsonBody
 from inference.rules.representation import DENSE_ADAPTERS, PLAIN_ADAPTERS
 from inference.vendors.cohere.embeddings import CohereEmbeddings
+from inference.vendors.representation.embeddings import RepresentationEmbeddings
 from inference.vendors.voyage.embeddings import VoyageEmbeddings
 
 EMBEDDINGS: MeteredRoute[JsonBody, Valid] = MeteredRoute(

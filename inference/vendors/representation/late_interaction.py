@@ -8,7 +8,6 @@ from inference.adapters.exchange import ANSWER_MAX_BYTES, NotJSONError
 from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.batches import CALL_MAX_BYTES, in_batches
 from inference.adapters.representation.conversation import Conversation
-from inference.adapters.representation.protocol import Pinned, RepresentationEndpoint
 from inference.adapters.representation.vectors import decode_matrices
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
@@ -16,6 +15,7 @@ from inference.routes.late_interaction.bound import BoundedLateInteraction
 from inference.routes.late_interaction.request import Document
 from inference.routes.late_interaction.scoring import Scored, Tokens, empty, ranked, score
 from inference.rules.bounded_representation import input_bound
+from inference.vendors.representation.protocol import Pinned, RepresentationEndpoint
 
 VALUE_BYTES = 6
 """The base64 size of one matrix value, plus a share of the offsets."""

@@ -7,12 +7,12 @@ from inference.adapters.exchange import NotJSONError
 from inference.adapters.representation import vectors
 from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.conversation import Conversation
-from inference.adapters.representation.protocol import RepresentationEndpoint
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
 from inference.routes.contextual.bound import BoundedContextual
 from inference.routes.contextual.groups import Group, group_batches, read_vectors, write_groups
 from inference.routes.contextual.request import ContextualRequest
+from inference.vendors.representation.protocol import RepresentationEndpoint
 
 
 class RepresentationContextual(RepresentationEndpoint[BoundedContextual]):

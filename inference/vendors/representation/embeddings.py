@@ -7,11 +7,11 @@ from inference.adapters.representation import vectors
 from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.batches import in_batches
 from inference.adapters.representation.conversation import Conversation
-from inference.adapters.representation.protocol import RepresentationEndpoint
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
 from inference.routes.embeddings.items import Input, sizes_of
 from inference.routes.embeddings.represented_bound import BoundedRepresented
+from inference.vendors.representation.protocol import RepresentationEndpoint
 
 
 class RepresentationEmbeddings(RepresentationEndpoint[BoundedRepresented]):

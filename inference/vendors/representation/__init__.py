@@ -1,0 +1,1 @@
+"""The open protocol of the gateway's own representation servers."""
