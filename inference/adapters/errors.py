@@ -8,8 +8,8 @@ from typing import Any
 
 from gateway.core.contract.errors import ApiError, InputTooLarge, InvalidRequest, ModelUnavailable, UpstreamError
 from gateway.core.outbound.redaction import redacted
+from inference.adapters.error_codes import OUT_OF_QUOTA_CODES, OVERLOAD_CODES, OVERLOAD_WORDS, PARAMS, TEXT_OF_CODE
 from inference.adapters.exchange import Refusal
-from inference.adapters.vendor_codes import OUT_OF_QUOTA_CODES, OVERLOAD_CODES, OVERLOAD_WORDS, PARAMS, TEXT_OF_CODE
 from inference.interface.upstream import Alarm, Attempt, Failed, Outcome, Overloaded, Rejected, StreamBroken
 
 _PARAM = re.compile(r"([A-Za-z_]\w{0,63})(?:\.\w{1,64}|\[\d{1,6}\]){0,8}", re.ASCII)

@@ -6,9 +6,9 @@ from inference.metering.route import MeteredRoute
 from inference.routes.chat.bound import bound_chat
 from inference.routes.chat.demo.endpoint import DemoChat
 from inference.routes.chat.fetching import fetch_images
-from inference.routes.chat.openai.endpoint import OpenAIChat
-from inference.routes.chat.openai.over_responses import ChatsOverResponses
 from inference.routes.chat.request import read_request
+from inference.vendors.openai.chat.endpoint import OpenAIChat
+from inference.vendors.openai.chat.over_responses import ChatsOverResponses
 
 CHAT = MeteredRoute(
     name=Route.CHAT_COMPLETIONS,

@@ -5,8 +5,8 @@ from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.routes.images.bound import bound_images
 from inference.routes.images.demo import DemoImages
-from inference.routes.images.openai.endpoint import OpenAIImages
 from inference.routes.images.request import read_request
+from inference.vendors.openai.images.endpoint import OpenAIImages
 
 IMAGES = MeteredRoute(
     name=Route.IMAGES,

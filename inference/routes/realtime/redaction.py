@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from inference.adapters.vendor_codes import TEXT_OF_CODE
+from inference.adapters.error_codes import TEXT_OF_CODE
 
 _PARAM = re.compile(r"[a-z_]{1,64}(?:[.\[][a-z0-9_\]]{1,64}){0,8}", re.ASCII)
 

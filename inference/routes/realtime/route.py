@@ -9,7 +9,7 @@ from inference.routes.realtime.bound import bound_session
 from inference.routes.realtime.demo.endpoint import DemoRealtime
 from inference.routes.realtime.handshake import Handshake
 from inference.routes.realtime.request import RealtimeQuery, check_request, read_query
-from inference.routes.realtime.upstream import RealtimeEndpoint
+from inference.vendors.openai.realtime import RealtimeEndpoint
 
 
 async def read_handshake(request: MeteredRequest) -> RealtimeQuery:

@@ -8,9 +8,9 @@ from inference.routes.responses.bound import bound_response
 from inference.routes.responses.check import check
 from inference.routes.responses.demo.endpoint import DemoResponses
 from inference.routes.responses.fetching import fetch_images
-from inference.routes.responses.openai.endpoint import OpenAIResponses
-from inference.routes.responses.openai.over_chat import ResponsesOverChat
 from inference.routes.responses.record import ID_PREFIX
+from inference.vendors.openai.responses.endpoint import OpenAIResponses
+from inference.vendors.openai.responses.over_chat import ResponsesOverChat
 
 CLOSE_AND_STORE = BatchFunction(0, "inference_close_responses")
 

@@ -7,8 +7,8 @@ from inference.metering.route import MeteredRoute
 from inference.routes.transcriptions.bound import bound_transcription
 from inference.routes.transcriptions.demo import DemoTranscriptions
 from inference.routes.transcriptions.measuring import measure_file
-from inference.routes.transcriptions.openai import OpenAITranscriptions, OpenAITranslations
 from inference.routes.transcriptions.request import read_transcription, read_translation
+from inference.vendors.openai.transcriptions import OpenAITranscriptions, OpenAITranslations
 
 TRANSCRIPTIONS = MeteredRoute(
     name=Route.TRANSCRIPTIONS,

@@ -12,13 +12,13 @@ from inference.adapters.streams import EventStream
 from inference.interface.model import ServedModel
 from inference.interface.request import StreamedRequest
 from inference.interface.upstream import Attempt, StreamBroken
-from inference.routes.chat.openai.over_responses import ChatOverResponses
-from inference.routes.chat.openai.stream import ChatStream
 from inference.routes.responses.bound import StreamedResponse
-from inference.routes.responses.openai.over_chat import ResponseOverChat
-from inference.routes.responses.openai.stream import ResponseStream
 from inference.routes.responses.request import read_request
 from inference.rules.json_body import JsonBody
+from inference.vendors.openai.chat.over_responses import ChatOverResponses
+from inference.vendors.openai.chat.stream import ChatStream
+from inference.vendors.openai.responses.over_chat import ResponseOverChat
+from inference.vendors.openai.responses.stream import ResponseStream
 from tests.inference.adapters.attempts import chat
 
 OVER_CHAT: Sequence[type[EventStream]] = (ChatStream, ResponseOverChat)

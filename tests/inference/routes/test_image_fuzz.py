@@ -17,11 +17,11 @@ from inference.interface.model import PriceVersion, ServedModel, UpstreamTarget
 from inference.interface.upstream import Attempt
 from inference.routes.images.bound import BoundedImages, bound_images
 from inference.routes.images.members import IMAGE_MEMBERS, VENDOR
-from inference.routes.images.openai.endpoint import OpenAIImages
 from inference.routes.images.request import IMAGES_MAX, read_request
 from inference.rules.json_body import JsonBody
 from inference.rules.members import Treatment
 from inference.rules.verdicts import Review, Settle, judge
+from inference.vendors.openai.images.endpoint import OpenAIImages
 from tests.inference.routes.test_chat_fuzz import PRICE as CHAT_PRICE
 
 MODEL = ServedModel("image", enabled=True, max_output_tokens=100)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from inference.adapters import fetched_images
-from inference.routes.images.openai import remote
+from inference.vendors.openai.images import remote
 from tests.factories.images import GIF, JPEG, PNG, WEBP
 from tests.support.image_host import NAME, ImageHost, answer
 from tests.support.stage import Caller, Stage

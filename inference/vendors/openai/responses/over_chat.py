@@ -7,7 +7,6 @@ from gateway.core.contract.errors import ApiError, InvalidRequest
 from gateway.core.outbound.response import Response
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.http_endpoint import JsonEndpoint
-from inference.adapters.openai.translated import TranslatedStream, Written
 from inference.adapters.templates import CHAT, RESPONSES, Run, Templates
 from inference.interface.answer import Chunk
 from inference.interface.upstream import Attempt, Outcome, Rejected
@@ -26,6 +25,7 @@ from inference.translation.responses.answer_writer import write_answer
 from inference.translation.responses.request_reader import FIELDS as RESPONSES_FIELDS
 from inference.translation.responses.request_reader import read_request
 from inference.translation.responses.stream_writer import StreamWriter
+from inference.vendors.openai.translated import TranslatedStream, Written
 
 
 class ResponseOverChat(TranslatedStream):

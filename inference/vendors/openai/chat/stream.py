@@ -14,8 +14,8 @@ from inference.adapters.streams import EventStream
 from inference.adapters.templates import CHAT, Run, Templates
 from inference.interface.answer import Chunk
 from inference.interface.upstream import Attempt
-from inference.routes.chat.openai.audio import rename_audio, tokens_of_audio, transcript_of
-from inference.routes.chat.openai.tool_calls import rename_calls
+from inference.vendors.openai.chat.audio import rename_audio, tokens_of_audio, transcript_of
+from inference.vendors.openai.chat.tool_calls import rename_calls
 
 _DONE = b"[DONE]"
 _ENVELOPE = {"id", "object", "created", "model", "choices", "service_tier", "obfuscation"}

@@ -6,9 +6,9 @@ from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint, replace_upstream_names
 from inference.interface.upstream import Attempt
 from inference.routes.chat.bound import BoundedChat
-from inference.routes.chat.openai.audio import rename_audio
-from inference.routes.chat.openai.stream import ChatStream
-from inference.routes.chat.openai.tool_calls import rename_calls
+from inference.vendors.openai.chat.audio import rename_audio
+from inference.vendors.openai.chat.stream import ChatStream
+from inference.vendors.openai.chat.tool_calls import rename_calls
 
 
 class OpenAIChat(JsonEndpoint[BoundedChat]):

@@ -8,9 +8,9 @@ from inference.adapters.http_endpoint import JsonEndpoint
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
 from inference.routes.images.bound import BoundedImages
-from inference.routes.images.openai.remote import with_bytes
-from inference.routes.images.openai.shapes import created_of, image_properties, read_data
-from inference.routes.images.openai.stream import ImageStream
+from inference.vendors.openai.images.remote import with_bytes
+from inference.vendors.openai.images.shapes import created_of, image_properties, read_data
+from inference.vendors.openai.images.stream import ImageStream
 
 
 class OpenAIImages(JsonEndpoint[BoundedImages]):

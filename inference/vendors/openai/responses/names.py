@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from inference.adapters.error_codes import TEXT_OF_CODE
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import replace_upstream_names
-from inference.adapters.vendor_codes import TEXT_OF_CODE
 from inference.interface.upstream import Attempt
-from inference.routes.responses.openai.shapes import check_item
 from inference.routes.responses.stream import SERVER_ERROR
+from inference.vendors.openai.responses.shapes import check_item
 
 PRIVATE_MEMBERS = ("billing", "conversation", "tool_usage")
 """Top-level members of a response that reveal the operator's account at the upstream."""

@@ -1,4 +1,4 @@
-"""The adapter `realtime`: the vendor's WebSocket, `<base_url>/realtime?model=…`."""
+"""Realtime sessions at upstreams with the adapter `realtime`: the vendor's WebSocket, `<base_url>/realtime?model=…`."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""The public vendor API's error codes, and the gateway's own messages for them."""
+"""The error codes of the public vendor API, which most upstreams use, and the gateway's own messages for them."""
 
 import re
 

@@ -6,8 +6,8 @@ from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.interface.upstream import Attempt
 from inference.routes.responses.bound import BoundedResponse
-from inference.routes.responses.openai.names import convert_response
-from inference.routes.responses.openai.stream import ResponseStream
+from inference.vendors.openai.responses.names import convert_response
+from inference.vendors.openai.responses.stream import ResponseStream
 
 OVER = frozenset({"completed", "incomplete", "failed"})
 

@@ -10,7 +10,6 @@ from gateway.core.contract.errors import ApiError, InvalidRequest
 from gateway.core.outbound.response import Response
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.http_endpoint import JsonEndpoint
-from inference.adapters.openai.translated import TranslatedStream, Written
 from inference.adapters.sse import event_bytes
 from inference.adapters.templates import CHAT, RESPONSES, Templates
 from inference.interface.answer import Chunk
@@ -28,6 +27,7 @@ from inference.translation.responses.answer_reader import read_answer
 from inference.translation.responses.request_reader import FIELDS as RESPONSES_FIELDS
 from inference.translation.responses.request_writer import write_request
 from inference.translation.responses.stream_reader import StreamReader
+from inference.vendors.openai.translated import TranslatedStream, Written
 
 
 class ChatOverResponses(TranslatedStream):

@@ -1,1 +1,0 @@
-"""Shared code of endpoints that use the public vendor API over HTTP."""

@@ -1,0 +1,1 @@
+"""Upstreams that implement the public vendor API, over HTTP and over a WebSocket."""
