@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable
 
-from inference.adapters.demo.endpoint import DemoEndpoint
-from inference.adapters.demo.tokens import IMAGE_TOKENS, count_tokens
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
+from inference.vendors.demo.endpoint import DemoEndpoint
+from inference.vendors.demo.tokens import IMAGE_TOKENS, count_tokens
 from judgement.route.answer import judgement_of
 from judgement.route.bound import BoundedJudgement
 from judgement.rules.answers import typed_answer

@@ -17,7 +17,7 @@ NAMED = {
     "redis": "gateway/settings/base.py",
 }
 # What only `requirements-local-model.txt` installs, and is imported only where the setting asks for it.
-OPTIONAL = PROJECT_DIR / "inference" / "adapters" / "local_model"
+OPTIONAL = PROJECT_DIR / "inference" / "vendors" / "demo" / "local_model"
 OURS = {*SERVICE, "account_gateway_client", "bench", "clients", "tests"}
 
 
@@ -50,7 +50,7 @@ def pinned(file: str) -> dict[str, str]:
     ("package", "file"),
     [
         *((package, "requirements.txt") for package in SERVICE),
-        ("inference/adapters/local_model", "requirements-local-model.txt"),
+        ("inference/vendors/demo/local_model", "requirements-local-model.txt"),
         ("bench", "requirements-dev.txt"),
         ("clients", "requirements-dev.txt"),
         ("tests", "requirements-dev.txt"),

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inference.adapters.demo.schema import value_for
-from inference.adapters.demo.tokens import count_tokens, pieces_of
-from inference.adapters.demo.vectors import little_endian, vector_of
+from inference.vendors.demo.schema import value_for
+from inference.vendors.demo.tokens import count_tokens, pieces_of
+from inference.vendors.demo.vectors import little_endian, vector_of
 
 
 @pytest.mark.parametrize(

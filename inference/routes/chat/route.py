@@ -4,9 +4,9 @@ from gateway.core.contract.aliases import Route
 from inference.metering.json_route import read_json_with_images
 from inference.metering.route import MeteredRoute
 from inference.routes.chat.bound import bound_chat
-from inference.routes.chat.demo.endpoint import DemoChat
 from inference.routes.chat.fetching import fetch_images
 from inference.routes.chat.request import read_request
+from inference.vendors.demo.chat import DemoChat
 from inference.vendors.openai.chat.endpoint import OpenAIChat
 from inference.vendors.openai.chat.over_responses import ChatsOverResponses
 

@@ -5,8 +5,8 @@ from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.queries.representations import CLOSE_AND_NOTE
 from inference.routes.contextual.bound import bound_contextual
-from inference.routes.contextual.demo import DemoContextual
 from inference.routes.contextual.request import read_request
+from inference.vendors.demo.contextual import DemoContextual
 from inference.vendors.representation.contextual import RepresentationContextual
 from inference.vendors.voyage.contextual import VoyageContextual
 

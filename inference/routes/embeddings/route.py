@@ -7,11 +7,11 @@ from inference.metering.route import MeteredRoute
 from inference.queries.representations import CLOSE_AND_NOTE
 from inference.routes.embeddings.bound import bound_embeddings
 from inference.routes.embeddings.check import Valid, check
-from inference.routes.embeddings.demo import DemoEmbeddings
 from inference.routes.embeddings.fetching import fetch_images
 from inference.rules.json_body import JsonBody
 from inference.rules.representation import DENSE_ADAPTERS, PLAIN_ADAPTERS
 from inference.vendors.cohere.embeddings import CohereEmbeddings
+from inference.vendors.demo.embeddings.endpoint import DemoEmbeddings
 from inference.vendors.openai.embeddings import OpenAIEmbeddings
 from inference.vendors.representation.embeddings import RepresentationEmbeddings
 from inference.vendors.voyage.embeddings import VoyageEmbeddings

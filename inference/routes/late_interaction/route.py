@@ -5,8 +5,8 @@ from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.queries.representations import CLOSE_AND_NOTE
 from inference.routes.late_interaction.bound import bound_late_interaction
-from inference.routes.late_interaction.demo import DemoLateInteraction
 from inference.routes.late_interaction.request import read_request
+from inference.vendors.demo.late_interaction import DemoLateInteraction
 from inference.vendors.representation.late_interaction import RepresentationLateInteraction
 
 LATE_INTERACTION = MeteredRoute(

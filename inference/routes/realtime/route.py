@@ -6,9 +6,9 @@ from gateway.core.contract.capabilities import Capability, infer
 from gateway.core.contract.errors import InvalidRequest
 from inference.metering.route import MeteredRequest, MeteredRoute
 from inference.routes.realtime.bound import bound_session
-from inference.routes.realtime.demo.endpoint import DemoRealtime
 from inference.routes.realtime.handshake import Handshake
 from inference.routes.realtime.request import RealtimeQuery, check_request, read_query
+from inference.vendors.demo.realtime.endpoint import DemoRealtime
 from inference.vendors.openai.realtime import RealtimeEndpoint
 
 

@@ -5,10 +5,10 @@ from inference.interface.plan import require_vendors
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.routes.rerank.bound import bound_rerank
-from inference.routes.rerank.demo import DemoRerank
 from inference.routes.rerank.limits import LIMITS
 from inference.routes.rerank.request import read_request
 from inference.vendors.cohere.rerank import CohereRerank
+from inference.vendors.demo.rerank import DemoRerank
 from inference.vendors.voyage.rerank import VoyageRerank
 
 RERANK = MeteredRoute(

@@ -6,9 +6,9 @@ from inference.metering.json_route import read_json_with_images
 from inference.metering.route import MeteredRoute
 from inference.routes.responses.bound import bound_response
 from inference.routes.responses.check import check
-from inference.routes.responses.demo.endpoint import DemoResponses
 from inference.routes.responses.fetching import fetch_images
 from inference.routes.responses.record import ID_PREFIX
+from inference.vendors.demo.responses.endpoint import DemoResponses
 from inference.vendors.openai.responses.endpoint import OpenAIResponses
 from inference.vendors.openai.responses.over_chat import ResponsesOverChat
 

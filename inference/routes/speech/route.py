@@ -4,8 +4,8 @@ from gateway.core.contract.aliases import Route
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.routes.speech.bound import bound_speech
-from inference.routes.speech.demo import DemoSpeech
 from inference.routes.speech.request import read_request
+from inference.vendors.demo.speech import DemoSpeech
 from inference.vendors.openai.speech import OpenAISpeech
 
 SPEECH = MeteredRoute(

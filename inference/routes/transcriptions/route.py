@@ -5,9 +5,9 @@ from gateway.core.contract.limits import AUDIO_BODY_MAX_BYTES
 from inference.metering.form_route import form_reader
 from inference.metering.route import MeteredRoute
 from inference.routes.transcriptions.bound import bound_transcription
-from inference.routes.transcriptions.demo import DemoTranscriptions
 from inference.routes.transcriptions.measuring import measure_file
 from inference.routes.transcriptions.request import read_transcription, read_translation
+from inference.vendors.demo.transcriptions import DemoTranscriptions
 from inference.vendors.openai.transcriptions import OpenAITranscriptions, OpenAITranslations
 
 TRANSCRIPTIONS = MeteredRoute(

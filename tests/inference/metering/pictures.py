@@ -25,7 +25,6 @@ from gateway.core.http.lean import LeanRequest
 from gateway.core.outbound.bodies import read_bounded
 from gateway.core.outbound.client import Body
 from gateway.core.outbound.response import Response
-from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.adapters.http_endpoint import HttpEndpoint
 from inference.interface.answer import Answer, Chunk, Content
 from inference.interface.model import PriceVersion, ServedModel
@@ -34,6 +33,7 @@ from inference.interface.upstream import Attempt, StreamBroken
 from inference.metering.route import MeteredRequest, MeteredRoute, PendingRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.rules.terms import within
+from inference.vendors.demo.endpoint import DemoEndpoint
 
 PICTURE = b"\x89PICTURE"
 CLOSE_AND_KEEP = BatchFunction(0, "test_close_and_keep")

@@ -7,9 +7,9 @@ import httpx
 import orjson
 import pytest
 
-from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.adapters.http_endpoint import HttpEndpoint
 from inference.urls import metered_urlpatterns
+from inference.vendors.demo.endpoint import DemoEndpoint
 from judgement.urls import metered_urlpatterns as judgement_urlpatterns
 from tests.inference.misbehaviour.behaviours import BEHAVIOURS, OK, Misbehaviour
 from tests.inference.misbehaviour.honest import pieces_of

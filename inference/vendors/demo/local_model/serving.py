@@ -11,8 +11,8 @@ from django.conf import settings
 from gateway.core.contract.errors import InputTooLarge, InvalidRequest, UpstreamOverloaded
 
 if TYPE_CHECKING:
-    from inference.adapters.local_model.bert import Array
-    from inference.adapters.local_model.model import Tokens
+    from inference.vendors.demo.local_model.bert import Array
+    from inference.vendors.demo.local_model.model import Tokens
 
 NAME = "all-MiniLM-L6-v2"
 DIMENSIONS = 384
@@ -123,6 +123,6 @@ async def _run(work: Callable[..., Result], *args: Any) -> Result:
 
 
 def _model() -> Any:
-    from inference.adapters.local_model.model import load  # its libraries are optional
+    from inference.vendors.demo.local_model.model import load  # its libraries are optional
 
     return load()

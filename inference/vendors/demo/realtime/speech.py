@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from gateway.core.contract.ids import new_id
-from inference.adapters.demo.endpoint import TOKEN_SECONDS
-from inference.adapters.demo.tokens import pieces_of
-from inference.routes.realtime.demo.conversation import Conversation, Event, event_of
+from inference.vendors.demo.endpoint import TOKEN_SECONDS
+from inference.vendors.demo.realtime.conversation import Conversation, Event, event_of
+from inference.vendors.demo.tokens import pieces_of
 
 SAMPLE_RATE = 24_000
 TONE_SECONDS = 0.1

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.core.contract.ids import new_id
-from inference.adapters.demo.tokens import count_tokens
 from inference.routes.realtime.audio import BYTES_PER_SECOND, DEFAULT_FORMAT, bytes_of_base64
+from inference.vendors.demo.tokens import count_tokens
 
 Event = dict[str, Any]
 

@@ -5,13 +5,13 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
-from inference.adapters.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
-from inference.adapters.demo.prompt import read_prompt
-from inference.adapters.demo.reply import Reply, reply_to
 from inference.interface.answer import Answer, Chunk
 from inference.interface.upstream import Attempt
 from inference.routes.chat.bound import BoundedChat
 from inference.routes.chat.stream import ChatFormat
+from inference.vendors.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
+from inference.vendors.demo.prompt import read_prompt
+from inference.vendors.demo.reply import Reply, reply_to
 
 
 class DemoChat(DemoEndpoint[BoundedChat]):

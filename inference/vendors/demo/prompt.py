@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from gateway.core.contract.errors import InvalidRequest
-from inference.adapters.demo.tokens import IMAGE_TOKENS, count_tokens
+from inference.vendors.demo.tokens import IMAGE_TOKENS, count_tokens
 
 
 @dataclass(frozen=True, slots=True)

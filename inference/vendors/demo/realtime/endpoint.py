@@ -7,13 +7,13 @@ from contextlib import suppress
 import orjson
 
 from gateway.core.contract.errors import ModelUnavailable
-from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.interface.answer import Answer, Chunk
 from inference.interface.upstream import Attempt, Outcome, Stream
 from inference.routes.realtime.bound import BoundedSession
-from inference.routes.realtime.demo.conversation import Conversation
-from inference.routes.realtime.demo.speech import Speech
 from inference.routes.realtime.stream import SessionStream
+from inference.vendors.demo.endpoint import DemoEndpoint
+from inference.vendors.demo.realtime.conversation import Conversation
+from inference.vendors.demo.realtime.speech import Speech
 
 QUEUED_EVENTS_MAX = 64
 

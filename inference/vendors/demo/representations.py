@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gateway.core.contract.errors import InvalidRequest
-from inference.adapters.demo.tokens import count_tokens
-from inference.adapters.demo.vectors import vector_of
-from inference.adapters.local_model import serving
 from inference.adapters.representation.facts import Facts
+from inference.vendors.demo.local_model import serving
+from inference.vendors.demo.tokens import count_tokens
+from inference.vendors.demo.vectors import vector_of
 
 Floats = npt.NDArray[np.float32]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import orjson
 
-from inference.adapters.demo.prompt import Prompt
-from inference.adapters.demo.schema import value_for
-from inference.adapters.demo.tokens import pieces_of
+from inference.vendors.demo.prompt import Prompt
+from inference.vendors.demo.schema import value_for
+from inference.vendors.demo.tokens import pieces_of
 
 _QUOTED_CHARACTERS = 160
 _NOTE = "This is the gateway's demo backend: no model was asked."

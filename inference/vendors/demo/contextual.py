@@ -6,9 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gateway.core.runtime.offload import offload
-from inference.adapters.demo.endpoint import DemoEndpoint
-from inference.adapters.demo.representations import Floats, embed
-from inference.adapters.local_model import serving
 from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.facts import Facts
 from inference.adapters.representation.vectors import written
@@ -16,6 +13,9 @@ from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
 from inference.routes.contextual.bound import BoundedContextual
 from inference.routes.contextual.groups import write_groups
+from inference.vendors.demo.endpoint import DemoEndpoint
+from inference.vendors.demo.local_model import serving
+from inference.vendors.demo.representations import Floats, embed
 
 CONTEXT_SHARE = np.float32(0.25)
 """The weight of the document's mean in a chunk's vector."""

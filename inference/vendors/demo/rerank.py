@@ -3,16 +3,16 @@
 import asyncio
 import math
 
-from inference.adapters.demo.endpoint import DemoEndpoint
-from inference.adapters.demo.tokens import count_tokens
-from inference.adapters.demo.vectors import vector_of
-from inference.adapters.local_model import serving
-from inference.adapters.local_model.serving import Similarities
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
 from inference.routes.rerank.bound import BoundedRerank
 from inference.routes.rerank.request import RerankRequest
 from inference.routes.rerank.results import answer_of
+from inference.vendors.demo.endpoint import DemoEndpoint
+from inference.vendors.demo.local_model import serving
+from inference.vendors.demo.local_model.serving import Similarities
+from inference.vendors.demo.tokens import count_tokens
+from inference.vendors.demo.vectors import vector_of
 
 DIMENSIONS = 256
 

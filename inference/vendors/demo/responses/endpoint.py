@@ -5,16 +5,16 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
-from inference.adapters.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
-from inference.adapters.demo.prompt import read_prompt
-from inference.adapters.demo.reply import Reply, reply_to
-from inference.adapters.demo.tokens import pieces_of
 from inference.interface.answer import Answer, Chunk
 from inference.interface.upstream import Attempt
 from inference.routes.responses.bound import BoundedResponse
-from inference.routes.responses.demo.prompt import as_chat
 from inference.routes.responses.echo import echo
 from inference.routes.responses.events import OUTPUT_DELTAS, TERMINAL, events_of, render
+from inference.vendors.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
+from inference.vendors.demo.prompt import read_prompt
+from inference.vendors.demo.reply import Reply, reply_to
+from inference.vendors.demo.responses.prompt import as_chat
+from inference.vendors.demo.tokens import pieces_of
 
 
 class DemoResponses(DemoEndpoint[BoundedResponse]):

@@ -4,14 +4,14 @@ the local model's."""
 import base64
 from typing import Any
 
-from inference.adapters.demo.endpoint import DemoEndpoint
-from inference.adapters.demo.representations import embed
-from inference.adapters.demo.vectors import little_endian
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
 from inference.routes.embeddings.bound import BoundedEmbeddings
 from inference.routes.embeddings.represented_bound import BoundedRepresented
-from inference.routes.embeddings.represented_demo import represent
+from inference.vendors.demo.embeddings.represented import represent
+from inference.vendors.demo.endpoint import DemoEndpoint
+from inference.vendors.demo.representations import embed
+from inference.vendors.demo.vectors import little_endian
 
 
 class DemoEmbeddings(DemoEndpoint[Any]):

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gateway.core.contract.errors import InputTooLarge, InvalidRequest, UpstreamOverloaded
-from inference.adapters.local_model import serving
-from inference.adapters.local_model.model import load
+from inference.vendors.demo.local_model import serving
+from inference.vendors.demo.local_model.model import load
 
 # Published with the model: the first example of its model card, and the similarities in its page's widget.
 EXAMPLE = ["This is an example sentence", "Each sentence is converted"]
@@ -120,8 +120,8 @@ import asyncio, django, sys
 from types import SimpleNamespace
 django.setup()
 import gateway.asgi
-from inference.adapters.local_model import serving
-from inference.routes.rerank.demo import DemoRerank
+from inference.vendors.demo.local_model import serving
+from inference.vendors.demo.rerank import DemoRerank
 from inference.routes.rerank.request import read_request
 from inference.rules.json_body import JsonBody
 from inference.interface.model import ServedModel

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from gateway.core.runtime.offload import offload
-from inference.adapters.demo.endpoint import DemoEndpoint
-from inference.adapters.demo.representations import HASHED
-from inference.adapters.demo.tokens import count_tokens
-from inference.adapters.demo.vectors import vector_of
-from inference.adapters.local_model import serving
 from inference.adapters.representation.answers import representation_answer
 from inference.adapters.representation.facts import Facts
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
 from inference.routes.late_interaction.bound import BoundedLateInteraction
 from inference.routes.late_interaction.scoring import Tokens, ranked, score
+from inference.vendors.demo.endpoint import DemoEndpoint
+from inference.vendors.demo.local_model import serving
+from inference.vendors.demo.representations import HASHED
+from inference.vendors.demo.tokens import count_tokens
+from inference.vendors.demo.vectors import vector_of
 
 DIMENSIONS = 128
 _WORD = re.compile(r"\w+|[^\w\s]")

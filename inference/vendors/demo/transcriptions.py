@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from inference.adapters.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
-from inference.adapters.demo.tokens import pieces_of
 from inference.interface.answer import Answer, Chunk
 from inference.interface.upstream import Attempt
 from inference.routes.transcriptions.bound import BoundedTranscription
 from inference.routes.transcriptions.request import TranscriptionRequest
 from inference.routes.transcriptions.stream import DELTA, DONE, render
+from inference.vendors.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
+from inference.vendors.demo.tokens import pieces_of
 
 
 class DemoTranscriptions(DemoEndpoint[BoundedTranscription]):

@@ -9,14 +9,14 @@ from typing import Any
 
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.runtime.offload import offload
-from inference.adapters.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
-from inference.adapters.demo.tokens import count_tokens
 from inference.interface.answer import Answer, Chunk
 from inference.interface.upstream import Attempt
 from inference.routes.images.bound import BoundedImages
-from inference.routes.images.drawing import GRID, draw
 from inference.routes.images.events import COMPLETED, PARTIAL, event_of, render
 from inference.routes.images.meter import ESTIMATED_TOKENS
+from inference.vendors.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
+from inference.vendors.demo.images.drawing import GRID, draw
+from inference.vendors.demo.tokens import count_tokens
 
 SIDE_MAX = 2048
 SIZE, QUALITY = "1024x1024", "medium"

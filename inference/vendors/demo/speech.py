@@ -8,12 +8,12 @@ import wave
 from collections.abc import AsyncIterator
 
 from gateway.core.contract.errors import InvalidRequest
-from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.interface.answer import Answer, Chunk
 from inference.interface.upstream import Attempt
 from inference.routes.speech.bound import BoundedSpeech
 from inference.routes.speech.request import SpeechRequest
 from inference.routes.speech.stream import DONE, delta_of
+from inference.vendors.demo.endpoint import DemoEndpoint
 
 HERTZ = 24_000
 CHARACTERS_PER_SECOND = 15

@@ -1,1 +1,0 @@
-"""Chat completions of the demo backend."""

@@ -1,0 +1,1 @@
+"""Images of the demo backend: patterns, drawn without a model."""
