@@ -10,10 +10,10 @@ from inference.queries.catalogue import Catalogue
 from judgement.queries.choices import VISION_ALIAS
 from judgement.route.body import JudgementBody
 from judgement.route.bound import Valid
-from judgement.route.demo import DemoJudgement
-from judgement.route.judgement import JudgementProtocol
-from judgement.route.openai import JudgementOverChat
 from judgement.route.request import JudgementRequest, read_request
+from judgement.vendors.demo import DemoJudgement
+from judgement.vendors.judgement import JudgementProtocol
+from judgement.vendors.openai import JudgementOverChat
 
 ENDPOINTS: Endpoints = {
     "demo": DemoJudgement(),
