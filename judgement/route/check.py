@@ -11,18 +11,9 @@ from judgement.queries.choices import VISION_ALIAS
 from judgement.route.body import JudgementBody
 from judgement.route.bound import Valid
 from judgement.route.request import JudgementRequest, read_request
-from judgement.vendors.demo import DemoJudgement
-from judgement.vendors.judgement import JudgementProtocol
-from judgement.vendors.openai import JudgementOverChat
-
-ENDPOINTS: Endpoints = {
-    "demo": DemoJudgement(),
-    "judgement": JudgementProtocol(),
-    "openai": JudgementOverChat(),
-}
 
 
-def check(body: JudgementBody, model: ServedModel) -> Valid:
+def check(body: JudgementBody, model: ServedModel, *, endpoints: Endpoints) -> Valid:
     """Validate a request, or raise the error that names the invalid member. Backends are aliases; raw models are
     refused.
     """
@@ -30,7 +21,7 @@ def check(body: JudgementBody, model: ServedModel) -> Valid:
         raise InvalidRequest(f"{model.name} is not a judgement backend.", param="model")
     takes_images = _takes_images(body.catalogue, model) or not model.is_served
     asked = read_request(body.members, takes_images=takes_images, is_large=body.is_large)
-    return Valid(asked, _fallback(body.catalogue, model, asked) if asked.allows_fallback else None)
+    return Valid(asked, _fallback(body.catalogue, model, asked, endpoints) if asked.allows_fallback else None)
 
 
 def _takes_images(catalogue: Catalogue, model: ServedModel) -> bool:
@@ -38,7 +29,7 @@ def _takes_images(catalogue: Catalogue, model: ServedModel) -> bool:
 
 
 def _fallback(
-    catalogue: Catalogue, model: ServedModel, asked: JudgementRequest
+    catalogue: Catalogue, model: ServedModel, asked: JudgementRequest, endpoints: Endpoints
 ) -> tuple[ServedModel, PriceVersion] | None:
     """Return the fallback and its price, if the operator has set one that can serve this request."""
     other = catalogue.models.get(catalogue.choices.fallbacks.get(model.name, ""))
@@ -47,5 +38,5 @@ def _fallback(
         return None
     if asked.images and not _takes_images(catalogue, other):
         return None
-    can_be_sent = any(endpoint_for(Route.JUDGEMENT, ENDPOINTS, deployment) for deployment in other.deployments)
+    can_be_sent = any(endpoint_for(Route.JUDGEMENT, endpoints, deployment) for deployment in other.deployments)
     return (other, price) if can_be_sent and Route.JUDGEMENT in other.routes else None

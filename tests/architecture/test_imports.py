@@ -11,6 +11,7 @@ import pytest
 
 from gateway.run.options import PROJECT_DIR
 from tests.architecture.public_layers import PublicLayersContract
+from tests.architecture.same_noun import SameNounContract
 
 LINT = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 OPTIONS = {
@@ -58,6 +59,29 @@ def test_an_app_shows_its_public_layers_only(importer: str, imported: str, is_al
         graph.add_module(module)
     graph.add_import(importer=importer, imported=imported)
     contract = PublicLayersContract("public layers", {}, OPTIONS)
+    check = contract.check(graph, verbose=False)
+    assert check.kept == is_allowed
+    assert check.metadata["broken"] == ([] if is_allowed else [f"{importer} imports {imported}"])
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported", "is_allowed"),
+    [
+        ("vendors.acme.chat", "routes.chat.bound", True),
+        ("vendors.acme.chat.stream", "routes.chat.bound", True),
+        ("vendors.acme.chat", "routes.speech.bound", False),
+        ("vendors.acme.errors", "routes.chat.bound", False),
+        ("vendors.acme", "routes.chat.bound", False),
+        ("vendors.acme.errors", "adapters.errors", True),
+        ("endpoints", "routes.chat.bound", True),
+    ],
+)
+def test_a_vendor_sees_only_the_route_that_it_serves(importer: str, imported: str, is_allowed: bool) -> None:
+    graph = grimp.ImportGraph()
+    for module in {"vendors", "routes", importer, imported}:
+        graph.add_module(module)
+    graph.add_import(importer=importer, imported=imported)
+    contract = SameNounContract("same noun", {}, {"importers": "vendors", "imported": "routes"})
     check = contract.check(graph, verbose=False)
     assert check.kept == is_allowed
     assert check.metadata["broken"] == ([] if is_allowed else [f"{importer} imports {imported}"])

@@ -1,14 +1,12 @@
 """Declares the chat route to the metering core."""
 
 from gateway.core.contract.aliases import Route
+from inference.endpoints import ENDPOINTS
 from inference.metering.json_route import read_json_with_images
 from inference.metering.route import MeteredRoute
 from inference.routes.chat.bound import bound_chat
 from inference.routes.chat.fetching import fetch_images
 from inference.routes.chat.request import read_request
-from inference.vendors.demo.chat import DemoChat
-from inference.vendors.openai.chat.endpoint import OpenAIChat
-from inference.vendors.openai.chat.over_responses import ChatsOverResponses
 
 CHAT = MeteredRoute(
     name=Route.CHAT_COMPLETIONS,
@@ -17,5 +15,5 @@ CHAT = MeteredRoute(
     check=read_request,
     bound=bound_chat,
     prepare=fetch_images,
-    endpoints={"openai": OpenAIChat(), ("openai", Route.RESPONSES): ChatsOverResponses(), "demo": DemoChat()},
+    endpoints=ENDPOINTS[Route.CHAT_COMPLETIONS],
 )

@@ -1,14 +1,12 @@
 """Declares the contextual embedding route to the metering core."""
 
 from gateway.core.contract.aliases import Route
+from inference.endpoints import ENDPOINTS
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.queries.representations import CLOSE_AND_NOTE
 from inference.routes.contextual.bound import bound_contextual
 from inference.routes.contextual.request import read_request
-from inference.vendors.demo.contextual import DemoContextual
-from inference.vendors.representation.contextual import RepresentationContextual
-from inference.vendors.voyage.contextual import VoyageContextual
 
 CONTEXTUAL = MeteredRoute(
     name=Route.EMBEDDINGS_CONTEXTUAL,
@@ -16,10 +14,6 @@ CONTEXTUAL = MeteredRoute(
     read=read_json,
     check=read_request,
     bound=bound_contextual,
-    endpoints={
-        "representation": RepresentationContextual(),
-        "voyage": VoyageContextual(),
-        "demo": DemoContextual(),
-    },
+    endpoints=ENDPOINTS[Route.EMBEDDINGS_CONTEXTUAL],
     close_function=CLOSE_AND_NOTE,
 )

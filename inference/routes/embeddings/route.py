@@ -1,6 +1,7 @@
 """Declares the embedding route to the metering core."""
 
 from gateway.core.contract.aliases import Route
+from inference.endpoints import ENDPOINTS
 from inference.interface.plan import require_vendors
 from inference.metering.json_route import read_json_with_images
 from inference.metering.route import MeteredRoute
@@ -10,11 +11,6 @@ from inference.routes.embeddings.check import Valid, check
 from inference.routes.embeddings.fetching import fetch_images
 from inference.rules.json_body import JsonBody
 from inference.rules.representation import DENSE_ADAPTERS, PLAIN_ADAPTERS
-from inference.vendors.cohere.embeddings import CohereEmbeddings
-from inference.vendors.demo.embeddings.endpoint import DemoEmbeddings
-from inference.vendors.openai.embeddings import OpenAIEmbeddings
-from inference.vendors.representation.embeddings import RepresentationEmbeddings
-from inference.vendors.voyage.embeddings import VoyageEmbeddings
 
 EMBEDDINGS: MeteredRoute[JsonBody, Valid] = MeteredRoute(
     name=Route.EMBEDDINGS,
@@ -23,13 +19,7 @@ EMBEDDINGS: MeteredRoute[JsonBody, Valid] = MeteredRoute(
     check=check,
     bound=bound_embeddings,
     prepare=fetch_images,
-    endpoints={
-        "openai": OpenAIEmbeddings(),
-        "representation": RepresentationEmbeddings(),
-        "voyage": VoyageEmbeddings(),
-        "cohere": CohereEmbeddings(),
-        "demo": DemoEmbeddings(),
-    },
+    endpoints=ENDPOINTS[Route.EMBEDDINGS],
     close_function=CLOSE_AND_NOTE,
 )
 require_vendors("kinds of embeddings", DENSE_ADAPTERS | PLAIN_ADAPTERS, EMBEDDINGS.endpoints)

@@ -4,12 +4,11 @@ from accounts.models.consent import REALTIME as CONSENT
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.capabilities import Capability, infer
 from gateway.core.contract.errors import InvalidRequest
+from inference.endpoints import ENDPOINTS
 from inference.metering.route import MeteredRequest, MeteredRoute
 from inference.routes.realtime.bound import bound_session
 from inference.routes.realtime.handshake import Handshake
 from inference.routes.realtime.request import RealtimeQuery, check_request, read_query
-from inference.vendors.demo.realtime.endpoint import DemoRealtime
-from inference.vendors.openai.realtime import RealtimeEndpoint
 
 
 async def read_handshake(request: MeteredRequest) -> RealtimeQuery:
@@ -25,7 +24,7 @@ REALTIME = MeteredRoute(
     read=read_handshake,
     check=check_request,
     bound=bound_session,
-    endpoints={"realtime": RealtimeEndpoint(), "demo": DemoRealtime()},
+    endpoints=ENDPOINTS[Route.REALTIME],
     scopes=lambda model: (Capability.REALTIME_CONNECT, infer(model)),
     consent=CONSENT,
 )

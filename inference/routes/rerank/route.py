@@ -1,15 +1,13 @@
 """Declares the rerank route to the metering core."""
 
 from gateway.core.contract.aliases import Route
+from inference.endpoints import ENDPOINTS
 from inference.interface.plan import require_vendors
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.routes.rerank.bound import bound_rerank
 from inference.routes.rerank.limits import LIMITS
 from inference.routes.rerank.request import read_request
-from inference.vendors.cohere.rerank import CohereRerank
-from inference.vendors.demo.rerank import DemoRerank
-from inference.vendors.voyage.rerank import VoyageRerank
 
 RERANK = MeteredRoute(
     name=Route.RERANK,
@@ -17,6 +15,6 @@ RERANK = MeteredRoute(
     read=read_json,
     check=read_request,
     bound=bound_rerank,
-    endpoints={"voyage": VoyageRerank(), "cohere": CohereRerank(), "demo": DemoRerank()},
+    endpoints=ENDPOINTS[Route.RERANK],
 )
 require_vendors("limits of reranking", LIMITS, RERANK.endpoints)

@@ -1,12 +1,11 @@
 """Declares the speech route to the metering core."""
 
 from gateway.core.contract.aliases import Route
+from inference.endpoints import ENDPOINTS
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.routes.speech.bound import bound_speech
 from inference.routes.speech.request import read_request
-from inference.vendors.demo.speech import DemoSpeech
-from inference.vendors.openai.speech import OpenAISpeech
 
 SPEECH = MeteredRoute(
     name=Route.SPEECH,
@@ -14,5 +13,5 @@ SPEECH = MeteredRoute(
     read=read_json,
     check=read_request,
     bound=bound_speech,
-    endpoints={"openai": OpenAISpeech(), "demo": DemoSpeech()},
+    endpoints=ENDPOINTS[Route.SPEECH],
 )

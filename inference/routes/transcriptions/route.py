@@ -2,13 +2,12 @@
 
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.limits import AUDIO_BODY_MAX_BYTES
+from inference.endpoints import ENDPOINTS
 from inference.metering.form_route import form_reader
 from inference.metering.route import MeteredRoute
 from inference.routes.transcriptions.bound import bound_transcription
 from inference.routes.transcriptions.measuring import measure_file
 from inference.routes.transcriptions.request import read_transcription, read_translation
-from inference.vendors.demo.transcriptions import DemoTranscriptions
-from inference.vendors.openai.transcriptions import OpenAITranscriptions, OpenAITranslations
 
 TRANSCRIPTIONS = MeteredRoute(
     name=Route.TRANSCRIPTIONS,
@@ -17,7 +16,7 @@ TRANSCRIPTIONS = MeteredRoute(
     check=read_transcription,
     bound=bound_transcription,
     prepare=measure_file,
-    endpoints={"openai": OpenAITranscriptions(), "demo": DemoTranscriptions()},
+    endpoints=ENDPOINTS[Route.TRANSCRIPTIONS],
 )
 TRANSLATIONS = MeteredRoute(
     name=Route.TRANSLATIONS,
@@ -26,5 +25,5 @@ TRANSLATIONS = MeteredRoute(
     check=read_translation,
     bound=bound_transcription,
     prepare=measure_file,
-    endpoints={"openai": OpenAITranslations(), "demo": DemoTranscriptions()},
+    endpoints=ENDPOINTS[Route.TRANSLATIONS],
 )

@@ -1,0 +1,79 @@
+"""Which endpoint serves a route at upstreams with an adapter: the one table of routes and vendors.
+
+A route that an upstream does not support is called on another one that it does, if there is a row for both: see `Endpoints`. An
+app above has a table of its own for its routes.
+"""
+
+from collections.abc import Mapping
+
+from gateway.core.contract.aliases import Route
+from inference.interface.plan import Endpoints
+from inference.models import Upstream
+from inference.vendors.cohere.embeddings import CohereEmbeddings
+from inference.vendors.cohere.rerank import CohereRerank
+from inference.vendors.demo.chat import DemoChat
+from inference.vendors.demo.contextual import DemoContextual
+from inference.vendors.demo.embeddings.endpoint import DemoEmbeddings
+from inference.vendors.demo.images.endpoint import DemoImages
+from inference.vendors.demo.late_interaction import DemoLateInteraction
+from inference.vendors.demo.realtime.endpoint import DemoRealtime
+from inference.vendors.demo.rerank import DemoRerank
+from inference.vendors.demo.responses.endpoint import DemoResponses
+from inference.vendors.demo.speech import DemoSpeech
+from inference.vendors.demo.transcriptions import DemoTranscriptions
+from inference.vendors.openai.chat.endpoint import OpenAIChat
+from inference.vendors.openai.chat.over_responses import ChatsOverResponses
+from inference.vendors.openai.embeddings import OpenAIEmbeddings
+from inference.vendors.openai.images.endpoint import OpenAIImages
+from inference.vendors.openai.realtime import RealtimeEndpoint
+from inference.vendors.openai.responses.endpoint import OpenAIResponses
+from inference.vendors.openai.responses.over_chat import ResponsesOverChat
+from inference.vendors.openai.speech import OpenAISpeech
+from inference.vendors.openai.transcriptions import OpenAITranscriptions, OpenAITranslations
+from inference.vendors.representation.contextual import RepresentationContextual
+from inference.vendors.representation.embeddings import RepresentationEmbeddings
+from inference.vendors.representation.late_interaction import RepresentationLateInteraction
+from inference.vendors.voyage.contextual import VoyageContextual
+from inference.vendors.voyage.embeddings import VoyageEmbeddings
+from inference.vendors.voyage.rerank import VoyageRerank
+
+Adapter = Upstream.Adapter
+
+ENDPOINTS: Mapping[Route, Endpoints] = {
+    Route.CHAT_COMPLETIONS: {
+        Adapter.OPENAI: OpenAIChat(),
+        (Adapter.OPENAI, Route.RESPONSES): ChatsOverResponses(),
+        Adapter.DEMO: DemoChat(),
+    },
+    Route.RESPONSES: {
+        Adapter.OPENAI: OpenAIResponses(),
+        (Adapter.OPENAI, Route.CHAT_COMPLETIONS): ResponsesOverChat(),
+        Adapter.DEMO: DemoResponses(),
+    },
+    Route.EMBEDDINGS: {
+        Adapter.OPENAI: OpenAIEmbeddings(),
+        Adapter.REPRESENTATION: RepresentationEmbeddings(),
+        Adapter.VOYAGE: VoyageEmbeddings(),
+        Adapter.COHERE: CohereEmbeddings(),
+        Adapter.DEMO: DemoEmbeddings(),
+    },
+    Route.EMBEDDINGS_CONTEXTUAL: {
+        Adapter.REPRESENTATION: RepresentationContextual(),
+        Adapter.VOYAGE: VoyageContextual(),
+        Adapter.DEMO: DemoContextual(),
+    },
+    Route.LATE_INTERACTION: {
+        Adapter.REPRESENTATION: RepresentationLateInteraction(),
+        Adapter.DEMO: DemoLateInteraction(),
+    },
+    Route.RERANK: {
+        Adapter.VOYAGE: VoyageRerank(),
+        Adapter.COHERE: CohereRerank(),
+        Adapter.DEMO: DemoRerank(),
+    },
+    Route.IMAGES: {Adapter.OPENAI: OpenAIImages(), Adapter.DEMO: DemoImages()},
+    Route.SPEECH: {Adapter.OPENAI: OpenAISpeech(), Adapter.DEMO: DemoSpeech()},
+    Route.TRANSCRIPTIONS: {Adapter.OPENAI: OpenAITranscriptions(), Adapter.DEMO: DemoTranscriptions()},
+    Route.TRANSLATIONS: {Adapter.OPENAI: OpenAITranslations(), Adapter.DEMO: DemoTranscriptions()},
+    Route.REALTIME: {Adapter.REALTIME: RealtimeEndpoint(), Adapter.DEMO: DemoRealtime()},
+}
