@@ -16,13 +16,16 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings.development")
 
 from bench.figures import median, percentile
 from billing.rules.prices import PriceBook
-from inference.interface.model import PriceVersion, ServedModel
+from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel, UpstreamTarget
 from inference.metering.json_route import read_json
 from inference.routes.rerank.bound import bound_rerank
 from inference.routes.rerank.request import read_request
+from inference.vendors.voyage.rerank import VoyageRerank
 
 DOCUMENTS = 1_000
 ROUNDS = 200
+DEPLOYMENT = DeploymentTarget("1", UpstreamTarget("voyage", "voyage", "http://voyage", "key"), "rerank")
+LIMITS = {"voyage": VoyageRerank.limits}
 WORD = "Badgers dig long setts under hedges and eat earthworms. "
 
 
@@ -61,9 +64,9 @@ def price() -> PriceVersion:
 
 async def milliseconds(sent: bytes) -> float:
     """Return the processor time of one request, in milliseconds."""
-    model, prices = ServedModel("rerank"), price()
+    model, prices = ServedModel("rerank", deployments=(DEPLOYMENT,)), price()
     before = time.process_time()
-    request = read_request(await read_json(Arrived(sent)), model)
+    request = read_request(await read_json(Arrived(sent)), model, by_adapter=LIMITS)
     bound_rerank(request, model, prices, 10**9)
     return (time.process_time() - before) * 1000
 

@@ -5,6 +5,7 @@ app above has a table of its own for its routes.
 """
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from gateway.core.contract.aliases import Route
 from inference.interface.plan import Endpoints
@@ -38,6 +39,7 @@ from inference.vendors.voyage.embeddings import VoyageEmbeddings
 from inference.vendors.voyage.rerank import VoyageRerank
 
 Adapter = Upstream.Adapter
+Fact = TypeVar("Fact")
 
 ENDPOINTS: Mapping[Route, Endpoints] = {
     Route.CHAT_COMPLETIONS: {
@@ -77,3 +79,20 @@ ENDPOINTS: Mapping[Route, Endpoints] = {
     Route.TRANSLATIONS: {Adapter.OPENAI: OpenAITranslations(), Adapter.DEMO: DemoTranscriptions()},
     Route.REALTIME: {Adapter.REALTIME: RealtimeEndpoint(), Adapter.DEMO: DemoRealtime()},
 }
+
+
+def adapters_of(route: Route) -> frozenset[str]:
+    """Return the adapters that serve a route."""
+    return frozenset(key for key in ENDPOINTS[route] if isinstance(key, str))
+
+
+def stated(route: Route, name: str, kind: type[Fact]) -> dict[str, Fact]:
+    """Return what the endpoints of a route state about their vendors under a name, by adapter.
+
+    Raises ValueError, as the server starts, if one of them states nothing: no call may be held by another vendor's limits.
+    """
+    facts = {adapter: getattr(ENDPOINTS[route][adapter], name, None) for adapter in adapters_of(route)}
+    silent = sorted(adapter for adapter, fact in facts.items() if not isinstance(fact, kind))
+    if silent:
+        raise ValueError(f"{route}: the endpoint of {' and '.join(silent)} does not state its {name}")
+    return {adapter: fact for adapter, fact in facts.items() if isinstance(fact, kind)}

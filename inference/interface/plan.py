@@ -1,6 +1,6 @@
 """The plan of a metered call: its alias's deployments, and everything needed for attempts at them."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import Any, Generic
 
@@ -56,14 +56,6 @@ class CallPlan(Generic[Sent]):
             self.on_send,
             self.on_generation,
         )
-
-
-def require_vendors(what: str, adapters: Collection[str], endpoints: Endpoints) -> None:
-    """Raise ValueError, as the server starts, if a route's table by adapter does not have exactly the adapters with an
-    endpoint: a forgotten row would otherwise give a call another vendor's limits."""
-    served = {adapter for adapter in endpoints if isinstance(adapter, str)}
-    if different := served ^ set(adapters):
-        raise ValueError(f"{what}: the table and the endpoints differ in {', '.join(sorted(different))}")
 
 
 def longest_seconds(deployments: Iterable[DeploymentTarget]) -> float:

@@ -1,7 +1,7 @@
 """Representations: the properties that two vectors must share to be comparable. SPEC: Embedding representation."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,13 +10,6 @@ from gateway.core.json.strict import canonical
 from inference.interface.model import ServedModel
 
 INPUT_TYPES = ("query", "document")
-DENSE_ADAPTERS = frozenset({"cohere", "representation", "voyage"})
-"""Adapters of upstreams all of whose embeddings are representations."""
-TYPED_ADAPTERS = frozenset({"cohere"})
-"""Adapters of upstreams that require an input type."""
-ADAPTERS = DENSE_ADAPTERS | {"demo"}
-PLAIN_ADAPTERS = frozenset({"demo", "openai"})
-"""Adapters of upstreams whose embeddings are representations only if a request selects one, or never."""
 
 
 class ContradictedError(Exception):
@@ -77,14 +70,16 @@ class Representation:
         return replace(self, revision=revision, dimensions=dimensions, normalized=normalized)
 
 
-def representation_of(model: ServedModel, *, dimensions: int | None, quantization: str) -> Representation:
+def representation_of(
+    model: ServedModel, adapters: Collection[str], *, dimensions: int | None, quantization: str
+) -> Representation:
     """Return the known part of an alias's representation before a call, with the requested dimensions.
 
-    Raises ModelUnavailable if no upstream serves representations, or if several would serve different ones: vectors
+    `adapters` are those whose answers on the route are representations. Raises ModelUnavailable if no upstream has one, or if several would serve different ones: vectors
     under one alias must be comparable.
     """
     served = {(at.upstream.adapter, at.model) for at in model.deployments}
-    if len(served) != 1 or not all(adapter in ADAPTERS for adapter, _ in served):
+    if len(served) != 1 or not all(adapter in adapters for adapter, _ in served):
         raise ModelUnavailable("This model has no representation upstream.", private=f"{model.name}: {sorted(served)}")
     [(adapter, name)] = served
     options = model.options

@@ -1,33 +1,50 @@
-"""Tables of a route by adapter: one that lacks a row for an endpoint keeps the server from starting."""
+"""What a route has to know of its vendors comes from their endpoints: one that does not say it keeps the server from starting."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import ModelUnavailable
+from inference import endpoints
+from inference.endpoints import ENDPOINTS, stated
 from inference.interface.model import DeploymentTarget, ServedModel, UpstreamTarget
-from inference.interface.plan import require_vendors
-from inference.routes.embeddings.route import EMBEDDINGS
-from inference.routes.rerank.limits import LIMITS, limits_of
-from inference.routes.rerank.route import RERANK
-from inference.rules.representation import DENSE_ADAPTERS, PLAIN_ADAPTERS
+from inference.interface.plan import Endpoints
+from inference.routes.embeddings.capabilities import Capabilities
+from inference.routes.embeddings.represented_request import selects_representation
+from inference.routes.rerank.limits import Limits, limits_of
+from inference.vendors.openai.chat.endpoint import OpenAIChat
 
-TABLES: list[Any] = [(LIMITS, RERANK.endpoints), (DENSE_ADAPTERS | PLAIN_ADAPTERS, EMBEDDINGS.endpoints)]
+STATED: list[Any] = [(Route.RERANK, "limits", Limits), (Route.EMBEDDINGS, "capabilities", Capabilities)]
 DEPLOYMENT = DeploymentTarget("1", UpstreamTarget("u", "voyage", "http://u", "k"), "m")
 OTHER = replace(DEPLOYMENT, upstream=replace(DEPLOYMENT.upstream, adapter="openai"))
 
 
-@pytest.mark.parametrize(("table", "endpoints"), TABLES)
-def test_a_forgotten_vendor_is_named_at_start(table: Any, endpoints: Any) -> None:
-    require_vendors("a table", table, endpoints)
-    with pytest.raises(ValueError, match="a table: the table and the endpoints differ in newcomer"):
-        require_vendors("a table", table, {**endpoints, "newcomer": endpoints["cohere"]})
-    with pytest.raises(ValueError, match="differ in cohere"):
-        require_vendors("a table", set(table) - {"cohere"}, endpoints)
+@pytest.mark.parametrize(("route", "name", "kind"), STATED)
+def test_a_vendor_that_does_not_state_what_a_route_needs_is_named_at_start(
+    route: Route, name: str, kind: type[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stated(route, name, kind).keys() == ENDPOINTS[route].keys()
+    silent: Endpoints = {**ENDPOINTS[route], "newcomer": OpenAIChat()}
+    monkeypatch.setattr(endpoints, "ENDPOINTS", {route: silent})
+    with pytest.raises(ValueError, match=f"^{route}: the endpoint of newcomer does not state its {name}$"):
+        stated(route, name, kind)
 
 
 def test_an_upstream_that_does_not_rerank_has_no_limits_of_another() -> None:
-    assert limits_of(ServedModel("m", deployments=(DEPLOYMENT, OTHER))) == LIMITS["voyage"]
+    limits = stated(Route.RERANK, "limits", Limits)
+    assert limits_of(ServedModel("m", deployments=(DEPLOYMENT, OTHER)), limits) == limits["voyage"]
     with pytest.raises(ModelUnavailable):
-        limits_of(ServedModel("m", deployments=(OTHER,)))
+        limits_of(ServedModel("m", deployments=(OTHER,)), limits)
+
+
+@pytest.mark.parametrize(
+    ("adapter", "selects"),
+    [("cohere", True), ("representation", True), ("voyage", True), ("demo", False), ("openai", False)],
+)
+def test_an_upstream_selects_a_representation_if_all_of_its_embeddings_are_some(adapter: str, selects: bool) -> None:
+    capabilities = stated(Route.EMBEDDINGS, "capabilities", Capabilities)
+    assert capabilities.keys() == {"cohere", "demo", "openai", "representation", "voyage"}
+    deployment = replace(DEPLOYMENT, upstream=replace(DEPLOYMENT.upstream, adapter=adapter))
+    assert selects_representation({}, ServedModel("m", deployments=(deployment,)), capabilities) == selects

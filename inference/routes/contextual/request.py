@@ -1,6 +1,6 @@
 """Validates a request for contextual embeddings: the chunks of documents, or queries."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,7 +38,7 @@ class ContextualRequest:
         return self.input_type == "query"
 
 
-def read_request(sent: JsonBody, model: ServedModel) -> ContextualRequest:
+def read_request(sent: JsonBody, model: ServedModel, *, adapters: Collection[str]) -> ContextualRequest:
     """Validate a request. Raises InvalidRequest naming the member at fault, or ModelUnavailable if no upstream of the
     model serves representations."""
     body = sent.members
@@ -47,7 +47,7 @@ def read_request(sent: JsonBody, model: ServedModel) -> ContextualRequest:
     groups = _queries(body) if input_type == "query" else _documents(body)
     dimensions = _one_of(body, "dimensions", DIMENSIONS) or _configured(model)
     quantization = _one_of(body, "quantization", QUANTIZATIONS) or model.options.get("quantization") or QUANTIZATIONS[0]
-    representation = representation_of(model, dimensions=dimensions, quantization=quantization)
+    representation = representation_of(model, adapters, dimensions=dimensions, quantization=quantization)
     return ContextualRequest(
         body=body,
         is_large=sent.is_large,

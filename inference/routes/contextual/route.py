@@ -1,7 +1,9 @@
 """Declares the contextual embedding route to the metering core."""
 
+from functools import partial
+
 from gateway.core.contract.aliases import Route
-from inference.endpoints import ENDPOINTS
+from inference.endpoints import ENDPOINTS, adapters_of
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.queries.representations import CLOSE_AND_NOTE
@@ -12,7 +14,7 @@ CONTEXTUAL = MeteredRoute(
     name=Route.EMBEDDINGS_CONTEXTUAL,
     id_prefix="emb",
     read=read_json,
-    check=read_request,
+    check=partial(read_request, adapters=adapters_of(Route.EMBEDDINGS_CONTEXTUAL)),
     bound=bound_contextual,
     endpoints=ENDPOINTS[Route.EMBEDDINGS_CONTEXTUAL],
     close_function=CLOSE_AND_NOTE,

@@ -10,6 +10,7 @@ from inference.metering.route import PendingRequest
 from inference.queries.representations import with_latest_facts
 from inference.routes.embeddings.represented_request import (
     RepresentedRequest,
+    Vendors,
     read_represented,
     selects_representation,
 )
@@ -33,9 +34,9 @@ class Pinning(PendingRequest[Valid]):
         return replace(self.request, representation=known)
 
 
-def check(sent: JsonBody, model: ServedModel) -> Valid | Pinning:
+def check(sent: JsonBody, model: ServedModel, *, vendors: Vendors) -> Valid | Pinning:
     """Validate a request, or raise the error that names the member at fault."""
-    if not selects_representation(sent.members, model):
+    if not selects_representation(sent.members, model, vendors):
         return read_request(sent, model)
-    request = read_represented(sent, model)
+    request = read_represented(sent, model, vendors)
     return request if request.manifest_id is None else Pinning(request)

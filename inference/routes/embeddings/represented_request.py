@@ -7,6 +7,7 @@ from typing import Any
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import InvalidRequest
 from inference.interface.model import ServedModel
+from inference.routes.embeddings.capabilities import Capabilities, Representations
 from inference.routes.embeddings.items import Input, has_parts, images_of, read_inputs, texts_of
 from inference.routes.embeddings.members import REPRESENTED_MEMBERS
 from inference.routes.embeddings.request import DIMENSIONS_MAX, read_encoding
@@ -14,8 +15,6 @@ from inference.rules.bounded_representation import input_bound
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_members
 from inference.rules.representation import (
-    DENSE_ADAPTERS,
-    TYPED_ADAPTERS,
     Representation,
     read_input_type,
     representation_of,
@@ -23,6 +22,9 @@ from inference.rules.representation import (
 
 SELECTING_MEMBERS = ("input_type", "manifest_id", "truncation")
 QUANTIZATION = "float"
+
+Vendors = Mapping[str, Capabilities]
+"""The capabilities of each adapter that serves this route."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +48,14 @@ class RepresentedRequest:
     image_tokens: int | None
 
 
-def selects_representation(body: Mapping[str, Any], model: ServedModel) -> bool:
+def selects_representation(body: Mapping[str, Any], model: ServedModel, vendors: Vendors) -> bool:
     """Return whether a request selects a representation: by a member, by an image, or by its upstream."""
     if any(body.get(name) is not None for name in SELECTING_MEMBERS) or has_parts(body.get("input")):
         return True
-    return bool(_adapters(model) & DENSE_ADAPTERS)
+    return any(vendor.representations is Representations.ALWAYS for vendor in _vendors_of(model, vendors))
 
 
-def read_represented(sent: JsonBody, model: ServedModel) -> RepresentedRequest:
+def read_represented(sent: JsonBody, model: ServedModel, vendors: Vendors) -> RepresentedRequest:
     """Validate a request for representations. Raises InvalidRequest or ImageRejected naming the member at fault, or
     ModelUnavailable if no upstream of the model serves them."""
     body = sent.members
@@ -61,10 +63,11 @@ def read_represented(sent: JsonBody, model: ServedModel) -> RepresentedRequest:
     inputs = read_inputs(body.get("input"))
     wanted = read_count(body, "dimensions", most=DIMENSIONS_MAX)
     as_base64 = read_encoding(body) == "base64"
-    input_type = read_input_type(body, required=bool(_adapters(model) & TYPED_ADAPTERS))
+    is_required = any(vendor.requires_input_type for vendor in _vendors_of(model, vendors))
+    input_type = read_input_type(body, required=is_required)
     truncation, manifest_id = read_flag(body, "truncation"), _manifest_id(body)
     has_images = any(images_of(inputs))
-    representation = representation_of(model, dimensions=wanted, quantization=QUANTIZATION)
+    representation = representation_of(model, _representing(vendors), dimensions=wanted, quantization=QUANTIZATION)
     return RepresentedRequest(
         body=body,
         is_large=sent.is_large or has_images,
@@ -80,8 +83,13 @@ def read_represented(sent: JsonBody, model: ServedModel) -> RepresentedRequest:
     )
 
 
-def _adapters(model: ServedModel) -> set[str]:
-    return {deployment.upstream.adapter for deployment in model.deployments}
+def _vendors_of(model: ServedModel, vendors: Vendors) -> list[Capabilities]:
+    """Return what the vendors that serve a model can do. An adapter that does not serve this route has no capabilities."""
+    return [vendors[at.upstream.adapter] for at in model.deployments if at.upstream.adapter in vendors]
+
+
+def _representing(vendors: Vendors) -> frozenset[str]:
+    return frozenset(name for name, each in vendors.items() if each.representations is not Representations.NEVER)
 
 
 def _bound(inputs: tuple[Input, ...]) -> Quantities:

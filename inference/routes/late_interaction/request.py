@@ -1,6 +1,6 @@
 """Validates a request for late interaction: a query, and the documents to score."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +40,7 @@ class LateInteractionRequest:
     bound: Quantities
 
 
-def read_request(sent: JsonBody, model: ServedModel) -> LateInteractionRequest:
+def read_request(sent: JsonBody, model: ServedModel, *, adapters: Collection[str]) -> LateInteractionRequest:
     """Validate a request. Raises InvalidRequest naming the member at fault, or ModelUnavailable if no upstream of the
     model serves representations."""
     body = sent.members
@@ -55,7 +55,7 @@ def read_request(sent: JsonBody, model: ServedModel) -> LateInteractionRequest:
         query=query,
         documents=documents,
         top_spans=read_count(body, "top_spans", most=TOP_SPANS_MAX) or TOP_SPANS_DEFAULT,
-        representation=representation_of(model, dimensions=None, quantization="float"),
+        representation=representation_of(model, adapters, dimensions=None, quantization="float"),
         bound=_bound(query, documents),
     )
 

@@ -1,7 +1,9 @@
 """Declares the late interaction route to the metering core."""
 
+from functools import partial
+
 from gateway.core.contract.aliases import Route
-from inference.endpoints import ENDPOINTS
+from inference.endpoints import ENDPOINTS, adapters_of
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.queries.representations import CLOSE_AND_NOTE
@@ -12,7 +14,7 @@ LATE_INTERACTION = MeteredRoute(
     name=Route.LATE_INTERACTION,
     id_prefix="late",
     read=read_json,
-    check=read_request,
+    check=partial(read_request, adapters=adapters_of(Route.LATE_INTERACTION)),
     bound=bound_late_interaction,
     endpoints=ENDPOINTS[Route.LATE_INTERACTION],
     close_function=CLOSE_AND_NOTE,

@@ -1,4 +1,4 @@
-"""The limits of each provider for one request, and the check of a request's bytes against them.
+"""The limits of a provider for one request, and the check of a request's bytes against them.
 
 No tokenizer makes more tokens of a text than it has bytes, so a request that fits by its bytes fits by its tokens. The
 provider reads the query once with every document (a pair), and counts it each time.
@@ -16,7 +16,7 @@ RESERVED_TOKENS = 4
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """A provider's limits in tokens. `truncates`: it supports truncating a query or document that is too long.
+    """A provider's limits in tokens, which its endpoint states for its current models. `truncates`: it supports truncating a query or document that is too long.
 
     `total_tokens` is None if the provider limits only pairs.
     """
@@ -28,21 +28,14 @@ class Limits:
     truncates: bool
 
 
-_VOYAGE = Limits(documents=1000, query_tokens=8_000, pair_tokens=32_000, total_tokens=600_000, truncates=True)
-_COHERE = Limits(documents=1000, query_tokens=2_048, pair_tokens=4_096, total_tokens=None, truncates=False)
-
-LIMITS: Mapping[str, Limits] = {"voyage": _VOYAGE, "cohere": _COHERE, "demo": _VOYAGE}
-"""By adapter, for the providers' current models."""
-
-
-def limits_of(model: ServedModel) -> Limits:
+def limits_of(model: ServedModel, by_adapter: Mapping[str, Limits]) -> Limits:
     """Return the lowest limits of the providers that serve a model, so that the result does not depend on which is
     chosen.
 
-    The alias's `context_tokens`, if set, replaces the limit of a pair. Adapters without limits do not serve this route
-    (`require_vendors`). Raises ModelUnavailable if no other is left.
+    The alias's `context_tokens`, if set, replaces the limit of a pair. Adapters without limits do not serve this route.
+    Raises ModelUnavailable if no other is left.
     """
-    found = [LIMITS[at.upstream.adapter] for at in model.deployments if at.upstream.adapter in LIMITS]
+    found = [by_adapter[at.upstream.adapter] for at in model.deployments if at.upstream.adapter in by_adapter]
     if not found:
         raise ModelUnavailable("No upstream of this model serves reranking.")
     totals = [each.total_tokens for each in found if each.total_tokens is not None]

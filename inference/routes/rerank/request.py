@@ -34,11 +34,12 @@ class RerankRequest:
     bound: Quantities
 
 
-def read_request(sent: JsonBody, model: ServedModel) -> RerankRequest:
-    """Validate a rerank request, or raise InvalidRequest or InputTooLarge naming the member at fault."""
+def read_request(sent: JsonBody, model: ServedModel, *, by_adapter: Mapping[str, Limits]) -> RerankRequest:
+    """Validate a rerank request within the limits of its providers. Raises InvalidRequest or InputTooLarge naming the member at
+    fault."""
     body = sent.members
     refuse_others(body, RERANK_MEMBERS)
-    limits = limits_of(model)
+    limits = limits_of(model, by_adapter)
     query, instruction = _text(body, "query"), _text(body, "instruction", optional=True)
     documents = _documents(body.get("documents"))
     truncation = _truncation(body, limits)

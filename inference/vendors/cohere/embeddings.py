@@ -12,6 +12,7 @@ from inference.adapters.representation.conversation import Conversation, Convers
 from inference.adapters.representation.facts import Facts
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt, Outcome
+from inference.routes.embeddings.capabilities import Capabilities, Representations
 from inference.routes.embeddings.items import Input, images_of, sizes_of
 from inference.routes.embeddings.represented_bound import BoundedRepresented
 from inference.vendors.cohere.errors import with_common_status
@@ -24,6 +25,8 @@ INPUT_TYPES: Mapping[str | None, str] = {"query": "search_query", "document": "s
 class CohereEmbeddings(ConversingEndpoint[BoundedRepresented]):
     """`POST /v2/embed`. The vendor's model names serve as revisions. The vendor does not state whether its vectors are
     normalized."""
+
+    capabilities = Capabilities(representations=Representations.ALWAYS, requires_input_type=True)
 
     async def converse(self, attempt: Attempt[BoundedRepresented], conversation: Conversation) -> Answer:
         """Embed the inputs in as many calls as needed."""

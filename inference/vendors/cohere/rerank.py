@@ -7,6 +7,7 @@ from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.interface.upstream import Attempt, Outcome
 from inference.routes.rerank.bound import BoundedRerank
+from inference.routes.rerank.limits import Limits
 from inference.routes.rerank.members import OWN
 from inference.routes.rerank.results import answer_of, read_scores
 from inference.vendors.cohere.errors import with_common_status
@@ -16,6 +17,7 @@ class CohereRerank(JsonEndpoint[BoundedRerank]):
     """`POST /v2/rerank`."""
 
     path = "/v2/rerank"
+    limits = Limits(documents=1000, query_tokens=2_048, pair_tokens=4_096, total_tokens=None, truncates=False)
 
     def body(self, attempt: Attempt[BoundedRerank], *, streams: bool) -> dict[str, Any]:
         """Build the body with an explicit document length: beyond its default, the provider would truncate silently."""

@@ -6,6 +6,7 @@ import math
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
 from inference.routes.rerank.bound import BoundedRerank
+from inference.routes.rerank.limits import Limits
 from inference.routes.rerank.request import RerankRequest
 from inference.routes.rerank.results import answer_of
 from inference.vendors.demo.endpoint import DemoEndpoint
@@ -19,6 +20,8 @@ DIMENSIONS = 256
 
 class DemoRerank(DemoEndpoint[BoundedRerank]):
     """Scores each document by its vector's cosine similarity with the query's, from 0 to 1."""
+
+    limits = Limits(documents=1000, query_tokens=8_000, pair_tokens=32_000, total_tokens=600_000, truncates=True)
 
     async def answer(self, attempt: Attempt[BoundedRerank]) -> Answer:
         """Score every document. Raises what the local model raises."""

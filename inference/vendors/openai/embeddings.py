@@ -8,12 +8,14 @@ from inference.adapters.representation.indices import check_indices
 from inference.adapters.representation.vectors import NUMBERS
 from inference.interface.upstream import Attempt
 from inference.routes.embeddings.bound import BoundedEmbeddings
+from inference.routes.embeddings.capabilities import Capabilities, Representations
 
 
 class OpenAIEmbeddings(JsonEndpoint[BoundedEmbeddings]):
     """`POST /embeddings`."""
 
     path = "/embeddings"
+    capabilities = Capabilities(representations=Representations.NEVER, requires_input_type=False)
 
     def convert_answer(self, attempt: Attempt[BoundedEmbeddings], body: dict[str, Any]) -> None:
         """Check that there is one vector for each input, and replace the upstream's names."""

@@ -9,6 +9,7 @@ from inference.adapters.representation.batches import in_batches
 from inference.adapters.representation.conversation import Conversation
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
+from inference.routes.embeddings.capabilities import Capabilities, Representations
 from inference.routes.embeddings.items import Input, sizes_of
 from inference.routes.embeddings.represented_bound import BoundedRepresented
 from inference.vendors.representation.protocol import RepresentationEndpoint
@@ -16,6 +17,8 @@ from inference.vendors.representation.protocol import RepresentationEndpoint
 
 class RepresentationEmbeddings(RepresentationEndpoint[BoundedRepresented]):
     """`POST /embed`."""
+
+    capabilities = Capabilities(representations=Representations.ALWAYS, requires_input_type=False)
 
     async def converse(self, attempt: Attempt[BoundedRepresented], conversation: Conversation) -> Answer:
         """Embed the inputs in as many calls as needed, at one revision."""

@@ -13,6 +13,7 @@ from inference.adapters.representation.conversation import Conversation, Convers
 from inference.adapters.representation.facts import Facts
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
+from inference.routes.embeddings.capabilities import Capabilities, Representations
 from inference.routes.embeddings.items import Input, images_of, sizes_of
 from inference.routes.embeddings.represented_bound import BoundedRepresented
 from inference.vendors.voyage.answers import count_usage, read_list
@@ -24,6 +25,8 @@ MULTIMODAL = "multimodal"
 class VoyageEmbeddings(ConversingEndpoint[BoundedRepresented]):
     """`POST /embeddings`, and `POST /multimodalembeddings`. The vendor's model names serve as revisions, and its
     vectors are normalized."""
+
+    capabilities = Capabilities(representations=Representations.ALWAYS, requires_input_type=False)
 
     async def converse(self, attempt: Attempt[BoundedRepresented], conversation: Conversation) -> Answer:
         """Embed the inputs in as many calls as needed."""

@@ -6,6 +6,7 @@ from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.interface.upstream import Attempt
 from inference.routes.rerank.bound import BoundedRerank
+from inference.routes.rerank.limits import Limits
 from inference.routes.rerank.members import OWN
 from inference.routes.rerank.results import answer_of, read_scores
 
@@ -14,6 +15,7 @@ class VoyageRerank(JsonEndpoint[BoundedRerank]):
     """`POST /rerank`."""
 
     path = "/rerank"
+    limits = Limits(documents=1000, query_tokens=8_000, pair_tokens=32_000, total_tokens=600_000, truncates=True)
 
     def body(self, attempt: Attempt[BoundedRerank], *, streams: bool) -> dict[str, Any]:
         """Build the body. `truncation` is always sent, because the provider's default is to truncate silently."""

@@ -17,8 +17,9 @@ from inference.interface.model import DeploymentTarget, PriceVersion, ServedMode
 from inference.interface.upstream import Attempt
 from inference.routes.rerank.bound import BoundedRerank, bound_rerank
 from inference.routes.rerank.members import RERANK_MEMBERS
-from inference.routes.rerank.request import read_request
+from inference.routes.rerank.request import RerankRequest
 from inference.routes.rerank.results import read_scores
+from inference.routes.rerank.route import RERANK
 from inference.rules.json_body import JsonBody
 from inference.rules.verdicts import Review, Settle, judge
 from inference.vendors.cohere.rerank import CohereRerank
@@ -40,7 +41,8 @@ def model_at(*adapters: str, context_tokens: int | None = None) -> ServedModel:
 
 def bounded_of(body: dict[str, Any], model: ServedModel) -> BoundedRerank:
     members = strict_loads(json.dumps(body).encode())
-    asked = read_request(JsonBody(members, len(canonical(members)), b"", is_large=False), model)
+    asked = RERANK.check(JsonBody(members, len(canonical(members)), b"", is_large=False), model)
+    assert isinstance(asked, RerankRequest)
     return bound_rerank(asked, model, PRICE, 10**9)
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import cohere
 import voyageai
 
-from inference.routes.rerank.limits import LIMITS
+from gateway.core.contract.aliases import Route
+from inference.endpoints import stated
+from inference.routes.rerank.limits import Limits
 from inference.routes.rerank.members import OWN, RERANK_MEMBERS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "rerank.md"
@@ -25,6 +27,6 @@ def test_the_page_has_the_same_table_and_limits() -> None:
     assert table is not None
     rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in table.group().splitlines()[2:]]
     assert rows == [[f"`{name}`", str(member.treatment), member.explanation] for name, member in OWN.items()]
-    for limits in LIMITS.values():
+    for limits in stated(Route.RERANK, "limits", Limits).values():
         for limit in (limits.documents, limits.query_tokens, limits.pair_tokens, limits.total_tokens):
             assert limit is None or f"{limit:,}" in text

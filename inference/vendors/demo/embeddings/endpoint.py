@@ -7,6 +7,7 @@ from typing import Any
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
 from inference.routes.embeddings.bound import BoundedEmbeddings
+from inference.routes.embeddings.capabilities import Capabilities, Representations
 from inference.routes.embeddings.represented_bound import BoundedRepresented
 from inference.vendors.demo.embeddings.represented import represent
 from inference.vendors.demo.endpoint import DemoEndpoint
@@ -16,6 +17,8 @@ from inference.vendors.demo.vectors import little_endian
 
 class DemoEmbeddings(DemoEndpoint[Any]):
     """Embeds texts, and lists of token numbers, which are treated as words."""
+
+    capabilities = Capabilities(representations=Representations.IF_SELECTED, requires_input_type=False)
 
     async def answer(self, attempt: Attempt[BoundedEmbeddings | BoundedRepresented]) -> Answer:
         """Embed every input, in the form that the kind of request requires."""
