@@ -8,11 +8,12 @@ class InferenceConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register this app's models and aliases with the accounts app, and its look-up of upstreams' records with
-        billing, and its alarm with the HTTP client."""
+        """Register the start-up checks, this app's models and aliases with the accounts app, its look-up of upstreams' records
+        with billing, and its alarm with the HTTP client."""
         from accounts.operations import model_names
         from billing.operations import reviews
         from gateway.core.outbound.distrust import distrust
+        from inference import checks  # noqa: F401
         from inference.metering import out_of_turn
         from inference.metering.served import callable_aliases
         from inference.operations.look_ups import look_up

@@ -16,6 +16,7 @@ from gateway.config.run import Run
 _WORDS = {
     "bool_type": "must be true or false",
     "dict_type": "must be a mapping",
+    "enum": "must be one of {expected}",
     "float_type": "must be a number",
     "finite_number": "must be a finite number",
     "greater_than": "must be more than {gt}",

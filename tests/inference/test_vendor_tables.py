@@ -1,18 +1,20 @@
 """What a route has to know of its vendors comes from their endpoints: one that does not say it keeps the server from starting."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import ModelUnavailable
 from inference import endpoints
+from inference.checks import adapters_have_endpoints
 from inference.endpoints import ENDPOINTS, stated
 from inference.interface.model import DeploymentTarget, ServedModel, UpstreamTarget
 from inference.interface.plan import Endpoints
 from inference.routes.embeddings.capabilities import Capabilities
 from inference.routes.embeddings.represented_request import selects_representation
+from inference.routes.realtime.route import REALTIME
 from inference.routes.rerank.limits import Limits, limits_of
 from inference.vendors.openai.chat.endpoint import OpenAIChat
 
@@ -48,3 +50,13 @@ def test_an_upstream_selects_a_representation_if_all_of_its_embeddings_are_some(
     assert capabilities.keys() == {"cohere", "demo", "openai", "representation", "voyage"}
     deployment = replace(DEPLOYMENT, upstream=replace(DEPLOYMENT.upstream, adapter=adapter))
     assert selects_representation({}, ServedModel("m", deployments=(deployment,)), capabilities) == selects
+
+
+def test_an_adapter_without_an_endpoint_keeps_the_gateway_from_starting(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert adapters_have_endpoints() == []
+    monkeypatch.setitem(cast("dict[Any, Any]", REALTIME.endpoints), "newcomer", OpenAIChat())
+    monkeypatch.delitem(cast("dict[Any, Any]", REALTIME.endpoints), "realtime")
+    assert [(found.id, found.msg) for found in adapters_have_endpoints()] == [
+        ("inference.E001", "No route has an endpoint for the adapter realtime."),
+        ("inference.E002", "No upstream can have the adapter newcomer of an endpoint."),
+    ]

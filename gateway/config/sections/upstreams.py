@@ -14,15 +14,12 @@ from gateway.config.urls import BaseUrl
 from gateway.core.contract.limits import UPSTREAM_TIMEOUT_MAX_SECONDS, UPSTREAM_TIMEOUT_MIN_SECONDS
 from inference.models import Upstream
 
-AdapterName = Literal["openai", "voyage", "cohere", "representation", "judgement", "realtime", "demo"]
-
-
 OPTIONS = frozenset({"routes", "looks_up"})
 """The keys that are stored in an upstream's options."""
 
 
-def _allowed_here(value: str, info: ValidationInfo) -> str:
-    if value == "demo" and not context_of(info).demo_allowed:
+def _allowed_here(value: Upstream.Adapter, info: ValidationInfo) -> Upstream.Adapter:
+    if value is Upstream.Adapter.DEMO and not context_of(info).demo_allowed:
         raise ValueError("the demo adapter is not available in production; configure a real upstream")
     return value
 
@@ -37,7 +34,7 @@ class UpstreamRow(SectionRow):
     identity: ClassVar[str | None] = "name"
 
     name: UpstreamName
-    adapter: Annotated[AdapterName, AfterValidator(_allowed_here)]
+    adapter: Annotated[Upstream.Adapter, Field(strict=False), AfterValidator(_allowed_here)]
     base_url: BaseUrl | None = None
     api_key: Secret = None
     timeout_seconds: Annotated[
@@ -51,7 +48,7 @@ class UpstreamRow(SectionRow):
 
     @model_validator(mode="after")
     def _has_an_address(self) -> "UpstreamRow":
-        if self.base_url is None and self.adapter != "demo":
+        if self.base_url is None and self.adapter is not Upstream.Adapter.DEMO:
             raise ValueError("base_url is required, except for the demo adapter")
         return self
 
