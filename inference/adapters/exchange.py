@@ -52,7 +52,7 @@ async def post(attempt: Attempt[Any], path: str, body: Body, *, accept: str, pha
     Raises the errors that `gateway.core.outbound.failures` lists.
     """
     url, headers = address(attempt.target.base_url, path), _headers(attempt, accept)
-    response = await client().send("POST", url, headers, body, phases, attempt.on_send)
+    response = await client().send("POST", url, headers, body, phases, attempt.call.on_send)
     if attempt.target.looks_up:
         _note_generation(attempt, response)
     return response
@@ -147,8 +147,8 @@ def _headers(attempt: Attempt[Any], accept: str) -> dict[str, str]:
         "Accept": accept,
         # Compression would delay events, and audio is already compressed.
         "Accept-Encoding": COMPRESSED if accept == JSON_TYPE else "identity",
-        "Idempotency-Key": attempt.usage_id,
-        "X-Client-Request-Id": attempt.usage_id,
+        "Idempotency-Key": attempt.call.usage_id,
+        "X-Client-Request-Id": attempt.call.usage_id,
         **credentials(attempt.target),
     }
 
@@ -168,4 +168,4 @@ def _note_generation(attempt: Attempt[Any], response: Response) -> None:
     """Report the id of the upstream's own record, which aggregators send in a header of every response."""
     generation_id = response.headers.get("X-Generation-Id", "")
     if _GENERATION_ID.fullmatch(generation_id):
-        attempt.on_generation(generation_id)
+        attempt.call.on_generation(generation_id)

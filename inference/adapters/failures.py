@@ -44,5 +44,5 @@ def broken_by(attempt: Attempt[Any], error: Exception) -> StreamBroken:
 
 def _logged(attempt: Attempt[Any], failure: Failure, error: Exception) -> str:
     cause = redacted(f"upstream {attempt.target.name} {failure}: {error!r}", [attempt.target.api_key])
-    _log.write(f"{attempt.target.name} {failure} {type(error).__name__}", f"{cause} (call {attempt.usage_id})")
+    _log.write(f"{attempt.target.name} {failure} {type(error).__name__}", f"{cause} (call {attempt.call.usage_id})")
     return cause

@@ -165,8 +165,8 @@ class JsonEndpoint(JsonSender[SentJson]):
 
 def replace_upstream_names(attempt: Attempt[Any], body: dict[str, Any]) -> None:
     """Replace the upstream's model name and id by ours, and remove what reveals its infrastructure, in place."""
-    body["model"] = attempt.public_model
+    body["model"] = attempt.call.public_model
     if "id" in body:
-        body["id"] = attempt.public_id
+        body["id"] = attempt.call.public_id
     for member in PRIVATE_MEMBERS:
         body.pop(member, None)

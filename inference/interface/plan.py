@@ -1,14 +1,13 @@
 """The plan of a metered call: its alias's deployments, and everything needed for attempts at them."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from collections.abc import Iterable, Mapping
 from typing import Any, Generic
 
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.limits import UPSTREAM_CONNECT_MAX_SECONDS
 from gateway.core.contract.values import value_class
 from inference.interface.model import DeploymentTarget
-from inference.interface.upstream import Attempt, Endpoint, Sent
+from inference.interface.upstream import Attempt, CallContext, Endpoint, Sent
 
 Endpoints = Mapping[str | tuple[str, Route], Endpoint[Any]]
 """A route's endpoints by the upstream's adapter; by adapter and other route if they translate to that route."""
@@ -27,17 +26,13 @@ def stream_seconds(timeout_seconds: float) -> float:
 
 @value_class(frozen=True, slots=True)
 class CallPlan(Generic[Sent]):
-    """One call and where it may go: its route's `endpoints`, and its deployments. See `Attempt` for the rest."""
+    """One call and where it may go: its route's `endpoints`, and its deployments."""
 
     route: Route
     endpoints: Endpoints
     deployments: tuple[DeploymentTarget, ...]
     request: Sent
-    usage_id: str
-    public_model: str
-    public_id: str
-    on_send: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
-    on_generation: Callable[[str], None] = field(default=lambda generation_id: None, compare=False, repr=False)
+    call: CallContext
 
     @property
     def longest_seconds(self) -> float:
@@ -46,16 +41,7 @@ class CallPlan(Generic[Sent]):
 
     def attempt_at(self, deployment: DeploymentTarget) -> Attempt[Sent]:
         """Build one attempt of this call at one of its deployments."""
-        return Attempt(
-            deployment.upstream,
-            deployment.model,
-            self.request,
-            self.usage_id,
-            self.public_model,
-            self.public_id,
-            self.on_send,
-            self.on_generation,
-        )
+        return Attempt(target=deployment.upstream, model=deployment.model, request=self.request, call=self.call)
 
 
 def longest_seconds(deployments: Iterable[DeploymentTarget]) -> float:

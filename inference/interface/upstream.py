@@ -20,8 +20,8 @@ OnEnd = Callable[[bool], None]
 
 
 @value_class(frozen=True, slots=True)
-class Attempt(Generic[Sent]):
-    """One attempt. `request` is the route's own, used only by its endpoints; `model` is the upstream's name.
+class CallContext:
+    """The call that an attempt is made for: its names, and what is reported to it.
 
     `usage_id` identifies the call, and goes upstream as the idempotency key and client request id. `public_model` is
     the alias, and `public_id` the gateway's own id of the response: they replace the upstream's in everything returned.
@@ -30,14 +30,21 @@ class Attempt(Generic[Sent]):
     up.
     """
 
-    target: UpstreamTarget
-    model: str
-    request: Sent
     usage_id: str
     public_model: str
     public_id: str
     on_send: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
     on_generation: Callable[[str], None] = field(default=lambda generation_id: None, compare=False, repr=False)
+
+
+@value_class(frozen=True, slots=True)
+class Attempt(Generic[Sent]):
+    """One attempt. `request` is the route's own, used only by its endpoints; `model` is the upstream's name."""
+
+    target: UpstreamTarget
+    model: str
+    request: Sent
+    call: CallContext
 
 
 @value_class(frozen=True, slots=True)

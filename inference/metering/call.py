@@ -13,6 +13,7 @@ from gateway.core.contract.errors import NotReady
 from inference.interface.model import DeploymentTarget
 from inference.interface.plan import CallPlan, longest_seconds
 from inference.interface.request import Fallback
+from inference.interface.upstream import CallContext
 from inference.metering import journal
 from inference.metering.checks import Checked
 from inference.metering.journal import Entry
@@ -53,11 +54,13 @@ class Call:
             endpoints=checked.route.endpoints,
             deployments=checked.model.deployments,
             request=checked.request,
-            usage_id=checked.usage_id,
-            public_model=checked.model.name,
-            public_id=checked.public_id,
-            on_send=self.entry.sent,
-            on_generation=partial(self.record.__setitem__, "generation_id"),
+            call=CallContext(
+                usage_id=checked.usage_id,
+                public_model=checked.model.name,
+                public_id=checked.public_id,
+                on_send=self.entry.sent,
+                on_generation=partial(self.record.__setitem__, "generation_id"),
+            ),
         )
 
     @property

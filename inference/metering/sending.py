@@ -36,7 +36,7 @@ async def open_stream(plan: Plan, on_attempt: OnAttempt | None = None) -> Stream
 async def _attempt(plan: Plan, call: Try, on_attempt: OnAttempt | None) -> Outcome | Stream:
     plan = _servable(plan)
     if not plan.deployments:
-        return alarms.unservable(plan.public_model, plan.route)
+        return alarms.unservable(plan.call.public_model, plan.route)
     started, tried = time.monotonic(), list[str]()
     while True:
         deployment = routing.pick(plan.deployments, tried)
@@ -69,7 +69,7 @@ async def _try(plan: Plan, deployment: DeploymentTarget, call: Try, on_attempt: 
         raise
     routing.record(deployment, outcome)
     if isinstance(outcome, Rejected | Overloaded | Failed) and outcome.alarm:  # here, because a retry may hide it
-        alarms.sound(deployment.upstream.name, outcome.alarm, plan.usage_id)
+        alarms.sound(deployment.upstream.name, outcome.alarm, plan.call.usage_id)
     return outcome
 
 

@@ -48,7 +48,7 @@ class StreamRun:
         self._call = call
         self._stream = stream
         self._meter = request.meter()
-        self._format = request.stream_format(call.plan.public_model, call.plan.public_id, self._meter)
+        self._format = request.stream_format(call.plan.call.public_model, call.plan.call.public_id, self._meter)
         self.headers = {
             "Content-Type": stream.media_type or self._format.media_type,
             **receipt_headers(call.usage_id, call.hold_microusd, None),

@@ -20,7 +20,7 @@ def judgement_of(attempt: Attempt[BoundedJudgement], version: Any, answers: Mapp
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
         raise MalformedAnswer("no version")
     return {
-        "id": attempt.public_id,
+        "id": attempt.call.public_id,
         "object": "judgement",
         "model": f"{request.backend}/{version}",
         "answers": answers,

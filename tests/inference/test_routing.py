@@ -9,7 +9,16 @@ from gateway.core.contract.errors import InvalidRequest, ModelUnavailable, Upstr
 from inference.interface.answer import Answer
 from inference.interface.model import DeploymentTarget, UpstreamTarget
 from inference.interface.plan import CallPlan
-from inference.interface.upstream import Alarm, Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable
+from inference.interface.upstream import (
+    Alarm,
+    Ambiguous,
+    CallContext,
+    Failed,
+    Outcome,
+    Overloaded,
+    Rejected,
+    Unreachable,
+)
 from inference.metering import routing
 from inference.rules.choice import choose
 
@@ -94,6 +103,6 @@ def test_what_a_call_has_tried_comes_last() -> None:
 
 def test_a_plan_bounds_how_long_its_call_can_last() -> None:
     plan: CallPlan[Any] = CallPlan(
-        Route.CHAT_COMPLETIONS, {}, (deployment("main"),), None, "use_1", "fast", "chatcmpl_1"
+        Route.CHAT_COMPLETIONS, {}, (deployment("main"),), None, CallContext("use_1", "fast", "chatcmpl_1")
     )
     assert plan.longest_seconds == 160.0

@@ -23,7 +23,7 @@ def representation_answer(attempt: Attempt[Any], facts: Facts, data: Any, usage:
     tokens = usage["input_tokens"] if usage else None
     body = {
         "object": "list",
-        "model": attempt.public_model,
+        "model": attempt.call.public_model,
         "data": data,
         "manifest": known.manifest(request.input_type),
         "manifest_id": known.manifest_id,

@@ -80,7 +80,9 @@ class Conversation:
     def _numbered(self) -> Attempt[Any]:
         """Derive an idempotency key for each further call."""
         attempt = self._attempt
-        return replace(attempt, usage_id=f"{attempt.usage_id}-{self.answers}") if self.answers else attempt
+        if not self.answers:
+            return attempt
+        return replace(attempt, call=replace(attempt.call, usage_id=f"{attempt.call.usage_id}-{self.answers}"))
 
     async def _read(self, response: Response) -> dict[str, Any]:
         if response.status >= 300:

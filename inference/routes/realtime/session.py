@@ -50,7 +50,7 @@ class Session:
         self._call, self._stream, self._client = call, stream, client
         bounded = call.checked.request
         assert isinstance(bounded, BoundedSession)
-        self._state = State(call.plan.public_id, call.usage_id, bounded, Settings(call.plan.public_model))
+        self._state = State(call.plan.call.public_id, call.usage_id, bounded, Settings(call.plan.call.public_model))
         self._said = ClientEvents(self._state)
         self._heard = UpstreamEvents(self._state, self._said)
         self._checkpoints = Checkpoints(call, self._state.tally.delivered, self._stop)

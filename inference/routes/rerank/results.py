@@ -38,9 +38,9 @@ def answer_of(attempt: Attempt[BoundedRerank], scores: Scores, total_tokens: Any
     asked = attempt.request.asked
     usage = {"input_bytes": asked.bound.input_bytes}
     return {
-        "id": attempt.public_id,
+        "id": attempt.call.public_id,
         "object": "list",
-        "model": attempt.public_model,
+        "model": attempt.call.public_model,
         "results": list(_results(asked, scores)),
         "usage": usage if total_tokens is None else {**usage, "total_tokens": total_tokens},
     }

@@ -24,10 +24,10 @@ class DemoChat(DemoEndpoint[BoundedChat]):
         count = attempt.request.asked.choices
         usage = _usage(prompt.tokens, reply, count)
         body = {
-            "id": attempt.public_id,
+            "id": attempt.call.public_id,
             "object": "chat.completion",
             "created": int(time.time()),
-            "model": attempt.public_model,
+            "model": attempt.call.public_model,
             "choices": [_choice(attempt, reply, index) for index in range(count)],
             "usage": usage,
         }
@@ -45,7 +45,7 @@ async def _chunks(
     attempt: Attempt[BoundedChat], reply: Reply, usage: dict[str, Any], pause_seconds: float
 ) -> AsyncIterator[Chunk]:
     asked = attempt.request.asked
-    events, choices = ChatFormat(attempt.public_model, attempt.public_id), range(asked.choices)
+    events, choices = ChatFormat(attempt.call.public_model, attempt.call.public_id), range(asked.choices)
     unknown: dict[str, Any] = {"usage": None} if asked.show_usage else {}
     yield Chunk(events.event([_delta(index, _opening(attempt, reply, index)) for index in choices], **unknown))
     for piece in reply.pieces:
@@ -85,7 +85,7 @@ def _opening(attempt: Attempt[BoundedChat], reply: Reply, index: int) -> dict[st
 def _tool_call(attempt: Attempt[BoundedChat], name: str, arguments: str, index: int) -> dict[str, Any]:
     """Build a tool call with an id that is unique across responses."""
     function = {"name": name, "arguments": arguments}
-    return {"id": f"call_{attempt.public_id[-26:]}_{index}_0", "type": "function", "function": function}
+    return {"id": f"call_{attempt.call.public_id[-26:]}_{index}_0", "type": "function", "function": function}
 
 
 def _said(reply: Reply, piece: str) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class DemoEndpoint(Endpoint[Sent]):
 
     async def send(self, attempt: Attempt[Sent]) -> Outcome:
         """Answer at once, or refuse as a real backend would."""
-        attempt.on_send()
+        attempt.call.on_send()
         try:
             return await self.answer(attempt)
         except Exception as error:  # noqa: BLE001 - nothing was sent, so nothing was accepted
@@ -59,7 +59,7 @@ class DemoEndpoint(Endpoint[Sent]):
 
     async def open_stream(self, attempt: Attempt[Sent]) -> Stream | Outcome:
         """Begin a stream, or refuse as `send` does."""
-        attempt.on_send()
+        attempt.call.on_send()
         try:
             return DemoStream(self.chunks(attempt))
         except Exception as error:  # noqa: BLE001 - see `send`

@@ -51,7 +51,7 @@ class UpstreamSocket(SessionStream):
         """Send a frame, waiting while the upstream does not read. Raises StreamBroken."""
         if not self._has_sent:  # once: it must not overwrite what the journal has recorded since
             self._has_sent = True
-            self._attempt.on_send()
+            self._attempt.call.on_send()
         kind = aiohttp.WSMsgType.BINARY if is_binary else aiohttp.WSMsgType.TEXT
         try:
             async with asyncio.timeout(settings.WRITE_SECONDS):
@@ -90,7 +90,7 @@ class RealtimeEndpoint(Endpoint[BoundedSession]):
 
 async def _connect(attempt: Attempt[BoundedSession]) -> aiohttp.ClientWebSocketResponse[bool]:
     url = address(attempt.target.base_url, "/realtime").with_query(model=attempt.model)
-    headers = {"X-Client-Request-Id": attempt.usage_id, **credentials(attempt.target)}
+    headers = {"X-Client-Request-Id": attempt.call.usage_id, **credentials(attempt.target)}
     async with asyncio.timeout(attempt.target.timeout_seconds):
         return await socket_session().ws_connect(
             url,

@@ -84,9 +84,9 @@ def _make_ours(attempt: Attempt[Any], body: dict[str, Any]) -> None:
     for member in PRIVATE_MEMBERS:
         body.pop(member, None)
     if "model" in body:
-        body["model"] = attempt.public_model
+        body["model"] = attempt.call.public_model
     if "id" in body and body.get("type") is None:
-        body["id"] = attempt.public_id
+        body["id"] = attempt.call.public_id
 
 
 async def _read_text(response: Response) -> str:

@@ -1,5 +1,7 @@
 """Builds attempts and plans as a metered call does."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from billing.rules.prices import PriceBook
@@ -7,7 +9,7 @@ from gateway.core.contract.aliases import Route
 from inference.interface.answer import Chunk
 from inference.interface.model import DeploymentTarget, ServedModel, UpstreamTarget
 from inference.interface.plan import CallPlan
-from inference.interface.upstream import Ambiguous, Attempt, Endpoint, Outcome, Stream, StreamBroken
+from inference.interface.upstream import Ambiguous, Attempt, CallContext, Endpoint, Outcome, Stream, StreamBroken
 from inference.routes.chat.bound import BoundedChat, StreamedChat
 from inference.routes.chat.request import ChatRequest
 from inference.routes.chat.route import CHAT
@@ -64,9 +66,7 @@ def chat(base_url: str, model: str = "small-1", body: dict[str, Any] | None = No
         target=target(base_url, **changes),
         model=model,
         request=chat_request(body, show_usage=show_usage),
-        usage_id=USAGE_ID,
-        public_model="fast",
-        public_id=PUBLIC_ID,
+        call=CallContext(USAGE_ID, "fast", PUBLIC_ID),
     )
 
 
@@ -78,9 +78,7 @@ def embedding(base_url: str, body: dict[str, Any], model: str = "embed-1") -> At
         target=target(base_url),
         model=model,
         request=BoundedEmbeddings(0, members, False, asked, PriceBook()),
-        usage_id=USAGE_ID,
-        public_model="embedding",
-        public_id="embd_01k6wq5zj3y8r2v7n4m9tbcdef",
+        call=CallContext(USAGE_ID, "embedding", "embd_01k6wq5zj3y8r2v7n4m9tbcdef"),
     )
 
 
@@ -91,10 +89,13 @@ def plan(*deployments: DeploymentTarget, body: dict[str, Any] | None = None) -> 
         endpoints=CHAT.endpoints,
         deployments=deployments,
         request=chat_request(body),
-        usage_id=USAGE_ID,
-        public_model="fast",
-        public_id=PUBLIC_ID,
+        call=CallContext(USAGE_ID, "fast", PUBLIC_ID),
     )
+
+
+def reporting(attempt: Attempt[Any], on_send: Callable[[], None]) -> Attempt[Any]:
+    """Return the attempt with another function to call before the first byte."""
+    return replace(attempt, call=replace(attempt.call, on_send=on_send))
 
 
 def assert_ambiguous(outcome: Outcome, code: str) -> None:

@@ -72,7 +72,7 @@ async def seen(kind: type[EventStream], reads: Sequence[bytes]) -> Seen:
     """Read a stream to its end."""
     attempt = attempt_of(kind)
     meter = attempt.request.meter()
-    layout = attempt.request.stream_format(attempt.public_model, attempt.public_id, meter)
+    layout = attempt.request.stream_format(attempt.call.public_model, attempt.call.public_id, meter)
     whole = Seen()
     try:
         async for chunk in kind(attempt, Body(deque(reads))):  # type: ignore[arg-type]
@@ -99,7 +99,8 @@ def attempt_of(kind: type[EventStream]) -> Attempt[Any]:
     if kind in (ChatStream, ChatOverResponses):
         return attempt
     request: StreamedRequest = _response_request()
-    return dataclasses.replace(attempt, request=request, public_id="resp_01k6wq5zj3y8r2v7n4m9tbcdef")
+    call = dataclasses.replace(attempt.call, public_id="resp_01k6wq5zj3y8r2v7n4m9tbcdef")
+    return dataclasses.replace(attempt, request=request, call=call)
 
 
 def _response_request() -> StreamedResponse:

@@ -12,7 +12,7 @@ import pytest
 
 from inference.interface.answer import Answer, Chunk
 from inference.interface.upstream import Rejected
-from tests.inference.adapters.attempts import PUBLIC_ID, Endpoints, chat, embedding, opened, read_all
+from tests.inference.adapters.attempts import PUBLIC_ID, Endpoints, chat, embedding, opened, read_all, reporting
 
 adapter = Endpoints("demo")
 FAST: dict[str, Any] = {"options": {"token_seconds": 0}}
@@ -59,7 +59,7 @@ async def test_it_says_that_it_is_a_demo_and_counts_tokens_by_its_rule() -> None
 @pytest.mark.parametrize("kind", ["send", "open_stream"])
 async def test_it_calls_on_send(kind: str) -> None:
     seen: list[str] = []
-    await getattr(adapter, kind)(replace(chat(""), on_send=lambda: seen.append("sent")))
+    await getattr(adapter, kind)(reporting(chat(""), on_send=lambda: seen.append("sent")))
     assert seen == ["sent"]
 
 

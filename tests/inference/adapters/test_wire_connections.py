@@ -5,7 +5,6 @@ import contextlib
 import os
 import socket
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from gateway.core.outbound.timeouts import answer_timeout
 from inference.adapters.exchange import get_object
 from inference.interface.answer import Answer
 from inference.interface.upstream import Unreachable
-from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat
+from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat, reporting
 from tests.inference.adapters.certificates import self_signed
 from tests.inference.adapters.wire import GOOD, chunked_head, response, serving, until_heard
 from tests.support.concurrency import eventually_async
@@ -159,7 +158,7 @@ async def test_tls_to_a_server_without_it_took_nothing() -> None:
 async def test_on_send_is_called_before_the_first_byte(kind: str) -> None:
     async with serving(response(GOOD)) as wire:
         seen: list[int] = []
-        attempt = replace(chat(wire.base_url), on_send=lambda: seen.append(len(wire.requests)))
+        attempt = reporting(chat(wire.base_url), on_send=lambda: seen.append(len(wire.requests)))
         await getattr(adapter, kind)(attempt)
     assert seen == [0]
     assert len(wire.requests) == 1
@@ -167,7 +166,7 @@ async def test_on_send_is_called_before_the_first_byte(kind: str) -> None:
 
 async def test_on_send_is_not_called_where_no_connection_was_made() -> None:
     seen: list[str] = []
-    attempt = replace(chat("http://127.0.0.1:1/v1"), on_send=lambda: seen.append("sent"))
+    attempt = reporting(chat("http://127.0.0.1:1/v1"), on_send=lambda: seen.append("sent"))
     assert isinstance(await adapter.send(attempt), Unreachable)
     assert seen == []
 

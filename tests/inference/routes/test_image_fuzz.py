@@ -14,7 +14,7 @@ from gateway.core.json.strict import canonical, strict_loads
 from inference.adapters.exchange import NotJSONError
 from inference.interface.answer import Answer
 from inference.interface.model import PriceVersion, ServedModel, UpstreamTarget
-from inference.interface.upstream import Attempt
+from inference.interface.upstream import Attempt, CallContext
 from inference.routes.images.bound import BoundedImages, bound_images
 from inference.routes.images.members import IMAGE_MEMBERS, VENDOR
 from inference.routes.images.request import IMAGES_MAX, read_request
@@ -74,7 +74,7 @@ def test_a_request_is_held_for_or_refused(body: dict[str, Any], book: PriceBook)
 @given(ANSWERS, st.sampled_from(BOOKS), st.integers(1, 3), st.sampled_from([None, "1024x1024"]))
 def test_an_answer_is_charged_or_reviewed(body: dict[str, Any], book: PriceBook, n: int, size: str | None) -> None:
     bounded = bounded_of({"model": "image", "prompt": "x", "n": n, "size": size}, book)
-    attempt = Attempt(TARGET, "m", bounded, "use_1", "image", "img_1")
+    attempt = Attempt(TARGET, "m", bounded, CallContext("use_1", "image", "img_1"))
     try:
         OpenAIImages().convert_answer(attempt, body)
     except NotJSONError:

@@ -14,7 +14,7 @@ from gateway.core.json.strict import canonical, strict_loads
 from inference.adapters.exchange import NotJSONError
 from inference.interface.answer import Answer
 from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel, UpstreamTarget
-from inference.interface.upstream import Attempt
+from inference.interface.upstream import Attempt, CallContext
 from inference.routes.rerank.bound import BoundedRerank, bound_rerank
 from inference.routes.rerank.members import RERANK_MEMBERS
 from inference.routes.rerank.request import RerankRequest
@@ -91,7 +91,9 @@ RESULTS = st.lists(
 def test_an_answer_is_charged_or_reviewed(endpoint: Any, member: str, results: Any, usage: Any, top: int) -> None:
     body = {"model": "rerank", "query": "q", "documents": ["a", "b", "c"], "top_n": top}
     bounded = bounded_of(body, model_at("voyage"))
-    attempt = Attempt(UpstreamTarget("u", "voyage", "http://u", "k"), "m", bounded, "use_1", "rerank", "rrk_1")
+    attempt = Attempt(
+        UpstreamTarget("u", "voyage", "http://u", "k"), "m", bounded, CallContext("use_1", "rerank", "rrk_1")
+    )
     answer = {member: results, "usage": usage, "meta": {"tokens": usage}}
     try:
         endpoint.convert_answer(attempt, answer)

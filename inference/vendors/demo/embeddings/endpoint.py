@@ -37,7 +37,7 @@ async def _plain(attempt: Attempt[Any], request: BoundedEmbeddings) -> Answer:
         for index, vector in enumerate(embedded.vectors)
     ]
     usage = {"prompt_tokens": embedded.tokens, "total_tokens": embedded.tokens}
-    return Answer({"object": "list", "data": data, "model": attempt.public_model, "usage": usage}, usage)
+    return Answer({"object": "list", "data": data, "model": attempt.call.public_model, "usage": usage}, usage)
 
 
 def _text(item: Any) -> str:

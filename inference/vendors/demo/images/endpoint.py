@@ -35,7 +35,7 @@ class DemoImages(DemoEndpoint[BoundedImages]):
         for number in range(attempt.request.asked.images):
             drawn = await offload(_drawn, attempt, sides, number)
             data.append({"b64_json": drawn, "revised_prompt": REVISED + attempt.request.asked.prompt})
-        body = {"created": int(time.time()), "model": attempt.public_model, "data": data, **properties}
+        body = {"created": int(time.time()), "model": attempt.call.public_model, "data": data, **properties}
         usage = _usage(attempt)
         return Answer({**body, "usage": usage}, usage)
 

@@ -27,7 +27,7 @@ class DemoRealtime(DemoEndpoint[BoundedSession]):
 
     async def open_stream(self, attempt: Attempt[BoundedSession]) -> Stream | Outcome:
         """Open a session."""
-        attempt.on_send()
+        attempt.call.on_send()
         return DemoSession(attempt)
 
 
@@ -35,7 +35,7 @@ class DemoSession(SessionStream):
     """One session. Its events wait in a queue that the gateway reads."""
 
     def __init__(self, attempt: Attempt[BoundedSession]) -> None:
-        self._conversation = Conversation(attempt.public_id, attempt.public_model)
+        self._conversation = Conversation(attempt.call.public_id, attempt.call.public_model)
         self._options = attempt.target.options
         self._events: asyncio.Queue[bytes] = asyncio.Queue(QUEUED_EVENTS_MAX)
         self._speaking: asyncio.Task[None] | None = None

@@ -49,14 +49,14 @@ def _response(attempt: Attempt[BoundedResponse]) -> dict[str, Any]:
     reply = reply_to(prompt, chat)
     is_cut = reply.finish_reason == "length"
     return {
-        "id": attempt.public_id,
+        "id": attempt.call.public_id,
         "object": "response",
         "created_at": int(time.time()),
         "status": "incomplete" if is_cut else "completed",
         "error": None,
         "incomplete_details": {"reason": "max_output_tokens"} if is_cut else None,
-        "model": attempt.public_model,
-        "output": [_item(attempt.public_id, reply, "incomplete" if is_cut else "completed")],
+        "model": attempt.call.public_model,
+        "output": [_item(attempt.call.public_id, reply, "incomplete" if is_cut else "completed")],
         **echo(request),
         "usage": _usage(prompt.tokens, len(reply.pieces)),
     }

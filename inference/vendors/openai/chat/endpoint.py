@@ -35,7 +35,7 @@ class OpenAIChat(JsonEndpoint[BoundedChat]):
         for position, choice in enumerate(choices):
             if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
                 raise NotJSONError("a choice without a message")
-            rename_calls(attempt.public_id, position, choice["message"])
-            rename_audio(attempt.public_id, position, choice["message"])
-        body.setdefault("id", attempt.public_id)
+            rename_calls(attempt.call.public_id, position, choice["message"])
+            rename_audio(attempt.call.public_id, position, choice["message"])
+        body.setdefault("id", attempt.call.public_id)
         replace_upstream_names(attempt, body)

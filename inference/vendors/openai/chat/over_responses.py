@@ -92,4 +92,4 @@ def _event(chunk: Mapping[str, Any]) -> bytes:
 
 
 def _head(attempt: Attempt[BoundedChat]) -> Head:
-    return Head(attempt.public_id, attempt.public_model, int(time.time()))
+    return Head(attempt.call.public_id, attempt.call.public_model, int(time.time()))

@@ -45,7 +45,7 @@ class ChatStream(EventStream):
         usage = _usage(event)
         choices = [] if usage and "choices" not in event else _choices(event)
         replace_upstream_names(self._attempt, event)
-        deltas, size, spoken = _delivered(self._attempt.public_id, choices)
+        deltas, size, spoken = _delivered(self._attempt.call.public_id, choices)
         ends = (event,) if any(choice.get("finish_reason") for choice in choices) else ()
         if not self._attempt.request.asked.show_usage and "usage" in event:
             del event["usage"]

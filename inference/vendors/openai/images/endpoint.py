@@ -34,7 +34,7 @@ class OpenAIImages(JsonEndpoint[BoundedImages]):
             raise NotJSONError("no images")
         answer = {
             "created": created_of(body, "created"),
-            "model": attempt.public_model,
+            "model": attempt.call.public_model,
             "data": [_image(item) for item in data[: attempt.request.asked.images]],
             **image_properties(body),
             **({"usage": body["usage"]} if body.get("usage") else {}),

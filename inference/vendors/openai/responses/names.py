@@ -25,7 +25,7 @@ def convert_response(attempt: Attempt[Any], response: Any) -> None:
         raise NotJSONError("a response without output")
     if not isinstance(response.get("status"), str) or response["status"] not in STATUSES:
         raise NotJSONError("a response without a status")
-    response["id"] = attempt.public_id
+    response["id"] = attempt.call.public_id
     replace_upstream_names(attempt, response)
     for member in PRIVATE_MEMBERS:
         response.pop(member, None)
@@ -39,7 +39,7 @@ def convert_response(attempt: Attempt[Any], response: Any) -> None:
 def convert_item(attempt: Attempt[Any], index: int, item: Any) -> str:
     """Replace the ids in an output item by ours, in place, and return its id. An item has the same id in all events."""
     check_item(item)
-    unique = attempt.public_id[-_UNIQUE_CHARACTERS:]
+    unique = attempt.call.public_id[-_UNIQUE_CHARACTERS:]
     ours = f"{_PREFIXES.get(item['type'], 'item')}_{unique}_{index}"
     item["id"] = ours
     if item.get("call_id"):

