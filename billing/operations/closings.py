@@ -65,15 +65,15 @@ def settle(
     basis: str,
     quantities: Mapping[str, int],
     replay: Replay | None = None,
-    kept: Mapping[str, Any] | None = None,
+    stored: Mapping[str, Any] | None = None,
     function: BatchFunction = CLOSE,
 ) -> Closing[Settlement]:
     """Build the closing that charges a call, at most its hold.
 
-    `function` closes as `billing_close_calls` does, and may store `kept` in the same transaction.
+    `function` closes as `billing_close_calls` does, and may write `stored` in the same transaction.
     """
     arguments = {"cost": min(cost_microusd, AMOUNT_MAX_MICROUSD), "basis": basis, "quantities": quantities}
-    return _closing(call, "settle", arguments, _read_settlement, replay, kept, function)
+    return _closing(call, "settle", arguments, _read_settlement, replay, stored, function)
 
 
 def release(call: OpenCall, *, resolution: str) -> Closing[Release]:
@@ -87,14 +87,14 @@ def review(
     reason: str,
     evidence: Evidence | None = None,
     replay: Replay | None = None,
-    kept: Mapping[str, Any] | None = None,
+    stored: Mapping[str, Any] | None = None,
     function: BatchFunction = CLOSE,
 ) -> Closing[CloseOutcome]:
     """Build the closing that leaves a call to review, if it is dispatched or was given up by others.
 
-    `kept` and `function` as for `settle`: what a client received is stored even before its charge is known.
+    `stored` and `function` as for `settle`: what a client received is stored even before its charge is known.
     """
-    return _closing(call, "review", {"reason": reason, "evidence": evidence}, _read_review, replay, kept, function)
+    return _closing(call, "review", {"reason": reason, "evidence": evidence}, _read_review, replay, stored, function)
 
 
 def from_note(note: bytes) -> Statement[str]:
@@ -127,7 +127,7 @@ def _closing(
     arguments: dict[str, Any],
     read: Any,
     replay: Replay | None = None,
-    kept: Mapping[str, Any] | None = None,
+    stored: Mapping[str, Any] | None = None,
     function: BatchFunction = CLOSE,
 ) -> Closing[Any]:
     arguments |= {"action": action, "usage_id": call.usage_id, "deployment": call.deployment}
@@ -136,7 +136,7 @@ def _closing(
     if replay is not None:
         arguments |= {"replay_status": replay.status, "replay_headers": replay.headers}
     note = orjson.dumps(arguments)
-    sent = orjson.dumps({**arguments, "kept": kept}) if kept else note
+    sent = orjson.dumps({**arguments, "kept": stored}) if stored else note
     own = partial(_read_own, call.usage_id, read)
     return Closing(Element(function, call.owner, sent, own, replay.body if replay else None), note)
 

@@ -46,7 +46,7 @@ class BoundedRequest(ABC):
         """Return the model that takes the call over if its own is overloaded; None unless a route provides one."""
         return None
 
-    def kept(self, answer: Answer) -> Mapping[str, Any]:
+    def stored(self, answer: Answer) -> Mapping[str, Any]:
         """Return the part of a response that the closing statement stores, for the SQL function that the route closes
         with, whether its charge is known or left to review."""
         return {}
@@ -88,8 +88,8 @@ class StreamMeter(ABC):
     def delivered(self) -> Quantities:
         """Estimate the usage so far, within the hold."""
 
-    def kept(self) -> Mapping[str, Any]:
-        """Return what the closing statement stores of the stream, as `BoundedRequest.kept`, once its end was
+    def stored(self) -> Mapping[str, Any]:
+        """Return what the closing statement stores of the stream, as `BoundedRequest.stored`, once its end was
         rendered."""
         return {}
 

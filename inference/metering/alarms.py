@@ -89,7 +89,7 @@ class Notes:
             self.is_writing = False
 
 
-def sound(upstream: str, alarm: Alarm, usage_id: str) -> None:
+def report(upstream: str, alarm: Alarm, usage_id: str) -> None:
     """Report an alarm about the upstream of this name to the operator."""
     _reported.write(f"{upstream} {alarm.cause}", f"{alarm.text} (call {usage_id})")
     _notes.add(upstream, Note(alarm.text, datetime.now(UTC), 1))

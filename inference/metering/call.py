@@ -116,10 +116,10 @@ class Call:
         return {**used.counts(), "charge_microusd": charge_microusd, **self.record}
 
 
-def kept_or_nothing(call: Call, kept: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+def stored_or_nothing(call: Call, stored: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return what the closing stores of an answer, or nothing if that fails, because the charge must not depend on it."""
     try:
-        return kept()
+        return stored()
     except Exception:
         log.exception("%s: its answer could not be stored", call.usage_id)
         return {}

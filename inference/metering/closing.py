@@ -39,7 +39,7 @@ Row = TypeVar("Row")
 
 
 async def settle(
-    call: Call, used: Quantities, cost_microusd: int, basis: str, replay: Replay | None, kept: Mapping[str, Any]
+    call: Call, used: Quantities, cost_microusd: int, basis: str, replay: Replay | None, stored: Mapping[str, Any]
 ) -> int | None:
     """Charge a call and return the charge recorded in the ledger, in micro-USD, or None if it is not recorded yet.
 
@@ -51,7 +51,7 @@ async def settle(
         basis=basis,
         quantities=used.counts(),
         replay=await to_store(replay, call.usage_id),
-        kept=kept,
+        stored=stored,
         function=call.checked.route.close_function,
     )
     settlement = await close(call.entry, closing)
@@ -67,7 +67,7 @@ async def review(
     *,
     evidence: Evidence | None = None,
     replay: Replay | None,
-    kept: Mapping[str, Any],
+    stored: Mapping[str, Any],
 ) -> None:
     """Leave a call to review. Its client may have received an answer, or part of one."""
     closing = closings.review(
@@ -75,7 +75,7 @@ async def review(
         reason=reason,
         evidence=evidence,
         replay=await to_store(replay, call.usage_id),
-        kept=kept,
+        stored=stored,
         function=call.checked.route.close_function,
     )
     await close(call.entry, closing)

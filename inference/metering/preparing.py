@@ -21,7 +21,7 @@ _under_way: dict[tuple[Owner, Route, str], Checked] = {}
 
 
 @contextmanager
-def alone(checked: Checked) -> Iterator[Refused | None]:
+def exclusively(checked: Checked) -> Iterator[Refused | None]:
     """Keep a concurrent request with the same idempotency key from being prepared too. It gets a Refused instead."""
     key = checked.terms.idempotency_key
     name = (checked.principal.owner, checked.route.name, key or "")

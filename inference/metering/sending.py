@@ -69,7 +69,7 @@ async def _try(plan: Plan, deployment: DeploymentTarget, call: Try, on_attempt: 
         raise
     routing.record(deployment, outcome)
     if isinstance(outcome, Rejected | Overloaded | Failed) and outcome.alarm:  # here, because a retry may hide it
-        alarms.sound(deployment.upstream.name, outcome.alarm, plan.call.usage_id)
+        alarms.report(deployment.upstream.name, outcome.alarm, plan.call.usage_id)
     return outcome
 
 

@@ -74,7 +74,7 @@ async def _admit(request: MeteredRequest, route: MeteredRoute[Any, Any], work: W
 
 
 async def _prepare_and_serve(checked: checks.Checked, work: Work) -> ServedAnswer | None:
-    with preparing.alone(checked) as refused:
+    with preparing.exclusively(checked) as refused:
         if refused is not None:
             return await answer_again(await opening.refuse(refused))
         prepared = await preparing.prepare(checked)

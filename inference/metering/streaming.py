@@ -29,7 +29,7 @@ from inference.interface.request import StreamedRequest
 from inference.interface.upstream import Stream, StreamBroken
 from inference.metering import closing
 from inference.metering.answers import Recording, receipt_comment, receipt_headers
-from inference.metering.call import Call, kept_or_nothing
+from inference.metering.call import Call, stored_or_nothing
 from inference.metering.checkpoints import Checkpoints
 from inference.rules.usage import MissingUsage
 
@@ -145,7 +145,7 @@ class StreamRun:
     async def _settle(self, ending: bytes, used: Quantities, cost_microusd: int, basis: str) -> bytes:
         expected = self._receipt(min(cost_microusd, self._call.hold_microusd))
         replay = self._recording.ended_by(ending + expected)
-        settled = closing.settle(self._call, used, cost_microusd, basis, replay, self._kept())
+        settled = closing.settle(self._call, used, cost_microusd, basis, replay, self._stored())
         return ending + self._receipt(await self._close(settled))
 
     async def _review(self, ending: bytes, reason: str) -> bytes:
@@ -153,7 +153,7 @@ class StreamRun:
         ending += self._receipt(None)
         evidence = self._call.evidence(self._meter.delivered())
         replay = self._recording.ended_by(ending)
-        review = closing.review(self._call, reason, evidence=evidence, replay=replay, kept=self._kept())
+        review = closing.review(self._call, reason, evidence=evidence, replay=replay, stored=self._stored())
         await self._close(review)
         return ending
 
@@ -204,9 +204,9 @@ class StreamRun:
             log.exception("%s: the end of the stream could not be rendered", self._call.usage_id)
             return b""
 
-    def _kept(self) -> Mapping[str, Any]:
+    def _stored(self) -> Mapping[str, Any]:
         """Return what the closing stores of the stream, or nothing if that fails."""
-        return kept_or_nothing(self._call, self._meter.kept)
+        return stored_or_nothing(self._call, self._meter.stored)
 
     def _receipt(self, charge_microusd: int | None) -> bytes:
         """Render the receipt, if the format has room for one."""

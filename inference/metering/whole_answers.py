@@ -10,7 +10,7 @@ from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Content
 from inference.interface.upstream import Outcome
 from inference.metering import closing
 from inference.metering.answers import WholeAnswer, receipt_comment, receipt_headers, replay_of
-from inference.metering.call import Call, kept_or_nothing
+from inference.metering.call import Call, stored_or_nothing
 from inference.rules.verdicts import Release, Review, Settle, judge
 
 log = logging.getLogger("inference.calls")
@@ -43,7 +43,7 @@ async def _settle(call: Call, verdict: Settle) -> WholeAnswer:
     request = call.checked.request
     content, expected = request.content(verdict.answer), min(verdict.cost_microusd, call.hold_microusd)
     answer = _answer(call, content, expected)
-    extra = _kept(call, verdict.answer)
+    extra = _stored(call, verdict.answer)
     charged = await closing.settle(call, verdict.used, verdict.cost_microusd, "upstream", replay_of(answer), extra)
     return answer if charged == expected else _answer(call, content, charged)
 
@@ -52,13 +52,13 @@ async def _review(call: Call, verdict: Review) -> Reply:
     content = verdict.reply
     reply = _answer(call, content, None) if isinstance(content, Content) else content
     replay = replay_of(reply) if isinstance(reply, WholeAnswer) else None
-    extra = _kept(call, verdict.answer) if verdict.answer else {}
-    await closing.review(call, verdict.reason, evidence=call.record or None, replay=replay, kept=extra)
+    extra = _stored(call, verdict.answer) if verdict.answer else {}
+    await closing.review(call, verdict.reason, evidence=call.record or None, replay=replay, stored=extra)
     return reply
 
 
-def _kept(call: Call, answer: Answer) -> Mapping[str, Any]:
-    return kept_or_nothing(call, lambda: call.checked.request.kept(answer))
+def _stored(call: Call, answer: Answer) -> Mapping[str, Any]:
+    return stored_or_nothing(call, lambda: call.checked.request.stored(answer))
 
 
 def _answer(call: Call, content: Content, charge_microusd: int | None) -> WholeAnswer:

@@ -33,7 +33,7 @@ class BoundedRepresentation(BoundedJson):
         tokens = read_total(usage, "input_tokens") if needed else usage.get("input_tokens")
         return replace(self.bound, input_tokens=tokens)
 
-    def kept(self, answer: Answer) -> Mapping[str, Any]:
+    def stored(self, answer: Answer) -> Mapping[str, Any]:
         """Return the response's facts about the representation if they are new, as members for
         `inference_close_representations`."""
         if self.representation.is_complete:

@@ -90,7 +90,7 @@ class BoundedJudgement(BoundedJson):
         usage = {"input_tokens": (answer.usage or {}).get("input_tokens")}
         return Content(JSON_TYPE, dumps({**answer.body, "usage": usage}))
 
-    def kept(self, answer: Answer) -> Mapping[str, Any]:
+    def stored(self, answer: Answer) -> Mapping[str, Any]:
         """Return the counts of the answers by tenth, for the operator's page."""
         return {"identity": answer.body["model"], "tally": tally(self.asked.questions, answer.body["answers"])}
 

@@ -23,7 +23,7 @@ async def close_call(call: Call, state: State, ending: Ending) -> None:
         return
     reason = ending.review_reason or "usage_missing"
     evidence = call.evidence(state.tally.delivered())
-    await closing.review(call, reason, evidence=evidence, replay=_receipt(call, None), kept={})
+    await closing.review(call, reason, evidence=evidence, replay=_receipt(call, None), stored={})
 
 
 def _receipt(call: Call, charge_microusd: int | None) -> Replay:

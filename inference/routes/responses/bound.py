@@ -61,11 +61,11 @@ class BoundedResponse(BoundedJson):
         """Render the response as JSON."""
         return Content(JSON_TYPE, dumps(self.client_response(answer.body)))
 
-    def kept(self, answer: Answer) -> Mapping[str, Any]:
+    def stored(self, answer: Answer) -> Mapping[str, Any]:
         """Return the record of the response as the client receives it, if it is to be stored."""
-        return self.kept_of(self.client_response(answer.body))
+        return self.stored_of(self.client_response(answer.body))
 
-    def kept_of(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
+    def stored_of(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the record of a response that the client received."""
         return (self.asked.keeper and response["store"] and self.asked.keeper.kept(response)) or {}
 
@@ -117,9 +117,9 @@ class ResponseMeter(TokenMeter):
         for event in chunk.events:
             self.progress.add(event)
 
-    def kept(self) -> Mapping[str, Any]:
+    def stored(self) -> Mapping[str, Any]:
         """Return the record of the response in its last event."""
-        return self._bounded.kept_of(self.progress.final) if self.progress.final else {}
+        return self._bounded.stored_of(self.progress.final) if self.progress.final else {}
 
 
 def bound_response(

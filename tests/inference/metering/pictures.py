@@ -121,7 +121,7 @@ class BoundedPictures(BoundedRequest):
         """Forward the bytes."""
         return Content("image/x-test", answer.body)
 
-    def kept(self, answer: Answer) -> Mapping[str, Any]:
+    def stored(self, answer: Answer) -> Mapping[str, Any]:
         """Store a note of the size."""
         return {"note": f"{len(answer.body)} bytes"}
 
@@ -163,7 +163,7 @@ class PictureMeter(StreamMeter):
         """Count the pictures that arrived."""
         return self._request.quantities(self._body)
 
-    def kept(self) -> Mapping[str, Any]:
+    def stored(self) -> Mapping[str, Any]:
         """Store a note that the answer was streamed."""
         return {"note": "streamed"}
 

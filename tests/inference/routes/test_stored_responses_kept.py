@@ -195,7 +195,7 @@ def test_a_call_that_is_closed_from_the_journal_is_charged_without_its_words(cal
         cost_microusd=1,
         basis="upstream",
         quantities={},
-        kept={"id": "resp_other", "response": "x" * 5_000},
+        stored={"id": "resp_other", "response": "x" * 5_000},
         function=CLOSE_AND_STORE,
     ).note
     assert len(note) < CLOSING_MAX_BYTES
