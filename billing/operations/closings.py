@@ -52,8 +52,9 @@ class OpenCall(NamedTuple):
 
 @value_class(frozen=True, slots=True)
 class Closing(Generic[Row]):
-    """One closing. `note` is the part of it that is written to a journal."""
+    """One closing of the call `usage_id`. `note` is the part of it that is written to a journal."""
 
+    usage_id: str
     element: Element[Row]
     note: bytes
 
@@ -138,7 +139,8 @@ def _closing(
     note = orjson.dumps(arguments)
     sent = orjson.dumps({**arguments, "kept": stored}) if stored else note
     own = partial(_read_own, call.usage_id, read)
-    return Closing(Element(function, call.owner, sent, own, replay.body if replay else None), note)
+    element = Element(function, call.owner, sent, own, replay.body if replay else None)
+    return Closing(call.usage_id, element, note)
 
 
 def _read_own(usage_id: str, read: Any, answer: dict[str, Any], body: bytes | None) -> Any:

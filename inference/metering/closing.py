@@ -1,6 +1,6 @@
-"""The second round trip of a metered call: settles it, releases it or leaves it to review, at most once.
+"""The second round trip of a metered call: delivers its closing to the ledger, at most once.
 
-A closing outlives its request and, through the journal, its process. While the ledger cannot be written, the closing is
+What the closing says, `billing.operations.closings` builds. It outlives its request and, through the journal, its process. While the ledger cannot be written, the closing is
 retried. Only one that its own function refuses for its content is given up; the call then goes to review after its deadline.
 An answer to another statement decides nothing.
 """
@@ -8,21 +8,18 @@ An answer to another statement decides nothing.
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain, repeat
 from typing import Any, TypeVar
 
 import psycopg
 
 from billing.operations import closings
-from billing.operations.closings import Closing, Evidence
-from billing.operations.ledger import CloseOutcome, Release, Replay, Settlement
-from billing.rules.quantities import Quantities
+from billing.operations.closings import Closing
+from billing.operations.ledger import CloseOutcome, Release, Settlement
 from gateway.core import database
 from gateway.core.runtime.background import spawn
 from inference.metering import recent
-from inference.metering.answers import to_store
-from inference.metering.call import Call
 from inference.metering.journal import Entry
 
 log = logging.getLogger("inference.closing")
@@ -38,58 +35,18 @@ UNKNOWN_SECONDS = 300.0
 Row = TypeVar("Row")
 
 
-async def settle(
-    call: Call, used: Quantities, cost_microusd: int, basis: str, replay: Replay | None, stored: Mapping[str, Any]
-) -> int | None:
-    """Charge a call and return the charge recorded in the ledger, in micro-USD, or None if it is not recorded yet.
-
-    `basis` is the source of `used`: 'upstream' or 'delivered'. Only the upstream's count can exceed the hold, as a loss.
-    """
-    closing = closings.settle(
-        call.reference,
-        cost_microusd=cost_microusd if basis == "upstream" else min(cost_microusd, call.hold_microusd),
-        basis=basis,
-        quantities=used.counts(),
-        replay=await to_store(replay, call.usage_id),
-        stored=stored,
-        function=call.checked.route.close_function,
-    )
-    settlement = await close(call.entry, closing)
-    if settlement is None:
-        return None
-    _report(call.usage_id, settlement)
-    return settlement.charge_microusd
-
-
-async def review(
-    call: Call,
-    reason: str,
-    *,
-    evidence: Evidence | None = None,
-    replay: Replay | None,
-    stored: Mapping[str, Any],
-) -> None:
-    """Leave a call to review. Its client may have received an answer, or part of one."""
-    closing = closings.review(
-        call.reference,
-        reason=reason,
-        evidence=evidence,
-        replay=await to_store(replay, call.usage_id),
-        stored=stored,
-        function=call.checked.route.close_function,
-    )
-    await close(call.entry, closing)
-
-
-async def close(entry: Entry, closing: Closing[Row]) -> Row | None:
+async def deliver(entry: Entry, closing: Closing[Row]) -> Row | None:
     """Close a call and wait briefly for the result. Return None if the closing is still being retried."""
     entry.closing(closing.note)
     try:
-        return await _attempt(entry, closing, CLIENT_WAIT_SECONDS)
+        row = await _attempt(entry, closing, CLIENT_WAIT_SECONDS)
     except Exception as error:  # noqa: BLE001 - the retry handles each kind
         log.warning("closing is retried (%s: %s): %r", type(error).__name__, error, closing.note)
         spawn(_persist(entry, closing))
         return None
+    if isinstance(row, Settlement):
+        _report(closing.usage_id, row)
+    return row
 
 
 def release_unknown(entry: Entry, release: Closing[Release]) -> None:

@@ -137,7 +137,7 @@ async def _run(call: Call, work: Work) -> ServedAnswer | ApiError | None:
         return as_api_error(error)
     # A process that was paused for long must not send a call that others have given up meanwhile.
     if call.client_left or time.monotonic() - begun > allowed_seconds:
-        await closing.close(call.entry, closings.release(call.reference, resolution="not_sent"))
+        await closing.deliver(call.entry, closings.release(call.reference, resolution="not_sent"))
         return NotReady()
     try:
         return await work(call)

@@ -16,9 +16,13 @@ omitted. Neither prevents the closing.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
+from billing.operations import closings
+from billing.operations.closings import Closing
+from billing.operations.ledger import Replay
 from billing.rules.prices import PriceError
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.contract.errors import ApiError, UpstreamError, UpstreamInvalid
@@ -28,14 +32,14 @@ from inference.interface.answer import EVENT_STREAM_TYPE, Chunk
 from inference.interface.request import StreamedRequest
 from inference.interface.upstream import Stream, StreamBroken
 from inference.metering import closing
-from inference.metering.answers import Recording, receipt_comment, receipt_headers
+from inference.metering.answers import Recording, receipt_comment, receipt_headers, to_store
 from inference.metering.call import Call, stored_or_nothing
 from inference.metering.checkpoints import Checkpoints
 from inference.rules.usage import MissingUsage
 
 log = logging.getLogger("inference.calls")
 
-Closed = TypeVar("Closed")
+Row = TypeVar("Row")
 
 TOGETHER_MAX_BYTES = 16 * 1024
 """Chunks that arrive together are sent together up to this size, a quarter of the server's write buffer."""
@@ -67,7 +71,7 @@ class StreamRun:
         await self._pieces.aclose()
         if not self._is_closed:
             self._is_closed = True
-            spawn(self._settle_disconnected())
+            spawn(self._charge_disconnected())
 
     async def _run(self) -> AsyncGenerator[bytes, None]:
         broken = None
@@ -121,15 +125,15 @@ class StreamRun:
         except (MalformedUsage, PriceError) as malformed:
             error = UpstreamInvalid(private=f"usage: {malformed}")
             return await self._review(self._error(error), "usage_malformed")
-        return await self._settle(self._terminator(), *used)
+        return await self._charge(self._terminator(), *used)
 
     async def _cut(self) -> bytes:
         """End a stream that exceeds the limit that the caller's maximum cost allows."""
-        return await self._settle(self._early(self._format.cut) + self._terminator(), *self._best_known())
+        return await self._charge(self._early(self._format.cut) + self._terminator(), *self._best_known())
 
     async def _stop(self, ending: ApiError) -> bytes:
         """End a stream that may not continue."""
-        return await self._settle(self._error(ending), *self._best_known())
+        return await self._charge(self._error(ending), *self._best_known())
 
     def _hang_up(self) -> None:
         """Wake a stream that may not continue, in case it is waiting for its upstream."""
@@ -138,37 +142,47 @@ class StreamRun:
     async def _break_off(self, broken: StreamBroken) -> bytes:
         return await self._review(self._error(broken.error), broken.reason)
 
-    async def _settle_disconnected(self) -> None:
+    async def _charge_disconnected(self) -> None:
         error = UpstreamError("The stream ended early because its client disconnected.")
-        await self._settle(self._error(error), *self._best_known())
+        await self._charge(self._error(error), *self._best_known())
 
-    async def _settle(self, ending: bytes, used: Quantities, cost_microusd: int, basis: str) -> bytes:
+    async def _charge(self, ending: bytes, used: Quantities, cost_microusd: int, basis: str) -> bytes:
         expected = self._receipt(min(cost_microusd, self._call.hold_microusd))
         replay = self._recording.ended_by(ending + expected)
-        settled = closing.settle(self._call, used, cost_microusd, basis, replay, self._stored())
-        return ending + self._receipt(await self._close(settled))
+        settle = partial(
+            closings.settle,
+            cost_microusd=cost_microusd,
+            basis=basis,
+            quantities=used.counts(),
+            stored=self._stored(),
+        )
+        settled = await self._close(settle, replay)
+        return ending + self._receipt(settled.charge_microusd if settled else None)
 
     async def _review(self, ending: bytes, reason: str) -> bytes:
         """Leave the charge to review, with what was delivered as evidence."""
         ending += self._receipt(None)
         evidence = self._call.evidence(self._meter.delivered())
-        replay = self._recording.ended_by(ending)
-        review = closing.review(self._call, reason, evidence=evidence, replay=replay, stored=self._stored())
-        await self._close(review)
+        review = partial(closings.review, reason=reason, evidence=evidence, stored=self._stored())
+        await self._close(review, self._recording.ended_by(ending))
         return ending
 
-    async def _close(self, ending: Coroutine[Any, Any, Closed]) -> Closed:
+    async def _close(self, build: Callable[..., Closing[Row]], replay: Replay | None) -> Row | None:
         """Close the upstream's stream and the call, even if the caller is cancelled meanwhile."""
         self._is_closed = True
         self._checkpoints.stop()
-        return await asyncio.shield(spawn(self._hang_up_and(ending)))
+        closed = self._hang_up_and_close(build, replay)
+        return await asyncio.shield(spawn(closed))
 
-    async def _hang_up_and(self, ending: Coroutine[Any, Any, Closed]) -> Closed:
+    async def _hang_up_and_close(self, build: Callable[..., Closing[Row]], replay: Replay | None) -> Row | None:
+        call = self._call
         try:
             await self._stream.close()
-            return await ending
+            encrypted = await to_store(replay, call.usage_id)
+            ending = build(call.reference, replay=encrypted, function=call.checked.route.close_function)
+            return await closing.deliver(call.entry, ending)
         finally:
-            self._call.checked.request.end()
+            call.checked.request.end()
 
     def _reported(self) -> tuple[Quantities, int, str]:
         """Return the upstream's own count, its cost, and the basis 'upstream'."""
@@ -176,12 +190,13 @@ class StreamRun:
         return used, self._call.cost_microusd(used), "upstream"
 
     def _best_known(self) -> tuple[Quantities, int, str]:
-        """Return the upstream's own count if it sent one before it was stopped, else what was delivered."""
+        """Return the upstream's own count if it sent one before it was stopped, else what was delivered. Only the former
+        can exceed the hold, as a loss."""
         try:
             return self._reported()
         except (MissingUsage, MalformedUsage, PriceError):
             used = self._meter.delivered()
-            return used, self._call.cost_microusd(used), "delivered"
+            return used, min(self._call.cost_microusd(used), self._call.hold_microusd), "delivered"
 
     def _error(self, error: ApiError) -> bytes:
         return self._early(lambda: self._format.error(error, self._call.checked.http.request_id))

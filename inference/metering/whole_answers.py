@@ -9,7 +9,7 @@ from gateway.core.contract.errors import ApiError, InternalError
 from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Content
 from inference.interface.upstream import Outcome
 from inference.metering import closing
-from inference.metering.answers import WholeAnswer, receipt_comment, receipt_headers, replay_of
+from inference.metering.answers import WholeAnswer, receipt_comment, receipt_headers, replay_of, to_store
 from inference.metering.call import Call, stored_or_nothing
 from inference.rules.verdicts import Release, Review, Settle, judge
 
@@ -23,9 +23,9 @@ async def conclude(call: Call, outcome: Outcome) -> Reply:
     verdict = judge(outcome, call.checked.request, call.checked.price.prices, bills_errors=call.bills_errors)
     match verdict:
         case Settle():
-            return await _settle(call, verdict)
+            return await _charge(call, verdict)
         case Release(error=error, reason=reason):
-            await closing.close(call.entry, closings.release(call.reference, resolution=reason))
+            await closing.deliver(call.entry, closings.release(call.reference, resolution=reason))
             return error
         case Review():
             return await _review(call, verdict)
@@ -35,16 +35,25 @@ async def give_up(call: Call, error: Exception) -> ApiError:
     """Leave a call to review after an unexpected error."""
     log.error("%s: failed unexpectedly", call.usage_id, exc_info=error)
     review = closings.review(call.reference, reason="internal_error", evidence=call.record or None)
-    await closing.close(call.entry, review)
+    await closing.deliver(call.entry, review)
     return InternalError()
 
 
-async def _settle(call: Call, verdict: Settle) -> WholeAnswer:
+async def _charge(call: Call, verdict: Settle) -> WholeAnswer:
     request = call.checked.request
     content, expected = request.content(verdict.answer), min(verdict.cost_microusd, call.hold_microusd)
     answer = _answer(call, content, expected)
-    extra = _stored(call, verdict.answer)
-    charged = await closing.settle(call, verdict.used, verdict.cost_microusd, "upstream", replay_of(answer), extra)
+    settlement = closings.settle(
+        call.reference,
+        cost_microusd=verdict.cost_microusd,
+        basis="upstream",
+        quantities=verdict.used.counts(),
+        stored=_stored(call, verdict.answer),
+        replay=await to_store(replay_of(answer), call.usage_id),
+        function=call.checked.route.close_function,
+    )
+    settled = await closing.deliver(call.entry, settlement)
+    charged = settled.charge_microusd if settled else None
     return answer if charged == expected else _answer(call, content, charged)
 
 
@@ -52,8 +61,15 @@ async def _review(call: Call, verdict: Review) -> Reply:
     content = verdict.reply
     reply = _answer(call, content, None) if isinstance(content, Content) else content
     replay = replay_of(reply) if isinstance(reply, WholeAnswer) else None
-    extra = _stored(call, verdict.answer) if verdict.answer else {}
-    await closing.review(call, verdict.reason, evidence=call.record or None, replay=replay, stored=extra)
+    review = closings.review(
+        call.reference,
+        reason=verdict.reason,
+        evidence=call.record or None,
+        stored=_stored(call, verdict.answer) if verdict.answer else {},
+        replay=await to_store(replay, call.usage_id),
+        function=call.checked.route.close_function,
+    )
+    await closing.deliver(call.entry, review)
     return reply
 
 

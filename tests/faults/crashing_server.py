@@ -80,6 +80,7 @@ def die_when_taken_over(call: Any, entry: Any) -> None:
 
 def moments() -> dict[str, Callable[[], None]]:
     """Return all moments between hold and answer, in order."""
+    from billing.operations import closings
     from inference.adapters import http_endpoint
     from inference.adapters.representation import conversation
     from inference.metering import closing, hold, journal, opening, sending, serving, streaming, whole_answers
@@ -98,17 +99,17 @@ def moments() -> dict[str, Callable[[], None]]:
         "about to fall back": lambda: die_before(Call, "fall_back"),
         "sending to the fallback": lambda: die_when_taken_over(Call, journal.Entry),
         "answered": lambda: die_before(serving, "conclude"),
-        "before the charge": lambda: die_before(closing, "settle"),
+        "before the charge": lambda: die_before(closings, "settle"),
         "about to charge": lambda: die_before(closing, "_attempt"),
         "charged": lambda: die_after(closing, "_attempt"),
-        "before the release": lambda: die_before(closing, "close"),
+        "before the release": lambda: die_before(closing, "deliver"),
         "about to release": lambda: die_before(closing, "_attempt"),
-        "before the review": lambda: die_before(closing, "close"),
+        "before the review": lambda: die_before(closing, "deliver"),
         "in review": lambda: die_after(closing, "_attempt"),
         "before opening a stream": lambda: die_before(sending, "open_stream"),
         "stream opened": lambda: die_before(run, "_take"),
         "stream done": lambda: die_before(run, "_finish"),
-        "stream charged": lambda: die_after(run, "_settle"),
+        "stream charged": lambda: die_after(run, "_charge"),
         "stream broken": lambda: die_before(run, "_break_off"),
         "answer rendered": lambda: die_before(whole_answers, "replay_of"),
     }

@@ -1,10 +1,11 @@
 """Closes a session's call: one usage record, charged once, by the upstream's reports of all its responses."""
 
+from billing.operations import closings
 from billing.operations.ledger import Replay
 from billing.rules.prices import PriceError
 from gateway.core.json.strict import dumps
 from inference.metering import closing
-from inference.metering.answers import receipt_headers
+from inference.metering.answers import receipt_headers, to_store
 from inference.metering.call import Call
 from inference.routes.realtime.endings import Ending
 from inference.routes.realtime.state import State
@@ -18,16 +19,26 @@ async def close_call(call: Call, state: State, ending: Ending) -> None:
     except PriceError:
         cost_microusd = call.hold_microusd
     if state.is_complete and ending.review_reason not in ("usage_malformed", "internal_error"):
-        replay = _receipt(call, min(cost_microusd, call.hold_microusd))
-        await closing.settle(call, used, cost_microusd, "upstream", replay, {})
+        settlement = closings.settle(
+            call.reference,
+            cost_microusd=cost_microusd,
+            basis="upstream",
+            quantities=used.counts(),
+            replay=await _receipt(call, min(cost_microusd, call.hold_microusd)),
+        )
+        await closing.deliver(call.entry, settlement)
         return
-    reason = ending.review_reason or "usage_missing"
-    evidence = call.evidence(state.tally.delivered())
-    await closing.review(call, reason, evidence=evidence, replay=_receipt(call, None), stored={})
+    review = closings.review(
+        call.reference,
+        reason=ending.review_reason or "usage_missing",
+        evidence=call.evidence(state.tally.delivered()),
+        replay=await _receipt(call, None),
+    )
+    await closing.deliver(call.entry, review)
 
 
-def _receipt(call: Call, charge_microusd: int | None) -> Replay:
-    """Build the receipt for repeated handshakes."""
+async def _receipt(call: Call, charge_microusd: int | None) -> Replay | None:
+    """Build the receipt for repeated handshakes, encrypted."""
     headers = receipt_headers(call.usage_id, call.hold_microusd, charge_microusd)
     body = dumps({"usage_id": call.usage_id, "charge_microusd": charge_microusd})
-    return Replay(200, list(headers.items()), body)
+    return await to_store(Replay(200, list(headers.items()), body), call.usage_id)

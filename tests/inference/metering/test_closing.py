@@ -15,7 +15,7 @@ from gateway.core.database import close_pool, ledger_connection
 from gateway.core.database.batches import _select
 from gateway.core.database.connection import LedgerConnection, statement_name
 from gateway.core.runtime.background import drain
-from inference.metering.closing import close
+from inference.metering.closing import deliver
 from inference.metering.journal import Entry, Journal, leftovers
 from tests.factories.billing import Purse, state, used_for
 from tests.support.concurrency import eventually_async
@@ -95,7 +95,7 @@ def test_another_functions_result_decides_nothing(
     async def scene() -> None:
         async with ledger_connection() as connection:
             await mix_up(connection, closing)
-        assert await close(entry, closing) is None
+        assert await deliver(entry, closing) is None
         await eventually_async(lambda: runs(operator) >= 2)
         assert slots(journal) == [call]
         connection.prepared.clear()
@@ -115,7 +115,7 @@ def test_a_closing_that_its_own_function_refuses_is_given_up(tmp_path: Path) -> 
     entry: Entry = journal.begin(call)
 
     async def scene() -> None:
-        assert await close(entry, closing) is None
+        assert await deliver(entry, closing) is None
         assert await drain(60) == 0
 
     on_loop(scene)
