@@ -110,7 +110,7 @@ class Refund(NamedTuple):
     debt_microusd: int
 
 
-def settle(
+def settle_review(
     *, usage_id: str, cost_microusd: int, basis: str, quantities: Mapping[str, int], resolution: str
 ) -> Statement[Settlement]:
     """Charge a call in review once, at most its hold, and release the rest."""
@@ -126,7 +126,7 @@ def settle(
     )
 
 
-def release(*, usage_id: str, resolution: str, book_loss: bool = False) -> Statement[Release]:
+def release_review(*, usage_id: str, resolution: str, book_loss: bool = False) -> Statement[Release]:
     """Release the whole hold of a call in review and free its idempotency key."""
     return call(
         "billing_release",

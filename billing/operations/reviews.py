@@ -79,7 +79,7 @@ def charge(
     resolution: str = "operator",
 ) -> bool:
     """Charge a call in review, at most its hold; return False if it was no longer in review."""
-    settled = ledger.settle(
+    settled = ledger.settle_review(
         usage_id=usage_id,
         cost_microusd=cost_microusd,
         basis=basis,
@@ -91,7 +91,7 @@ def charge(
 
 def release(usage_id: str, *, resolution: str = "operator", book_loss: bool = False) -> bool:
     """Release the hold of a call in review; return False if it was no longer in review."""
-    released = ledger.release(usage_id=usage_id, resolution=resolution, book_loss=book_loss).run()
+    released = ledger.release_review(usage_id=usage_id, resolution=resolution, book_loss=book_loss).run()
     return released.outcome is ledger.CloseOutcome.RELEASED
 
 

@@ -274,7 +274,7 @@ def test_a_call_that_was_decided_during_the_look_up_is_unchanged(stage: Stage) -
     caller = left_to_review(stage, "garbage-json")
     finding = look_up(caller.only_call)
     assert finding is not None
-    assert ledger.release(usage_id=caller.only_call.id, resolution="operator", book_loss=False).run()
+    assert ledger.release_review(usage_id=caller.only_call.id, resolution="operator", book_loss=False).run()
     assert reviews.resolve(caller.only_call.id, finding) is False
     assert caller.wallet == {"balance": BALANCE, "held": 0, "debt": 0}
 
