@@ -9,7 +9,7 @@ def main() -> None:
     """Run a management command from the command line."""
     from django.core.management import execute_from_command_line
 
-    from gateway.core.startup import load_settings
+    from gateway.core.runtime.startup import load_settings
 
     load_settings()
 

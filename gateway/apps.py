@@ -21,7 +21,7 @@ class GatewayConfig(AppConfig):
 def _install(**signal: Any) -> None:
     """Install SQL functions and triggers, then the missing indexes and triggers of monthly tables."""
     from billing.operations import ledger_months
-    from gateway.core import sql
+    from gateway.core.database import sql
 
     if sql.after_migrate(**signal):
         ledger_months.tend()

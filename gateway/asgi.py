@@ -3,7 +3,7 @@
 Model routes and the health checks run on the event loop, everything else through Django, WebSockets through Channels.
 """
 
-from gateway.core.startup import load_settings
+from gateway.core.runtime.startup import load_settings
 
 STARTUP_FAILED = 3
 """The exit code with which uvicorn's workers make their parent stop instead of restarting them."""

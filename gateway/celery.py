@@ -6,9 +6,9 @@ from celery import Celery
 from celery.bootsteps import StartStopStep
 from celery.signals import worker_init
 
-from gateway.core import filequeue
 from gateway.core.database.bounded import serve_jobs
-from gateway.core.startup import load_settings
+from gateway.core.jobs import filequeue
+from gateway.core.runtime.startup import load_settings
 
 load_settings()
 

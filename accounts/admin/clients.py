@@ -16,8 +16,8 @@ from accounts.models import (
 )
 from accounts.operations import devices
 from accounts.rules import public_clients
-from gateway.core.addresses import REDIRECT_WORDS, is_redirect_uri
 from gateway.core.console import ConsoleAdmin, LinesField, PartyColumn, ReadOnlyAdmin
+from gateway.core.contract.addresses import REDIRECT_WORDS, is_redirect_uri
 
 
 class PublicClientForm(forms.ModelForm):

@@ -11,8 +11,8 @@ from accounts.models import (
 )
 from accounts.models.validators import validate_jwks
 from accounts.rules import dids
-from gateway.core.addresses import WEB_WORDS
 from gateway.core.console import ConsoleAdmin, LinesField, ReadableJSONField
+from gateway.core.contract.addresses import WEB_WORDS
 from gateway.core.contract.capabilities import Capability
 
 

@@ -10,7 +10,7 @@ from django.db import migrations, models
 
 import accounts.models.device_session
 import accounts.models.validators
-import gateway.core.fields
+import gateway.core.encryption.fields
 
 
 class Migration(migrations.Migration):
@@ -249,7 +249,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("public_jwk", models.JSONField()),
-                ("private_pem", gateway.core.fields.EncryptedTextField()),
+                ("private_pem", gateway.core.encryption.fields.EncryptedTextField()),
                 ("created_at", models.DateTimeField()),
                 ("activated_at", models.DateTimeField(blank=True, null=True)),
                 ("passive_at", models.DateTimeField(blank=True, null=True)),

@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from gateway.core.fields import EncryptedTextField
+from gateway.core.encryption.fields import EncryptedTextField
 
 
 class SigningKey(models.Model):

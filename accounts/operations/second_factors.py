@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from gateway.core.fields import decrypt, encrypt, is_encrypted
+from gateway.core.encryption.fields import decrypt, encrypt, is_encrypted
 
 ROWS_AT_ONCE = 500
 # The members of `Authenticator.data` in which django-allauth stores secrets. Passkeys have only public keys.

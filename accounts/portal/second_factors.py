@@ -6,7 +6,7 @@ from allauth.mfa.adapter import DefaultMFAAdapter, get_adapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
 
-from gateway.core import fields
+from gateway.core.encryption import fields
 
 
 class MfaAdapter(DefaultMFAAdapter):

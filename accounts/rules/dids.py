@@ -3,7 +3,7 @@
 import re
 from urllib.parse import urlsplit
 
-from gateway.core.addresses import is_web_address
+from gateway.core.contract.addresses import is_web_address
 
 DID_MAX_CHARACTERS = 512
 

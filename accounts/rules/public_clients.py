@@ -7,7 +7,7 @@ a page and never redirect.
 import re
 from collections.abc import Collection
 
-from gateway.core.addresses import is_origin, origin_of
+from gateway.core.contract.addresses import is_origin, origin_of
 
 CLIENT_ID_MAX_CHARACTERS = 255
 REDIRECT_URI_MAX_CHARACTERS = 2048

@@ -17,8 +17,8 @@ from django.db import transaction
 
 from billing.models import StoredReplay
 from billing.operations.ledger import Replay
-from gateway.core import stored_bytes
 from gateway.core.database.purge import purge as purge_rows
+from gateway.core.encryption import stored_bytes
 
 REENCRYPT_BATCH = 20
 """Rows in memory at once: a body may be megabytes long."""

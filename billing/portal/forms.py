@@ -1,6 +1,6 @@
 """Payment forms."""
 
-from gateway.core.forms import AmountForm
+from gateway.core.portal.forms import AmountForm
 
 
 class TopUpForm(AmountForm):

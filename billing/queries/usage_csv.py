@@ -10,7 +10,7 @@ from billing.rules.owners import Owner
 from billing.rules.usage_reports import ReportedCall
 from gateway.core.api.times import rfc3339, rfc3339_or_none
 from gateway.core.contract.amounts import dollars
-from gateway.core.csv_files import Cell
+from gateway.core.portal.csv_files import Cell
 
 Names = Callable[[Collection[str]], Mapping[str, str]]
 """Returns members' names by membership id; ids may be missing."""

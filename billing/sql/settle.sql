@@ -33,7 +33,7 @@ END $$;
 
 
 -- The same for a caller that has locked the call's wallet. The parameters are listed twice because locking again would take 3 % of the
--- time of a settlement, and processes of the version before call billing_settle with exactly these (gateway/core/sql.py).
+-- time of a settlement, and processes of the version before call billing_settle with exactly these (gateway/core/database/sql.py).
 CREATE OR REPLACE FUNCTION billing_settle_locked(
   p_usage_id text, p_cost bigint, p_basis text, p_quantities jsonb,
   p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL, p_replay_body bytea DEFAULT NULL,

@@ -10,7 +10,7 @@ from typing import Any
 from gateway.config.document import Document, from_value
 from gateway.config.problems import ConfigError, Path, Problem
 from gateway.config.secret import is_secret
-from gateway.core.addresses import WEB_WORDS, is_web_address
+from gateway.core.contract.addresses import WEB_WORDS, is_web_address
 from inference.models import Alias, Deployment, Upstream
 from judgement.models import JudgementSettings
 

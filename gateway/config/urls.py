@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, StringConstraints
 
 from accounts.rules import dids
-from gateway.core.addresses import REDIRECT_WORDS, WEB_WORDS, is_redirect_uri, is_web_address
+from gateway.core.contract.addresses import REDIRECT_WORDS, WEB_WORDS, is_redirect_uri, is_web_address
 
 
 def _base_url(value: str) -> str:

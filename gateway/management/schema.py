@@ -6,7 +6,7 @@ from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
-from gateway.core import sql
+from gateway.core.database import sql
 
 OWNS_TABLES = """
 SELECT CASE WHEN to_regclass('django_migrations') IS NULL THEN has_schema_privilege(current_schema(), 'CREATE')

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 PROJECT_DIR = Path(__file__).resolve().parents[2]
-READ = "from gateway.core.startup import load_settings; load_settings()"
+READ = "from gateway.core.runtime.startup import load_settings; load_settings()"
 EMBEDDED = {"DATABASE_URL": "postgresql://127.0.0.1/gateway"}
 """Used if none is configured: the gateway starts its own database, which does not exist yet."""
 

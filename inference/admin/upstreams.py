@@ -12,8 +12,8 @@ from django.utils import timezone
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldBooleanSwitchWidget
 
-from gateway.core.addresses import WEB_WORDS, is_web_address, origin_of
 from gateway.core.console import ConsoleAdmin, ReadableJSONField, SecretField, dialog, json_object, may_act
+from gateway.core.contract.addresses import WEB_WORDS, is_web_address, origin_of
 from inference.admin.routes import check_routes
 from inference.interface.model import GENERATIONS
 from inference.models import Upstream

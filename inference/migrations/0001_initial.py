@@ -4,7 +4,7 @@ import django.core.validators
 import django.db.models.deletion
 from django.db import migrations, models
 
-import gateway.core.fields
+import gateway.core.encryption.fields
 
 
 class Migration(migrations.Migration):
@@ -71,7 +71,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("base_url", models.CharField(blank=True, default="", max_length=500)),
-                ("api_key", gateway.core.fields.EncryptedTextField(blank=True, default="")),
+                ("api_key", gateway.core.encryption.fields.EncryptedTextField(blank=True, default="")),
                 (
                     "timeout_seconds",
                     models.FloatField(default=120.0, validators=[django.core.validators.MinValueValidator(0.1)]),

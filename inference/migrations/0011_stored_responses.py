@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-import gateway.core.fields
+import gateway.core.encryption.fields
 from billing.models.fields import KeyField
 
 
@@ -18,8 +18,8 @@ class Migration(migrations.Migration):
                 ("owner_key", KeyField(db_collation="C")),
                 ("usage_id", KeyField(db_collation="C")),
                 ("status", KeyField(db_collation="C")),
-                ("response", gateway.core.fields.EncryptedTextField()),
-                ("input_items", gateway.core.fields.EncryptedTextField()),
+                ("response", gateway.core.encryption.fields.EncryptedTextField()),
+                ("input_items", gateway.core.encryption.fields.EncryptedTextField()),
                 ("created_at", models.DateTimeField()),
                 ("expires_at", models.DateTimeField()),
             ],

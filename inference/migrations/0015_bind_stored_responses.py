@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from gateway.core.bound_text import BoundTextField
+from gateway.core.encryption.bound_text import BoundTextField
 
 BOUND_TO = ["id", "owner_kind", "owner_key"]
 

@@ -4,7 +4,7 @@ from django.db import models
 
 from billing.models.fields import KeyField
 from billing.rules.owners import Owner
-from gateway.core.bound_text import BoundTextField, place_of
+from gateway.core.encryption.bound_text import BoundTextField, place_of
 
 TABLE = "inference_stored_response"
 BOUND_TO = ("id", "owner_kind", "owner_key")

@@ -7,7 +7,7 @@ from django.db import models
 from yarl import URL
 
 from gateway.core.contract.limits import UPSTREAM_TIMEOUT_MAX_SECONDS, UPSTREAM_TIMEOUT_MIN_SECONDS
-from gateway.core.fields import EncryptedTextField
+from gateway.core.encryption.fields import EncryptedTextField
 from gateway.core.outbound.distrust import DISTRUST_SECONDS, origin_of
 
 

@@ -14,9 +14,9 @@ from django.db.models import QuerySet
 from billing.rules.owners import Owner
 from gateway.core.contract.errors import NotFound, NotReady
 from gateway.core.database import ledger_connection
+from gateway.core.encryption.stored_bytes import decrypt_text
 from gateway.core.json.strict import loads
 from gateway.core.runtime.logs import RecurringLog
-from gateway.core.stored_bytes import decrypt_text
 from inference.models import StoredResponse
 from inference.models.stored_response import BOUND_TO, place
 

@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from unfold.decorators import display
 
-from gateway.core.addresses import WEB_WORDS, is_web_address
 from gateway.core.console import LinesField, SingleRowAdmin
+from gateway.core.contract.addresses import WEB_WORDS, is_web_address
 from integrations.admin.forms import RotatingSecretForm
 from integrations.models import SandboxSettings
 

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 import gateway.core.api.names
-import gateway.core.fields
+import gateway.core.encryption.fields
 import integrations.models.sandbox_settings
 
 
@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("kid", models.CharField(max_length=40, unique=True)),
-                ("material", gateway.core.fields.EncryptedTextField(help_text="The key in base64.")),
+                ("material", gateway.core.encryption.fields.EncryptedTextField(help_text="The key in base64.")),
                 ("created_at", models.DateTimeField()),
             ],
         ),
@@ -48,7 +48,7 @@ class Migration(migrations.Migration):
                     "format",
                     models.CharField(choices=[("workflow_run", "Workflow run"), ("generic", "Generic")], max_length=16),
                 ),
-                ("secret", gateway.core.fields.EncryptedTextField()),
+                ("secret", gateway.core.encryption.fields.EncryptedTextField()),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
@@ -119,7 +119,7 @@ class Migration(migrations.Migration):
                 ),
                 ("runtime", models.CharField(default="default", max_length=64)),
                 ("command", models.JSONField(default=list)),
-                ("environment", gateway.core.fields.EncryptedTextField(default="")),
+                ("environment", gateway.core.encryption.fields.EncryptedTextField(default="")),
                 ("timeout_seconds", models.PositiveIntegerField(default=30)),
                 ("memory_mb", models.PositiveIntegerField(default=256)),
                 (
@@ -218,7 +218,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("base_url", models.CharField(blank=True, default="", max_length=500)),
-                ("secret", gateway.core.fields.EncryptedTextField(blank=True, default="")),
+                ("secret", gateway.core.encryption.fields.EncryptedTextField(blank=True, default="")),
                 ("runtimes", models.JSONField(default=integrations.models.sandbox_settings.default_runtimes)),
                 (
                     "max_timeout_seconds",

@@ -3,7 +3,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-import gateway.core.fields
+import gateway.core.encryption.fields
 
 
 class Migration(migrations.Migration):
@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                         max_length=16,
                     ),
                 ),
-                ("inputs", gateway.core.fields.EncryptedTextField(editable=False)),
+                ("inputs", gateway.core.encryption.fields.EncryptedTextField(editable=False)),
                 ("reason", models.TextField(blank=True, default="")),
                 ("error_code", models.CharField(blank=True, default="", max_length=64)),
                 ("worker", models.CharField(blank=True, default="", editable=False, max_length=32)),
@@ -54,8 +54,8 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("exit_code", models.IntegerField(null=True)),
-                ("stdout", gateway.core.fields.EncryptedTextField(blank=True, default="")),
-                ("stderr", gateway.core.fields.EncryptedTextField(blank=True, default="")),
+                ("stdout", gateway.core.encryption.fields.EncryptedTextField(blank=True, default="")),
+                ("stderr", gateway.core.encryption.fields.EncryptedTextField(blank=True, default="")),
                 ("truncated", models.BooleanField(default=False)),
                 (
                     "project",

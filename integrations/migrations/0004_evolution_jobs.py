@@ -4,7 +4,7 @@ import django.core.validators
 import django.db.models.deletion
 from django.db import migrations, models
 
-import gateway.core.fields
+import gateway.core.encryption.fields
 
 
 class Migration(migrations.Migration):
@@ -72,7 +72,7 @@ class Migration(migrations.Migration):
                         max_length=16,
                     ),
                 ),
-                ("inputs", gateway.core.fields.EncryptedTextField(editable=False)),
+                ("inputs", gateway.core.encryption.fields.EncryptedTextField(editable=False)),
                 ("reason", models.TextField(blank=True, default="")),
                 ("error_code", models.CharField(blank=True, default="", max_length=64)),
                 ("worker", models.CharField(blank=True, default="", editable=False, max_length=32)),

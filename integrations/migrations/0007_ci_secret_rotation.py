@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-import gateway.core.fields
+import gateway.core.encryption.fields
 
 
 class Migration(migrations.Migration):
@@ -14,6 +14,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="ciprovider",
             name="previous_secret",
-            field=gateway.core.fields.EncryptedTextField(blank=True, default=""),
+            field=gateway.core.encryption.fields.EncryptedTextField(blank=True, default=""),
         ),
     ]

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-import gateway.core.fields
+import gateway.core.encryption.fields
 
 
 class Migration(migrations.Migration):
@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="sandboxsettings",
             name="previous_secret",
-            field=gateway.core.fields.EncryptedTextField(
+            field=gateway.core.encryption.fields.EncryptedTextField(
                 blank=True, default="", help_text="Accepted from the runner too, while it changes to the new one."
             ),
         ),

@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-import gateway.core.fields
+import gateway.core.encryption.fields
 
 
 class Migration(migrations.Migration):
@@ -55,7 +55,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="sandboxsettings",
             name="previous_secret",
-            field=gateway.core.fields.EncryptedTextField(
+            field=gateway.core.encryption.fields.EncryptedTextField(
                 blank=True, default="", help_text="Also accepted until the runner uses the new one."
             ),
         ),

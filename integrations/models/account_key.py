@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from gateway.core.bound_text import BoundTextField
+from gateway.core.encryption.bound_text import BoundTextField
 
 
 class AccountKey(models.Model):

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from gateway.core.fields import EncryptedTextField
+from gateway.core.encryption.fields import EncryptedTextField
 
 
 class CIProvider(models.Model):

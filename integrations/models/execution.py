@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from gateway.core.bound_text import BoundTextField
+from gateway.core.encryption.bound_text import BoundTextField
 
 
 class Execution(models.Model):

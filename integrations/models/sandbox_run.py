@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from gateway.core.fields import EncryptedTextField
+from gateway.core.encryption.fields import EncryptedTextField
 from integrations.models.execution import Execution, is_active
 from integrations.models.sandbox_settings import SandboxSettings
 

@@ -6,7 +6,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 
-from gateway.core.fields import EncryptedTextField
+from gateway.core.encryption.fields import EncryptedTextField
 
 TIMEOUT_MAX_SECONDS = 24 * 3600
 MEMORY_MAX_MB = 1024 * 1024

@@ -7,7 +7,7 @@ from django import forms
 
 from billing.operations.budgets import LIMIT_MAX_MICROUSD
 from gateway.core.api.names import validate_name
-from gateway.core.forms import AmountForm
+from gateway.core.portal.forms import AmountForm
 from organizations.models import Organization
 from organizations.rules.roles import Role, may_manage
 

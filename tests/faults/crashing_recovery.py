@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from gateway.core.startup import load_settings
+from gateway.core.runtime.startup import load_settings
 from tests.gateway.jobs.crashing_job import Killer
 
 STEPS = frozenset({"fcntl.flock", "os.rename", "os.remove", "os.utime"})

@@ -15,7 +15,7 @@ import requests
 from celery import Celery
 
 from account_gateway_client import Gateway, GatewayError, ProductKey, ProductServer, ProofKey
-from gateway.core import filequeue
+from gateway.core.jobs import filequeue
 from tests.faults.crashing_database import CrashingDatabase, until
 from tests.support.demo_gateway import ALICE, ISSUER
 from tests.support.gateways import GatewayProcess

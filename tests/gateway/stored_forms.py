@@ -46,7 +46,7 @@ def form_of(stored: dict[str, Any]) -> tuple[str, str]:
 
 def text() -> str:
     """Return a text that is bound to its row."""
-    from gateway.core.stored_bytes import encrypt_text
+    from gateway.core.encryption.stored_bytes import encrypt_text
 
     return encrypt_text(TEXT.encode(), PLACE)
 
@@ -113,7 +113,7 @@ def records() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    from gateway.core.startup import load_settings
+    from gateway.core.runtime.startup import load_settings
 
     load_settings()
     import django

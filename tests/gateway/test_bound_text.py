@@ -11,8 +11,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import Account
-from gateway.core import fields
-from gateway.core.bound_text import Token
+from gateway.core.encryption import fields
+from gateway.core.encryption.bound_text import Token
 from integrations.models import AccountKey
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from django.http import StreamingHttpResponse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.core.csv_files import ROWS_AT_ONCE, Cell, csv_response, name_part
+from gateway.core.portal.csv_files import ROWS_AT_ONCE, Cell, csv_response, name_part
 
 ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DANGEROUS = "=+-@\t\r\n＝＋－＠"  # noqa: RUF001

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from gateway.core import sql
+from gateway.core.database import sql
 from tests.gateway.schema import Schema, schema
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from cryptography.fernet import Fernet, InvalidToken
 
-from gateway.core import stored_bytes
+from gateway.core.encryption import stored_bytes
 
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
 SECRET = b"what was answered"
@@ -88,7 +88,7 @@ def test_a_fork_uses_another_key_and_reads_its_parents() -> None:
 def test_another_process_uses_another_key_and_reads_this_one_s() -> None:
     """Random nonces repeat sooner or later under one key, so that no two processes may share one."""
     program = (
-        "import sys; from django.conf import settings; from gateway.core import stored_bytes as s; "
+        "import sys; from django.conf import settings; from gateway.core.encryption import stored_bytes as s; "
         "settings.configure(FIELD_ENCRYPTION_KEYS=[sys.argv[1]]); "
         "assert s.decrypt(bytes.fromhex(sys.argv[2]), 'row 1') == b'here'; print(s.encrypt(b'there', 'row 1').hex())"
     )

@@ -15,7 +15,7 @@ import pytest
 from billing.models import Reservation
 from billing.operations import closings, replays
 from billing.operations.ledger import Replay
-from gateway.core.stored_bytes import decrypt_text
+from gateway.core.encryption.stored_bytes import decrypt_text
 from inference.metering.journal import _SEGMENT_BYTES, _SLOT_BYTES, Leftover, Stage, leftovers
 from tests.factories.billing import Purse, state
 from tests.gateway import stored_forms

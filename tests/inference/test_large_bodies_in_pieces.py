@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.core.contract.errors import ImageRejected
-from gateway.core.stored_bytes import encrypt_text
+from gateway.core.encryption.stored_bytes import encrypt_text
 from inference.interface.model import ServedModel
 from inference.models.stored_response import place
 from inference.queries.stored_responses import Conversation

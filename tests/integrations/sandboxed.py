@@ -5,7 +5,7 @@ files as JSON on standard input.
 import json
 import sys
 
-from gateway.core.startup import load_settings
+from gateway.core.runtime.startup import load_settings
 
 if __name__ == "__main__":
     load_settings()

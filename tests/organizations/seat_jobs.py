@@ -3,7 +3,7 @@
 import sys
 from datetime import datetime
 
-from gateway.core.startup import load_settings
+from gateway.core.runtime.startup import load_settings
 
 
 def tell(word: str) -> None:

@@ -8,7 +8,7 @@ from queue import Empty
 import pytest
 from kombu import Connection
 
-from gateway.core import filequeue
+from gateway.core.jobs import filequeue
 from gateway.run.options import PROJECT_DIR
 
 MESSAGES = 200

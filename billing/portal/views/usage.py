@@ -12,7 +12,7 @@ from billing.portal.pages import owner_of, show
 from billing.queries import charge_parts, charges, usage_calls, usage_csv, usage_months, usage_pages
 from billing.rules.usage_lines import Line, Named, lines
 from billing.rules.usage_reports import MemberUse, UsageReport
-from gateway.core.csv_files import csv_response, name_part
+from gateway.core.portal.csv_files import csv_response, name_part
 
 TAB = "portal_usage"
 NO_PRODUCT = "No product"

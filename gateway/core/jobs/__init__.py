@@ -1,1 +1,1 @@
-"""Records the runs of scheduled jobs for operators."""
+"""Queues jobs on one machine, and records the runs of scheduled ones for operators."""

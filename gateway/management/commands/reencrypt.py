@@ -13,8 +13,8 @@ from django.db import models, transaction
 from accounts.operations import second_factors
 from billing.models import StoredReplay
 from billing.operations import replays
-from gateway.core.bound_text import BoundTextField
-from gateway.core.fields import EncryptedTextField
+from gateway.core.encryption.bound_text import BoundTextField
+from gateway.core.encryption.fields import EncryptedTextField
 
 BATCH = 20
 """Rows in memory at once."""

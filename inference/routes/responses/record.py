@@ -10,8 +10,8 @@ from django.conf import settings
 from billing.rules.owners import Owner
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.ids import new_id
+from gateway.core.encryption.stored_bytes import encrypt_text
 from gateway.core.json.strict import loads, written
-from gateway.core.stored_bytes import encrypt_text
 from inference.models.stored_response import place
 from inference.routes.responses.items import Item
 

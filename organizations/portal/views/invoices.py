@@ -15,7 +15,7 @@ from billing.queries import payment_pages
 from billing.rules import invoice_labels
 from billing.rules.invoice_amounts import in_cents
 from gateway.core.contract.errors import ApiError, IntegrationUnavailable
-from gateway.core.forms import OnceForm
+from gateway.core.portal.forms import OnceForm
 from organizations.models import Membership
 from organizations.operations import seat_invoices
 from organizations.portal import invoice_pdf, texts

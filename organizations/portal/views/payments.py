@@ -16,7 +16,7 @@ from billing.queries import checkouts as queries
 from billing.queries import invoices, payment_pages
 from billing.rules.owners import Owner
 from gateway.core.contract.errors import ApiError
-from gateway.core.forms import OnceForm
+from gateway.core.portal.forms import OnceForm
 from organizations.models import Membership
 from organizations.operations import checkouts
 from organizations.portal import texts

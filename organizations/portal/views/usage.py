@@ -17,7 +17,7 @@ from billing.rules.usage_lines import Line, Named, lines
 from billing.rules.usage_reports import MemberUse
 from gateway.core.contract.amounts import decimals_of
 from gateway.core.contract.errors import OrgReportLimit
-from gateway.core.csv_files import csv_response, name_part
+from gateway.core.portal.csv_files import csv_response, name_part
 from organizations.models import Membership
 from organizations.portal import texts
 from organizations.portal.pages import member_page, name_of, show

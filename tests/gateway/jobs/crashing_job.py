@@ -10,7 +10,7 @@ import sys
 from itertools import count
 from typing import Any
 
-from gateway.core.startup import load_settings
+from gateway.core.runtime.startup import load_settings
 
 
 class Killer:

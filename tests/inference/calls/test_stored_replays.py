@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from billing.models import StoredReplay
 from billing.operations import replays
 from billing.operations.ledger import Replay
-from gateway.core import stored_bytes
+from gateway.core.encryption import stored_bytes
 from gateway.core.runtime import logs
 from inference.metering import answers
 from tests.support.stage import Caller, Stage, chat

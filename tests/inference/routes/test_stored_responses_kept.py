@@ -18,8 +18,8 @@ from billing.models import StoredReplay
 from billing.operations import closings, replays
 from billing.operations.closings import OpenCall
 from billing.operations.ledger import Replay
-from gateway.core import fields, stored_bytes
-from gateway.core.bound_text import Token
+from gateway.core.encryption import fields, stored_bytes
+from gateway.core.encryption.bound_text import Token
 from gateway.core.runtime import logs
 from gateway.management.commands import reencrypt
 from inference.metering.journal import CLOSING_MAX_BYTES

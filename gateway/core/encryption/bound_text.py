@@ -1,7 +1,7 @@
 """A model field for text that is stored encrypted and bound to its row: copied to another one, it cannot be read there.
 
-The keys are those of `gateway.core.fields`, the cipher is that of `gateway.core.stored_bytes`. What an earlier version stored
-with Fernet is read too, and is bound when its row is saved again (`manage.py reencrypt`).
+The keys are those of `fields`, the cipher is that of `stored_bytes`. What an earlier version stored with Fernet is read too, and
+is bound when its row is saved again (`manage.py reencrypt`).
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 from django.db.models.query_utils import DeferredAttribute
 
-from gateway.core.stored_bytes import decrypt_text, encrypt_text
+from gateway.core.encryption.stored_bytes import decrypt_text, encrypt_text
 
 
 class Token(str):

@@ -6,7 +6,7 @@ nonces are safe for four billion tokens under one key, far more than a process w
 
 A token is bound to its place (GCM's additional data): copied to another row, it cannot be decrypted.
 
-In a text column, a token is in base64. Secrets that only the operator sets use Fernet (`gateway.core.fields`), which has no
+In a text column, a token is in base64. Secrets that only the operator sets use Fernet (`fields`), which has no
 place. For long data Fernet is too expensive: a body of 400 KB took 2.3 ms instead of 0.04.
 """
 
@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 
-from gateway.core import fields
+from gateway.core.encryption import fields
 
 VERSION = b"\x01"
 SALT_BYTES = 16

@@ -1,0 +1,1 @@
+"""Encrypts what is stored: model fields, and other bytes and text."""

@@ -1,0 +1,1 @@
+"""What the pages of several apps share: forms, and files to download."""
