@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from django.db import connections
-from django.http import HttpRequest, JsonResponse
+from django.http import JsonResponse
 from django.views.decorators.http import require_safe
 from psycopg import AsyncConnection, Error
 
@@ -19,6 +19,7 @@ from gateway.core.database.history import History, histories
 from gateway.core.database.pooler import is_refused_since
 from gateway.core.database.sessions import check_async
 from gateway.core.http.draining import drain_of_loop
+from gateway.core.http.lean import LeanRequest
 from gateway.core.runtime.background import spawn
 from gateway.core.runtime.per_loop import PerLoop
 
@@ -31,19 +32,19 @@ QUESTION = "SELECT current_setting('transaction_read_only') = 'off', (SELECT cou
 
 
 @require_safe
-async def healthz(request: HttpRequest) -> JsonResponse:
+async def healthz(request: LeanRequest) -> JsonResponse:
     """Check whether this process can serve requests."""
     return _status(is_ready=await _probes.get().answers())
 
 
 @require_safe
-async def readyz(request: HttpRequest) -> JsonResponse:
+async def readyz(request: LeanRequest) -> JsonResponse:
     """Check whether this process should get requests."""
     return _status(is_ready=not drain_of_loop().has_begun and await _probes.get().answers())
 
 
 @require_safe
-async def livez(request: HttpRequest) -> JsonResponse:
+async def livez(request: LeanRequest) -> JsonResponse:
     """Respond: a process that cannot has to be restarted."""
     return _status(is_ready=True)
 

@@ -2,10 +2,8 @@
 
 from typing import Any, ClassVar
 
-from django.http.response import HttpResponseBase
-
 from gateway.core.api.async_viewsets import LeanViewSet
-from gateway.core.http.lean import LeanRequest, LeanResponse, LeanStreamingResponse
+from gateway.core.http.lean import LeanAnswer, LeanRequest, LeanResponse, LeanStreamingResponse
 from inference.metering.answers import StreamedAnswer
 from inference.metering.route import MeteredRoute
 from inference.metering.serving import serve
@@ -16,7 +14,7 @@ class MeteredViewSet(LeanViewSet):
 
     route: ClassVar[MeteredRoute[Any, Any]]
 
-    async def serve(self, request: LeanRequest) -> HttpResponseBase:
+    async def serve(self, request: LeanRequest) -> LeanAnswer:
         """Run the call and render its answer."""
         answer = await serve(request, self.route)
         if isinstance(answer, StreamedAnswer):

@@ -1,4 +1,4 @@
-"""An answer of the lean handler that becomes Django's response only when it has to."""
+"""An answer of the lean handler, which is sent as it is."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,13 +7,13 @@ import pytest
 from django.http import HttpResponse
 from django.http.response import BadHeaderError
 
-from gateway.core.http.lean import LeanResponse
+from gateway.core.http.lean import LeanAnswer, LeanResponse
 from gateway.core.http.lean.sending import headers_of, send_response
 
 PLAIN = {"Content-Type": "application/json", "X-Service-Charge-Microusd": "19"}
 
 
-async def sent(response: HttpResponse) -> list[dict[str, Any]]:
+async def sent(response: LeanAnswer) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = []
 
     async def send(message: dict[str, Any]) -> None:
@@ -33,7 +33,7 @@ async def test_it_is_sent_as_django_would_send_it(headers: Mapping[str, str]) ->
 
 
 async def test_what_a_middleware_adds_is_sent_too() -> None:
-    response = LeanResponse(b"{}", 200, PLAIN)
+    response = LeanResponse(b"{}", 200, PLAIN).to_django()
     response["Access-Control-Allow-Origin"] = "https://app.example"
     response.content = b"[1]"
     start, body = await sent(response)

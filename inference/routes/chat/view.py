@@ -1,11 +1,9 @@
 """POST /v1/chat/completions."""
 
-from django.http.response import HttpResponseBase
-
 from gateway.core.api.access import requires_model
 from gateway.core.api.schema import refuses
 from gateway.core.contract.errors import ImageRejected, RateLimited
-from gateway.core.http.lean import LeanRequest
+from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.chat.reference import describe_chat
 from inference.routes.chat.route import CHAT
@@ -19,6 +17,6 @@ class ChatCompletionViewSet(MeteredViewSet):
     @describe_chat
     @refuses(ImageRejected, RateLimited)
     @requires_model
-    async def create(self, request: LeanRequest) -> HttpResponseBase:
+    async def create(self, request: LeanRequest) -> LeanAnswer:
         """Create a chat completion."""
         return await self.serve(request)

@@ -1,9 +1,7 @@
 """POST /v1/embeddings/contextual."""
 
-from django.http.response import HttpResponseBase
-
 from gateway.core.api.access import requires_model
-from gateway.core.http.lean import LeanRequest
+from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.contextual.reference import describe_contextual
 from inference.routes.contextual.route import CONTEXTUAL
@@ -16,6 +14,6 @@ class ContextualEmbeddingViewSet(MeteredViewSet):
 
     @describe_contextual
     @requires_model
-    async def create(self, request: LeanRequest) -> HttpResponseBase:
+    async def create(self, request: LeanRequest) -> LeanAnswer:
         """Embed documents or queries."""
         return await self.serve(request)

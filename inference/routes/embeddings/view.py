@@ -1,11 +1,9 @@
 """POST /v1/embeddings."""
 
-from django.http.response import HttpResponseBase
-
 from gateway.core.api.access import requires_model
 from gateway.core.api.schema import refuses
 from gateway.core.contract.errors import ManifestMismatch
-from gateway.core.http.lean import LeanRequest
+from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.embeddings.reference import describe_embeddings
 from inference.routes.embeddings.route import EMBEDDINGS
@@ -19,6 +17,6 @@ class EmbeddingViewSet(MeteredViewSet):
     @describe_embeddings
     @refuses(ManifestMismatch)
     @requires_model
-    async def create(self, request: LeanRequest) -> HttpResponseBase:
+    async def create(self, request: LeanRequest) -> LeanAnswer:
         """Embed the input."""
         return await self.serve(request)

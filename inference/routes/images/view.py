@@ -1,9 +1,7 @@
 """POST /v1/images/generations."""
 
-from django.http.response import HttpResponseBase
-
 from gateway.core.api.access import requires_model
-from gateway.core.http.lean import LeanRequest
+from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.images.reference import describe_images
 from inference.routes.images.route import IMAGES
@@ -16,6 +14,6 @@ class ImageViewSet(MeteredViewSet):
 
     @describe_images
     @requires_model
-    async def create(self, request: LeanRequest) -> HttpResponseBase:
+    async def create(self, request: LeanRequest) -> LeanAnswer:
         """Make images."""
         return await self.serve(request)

@@ -1,9 +1,7 @@
 """POST /v1/late-interaction/score."""
 
-from django.http.response import HttpResponseBase
-
 from gateway.core.api.access import requires_model
-from gateway.core.http.lean import LeanRequest
+from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.late_interaction.reference import describe_late_interaction
 from inference.routes.late_interaction.route import LATE_INTERACTION
@@ -16,6 +14,6 @@ class LateInteractionViewSet(MeteredViewSet):
 
     @describe_late_interaction
     @requires_model
-    async def score(self, request: LeanRequest) -> HttpResponseBase:
+    async def score(self, request: LeanRequest) -> LeanAnswer:
         """Score the documents."""
         return await self.serve(request)

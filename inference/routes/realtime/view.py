@@ -1,10 +1,8 @@
 """GET /v1/realtime without a handshake. Handshakes are served by `application.py`."""
 
-from django.http.response import HttpResponseBase
-
 from gateway.core.api.access import requires
 from gateway.core.contract.capabilities import Capability
-from gateway.core.http.lean import LeanRequest
+from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.realtime.reference import describe_realtime
 from inference.routes.realtime.route import REALTIME
@@ -17,7 +15,7 @@ class RealtimeViewSet(MeteredViewSet):
 
     @describe_realtime
     @requires(Capability.REALTIME_CONNECT)
-    async def connect(self, request: LeanRequest) -> HttpResponseBase:
+    async def connect(self, request: LeanRequest) -> LeanAnswer:
         """Open a session with a model, by a WebSocket handshake. It speaks the vendor's realtime protocol.
 
         A handshake is metered: it carries `Idempotency-Key` and `x-service-max-cost-microusd` like a model call. A

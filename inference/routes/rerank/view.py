@@ -1,9 +1,7 @@
 """POST /v1/rerank."""
 
-from django.http.response import HttpResponseBase
-
 from gateway.core.api.access import requires_model
-from gateway.core.http.lean import LeanRequest
+from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.rerank.reference import describe_rerank
 from inference.routes.rerank.route import RERANK
@@ -16,6 +14,6 @@ class RerankViewSet(MeteredViewSet):
 
     @describe_rerank
     @requires_model
-    async def create(self, request: LeanRequest) -> HttpResponseBase:
+    async def create(self, request: LeanRequest) -> LeanAnswer:
         """Rerank the documents."""
         return await self.serve(request)

@@ -1,9 +1,7 @@
 """POST /v1/audio/speech."""
 
-from django.http.response import HttpResponseBase
-
 from gateway.core.api.access import requires_model
-from gateway.core.http.lean import LeanRequest
+from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.speech.reference import describe_speech
 from inference.routes.speech.route import SPEECH
@@ -16,6 +14,6 @@ class SpeechViewSet(MeteredViewSet):
 
     @describe_speech
     @requires_model
-    async def create(self, request: LeanRequest) -> HttpResponseBase:
+    async def create(self, request: LeanRequest) -> LeanAnswer:
         """Turn text into speech."""
         return await self.serve(request)

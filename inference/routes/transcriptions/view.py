@@ -1,9 +1,7 @@
 """POST /v1/audio/transcriptions and /v1/audio/translations."""
 
-from django.http.response import HttpResponseBase
-
 from gateway.core.api.access import requires_model
-from gateway.core.http.lean import LeanRequest
+from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.transcriptions.reference import describe_transcriptions, describe_translations
 from inference.routes.transcriptions.route import TRANSCRIPTIONS, TRANSLATIONS
@@ -16,7 +14,7 @@ class TranscriptionViewSet(MeteredViewSet):
 
     @describe_transcriptions
     @requires_model
-    async def create(self, request: LeanRequest) -> HttpResponseBase:
+    async def create(self, request: LeanRequest) -> LeanAnswer:
         """Transcribe a file."""
         return await self.serve(request)
 
@@ -28,6 +26,6 @@ class TranslationViewSet(MeteredViewSet):
 
     @describe_translations
     @requires_model
-    async def create(self, request: LeanRequest) -> HttpResponseBase:
+    async def create(self, request: LeanRequest) -> LeanAnswer:
         """Translate a file."""
         return await self.serve(request)

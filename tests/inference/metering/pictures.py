@@ -12,7 +12,6 @@ from typing import Any
 import aiohttp
 from django.core.files.uploadhandler import MemoryFileUploadHandler
 from django.http.multipartparser import MultiPartParser
-from django.http.response import HttpResponseBase
 
 from accounts.rules.principal import Principal
 from billing.rules.prices import cost_microusd
@@ -21,7 +20,7 @@ from gateway.core.api.access import requires_model
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import ApiError, InvalidRequest, NotFound, UpstreamError
 from gateway.core.database import BatchFunction, ledger_connection
-from gateway.core.http.lean import LeanRequest
+from gateway.core.http.lean import LeanAnswer, LeanRequest
 from gateway.core.outbound.bodies import read_bounded
 from gateway.core.outbound.client import Body
 from gateway.core.outbound.response import Response
@@ -264,6 +263,6 @@ class PictureViewSet(MeteredViewSet):
     route = PICTURES
 
     @requires_model
-    async def create(self, request: LeanRequest) -> HttpResponseBase:
+    async def create(self, request: LeanRequest) -> LeanAnswer:
         """Make pictures."""
         return await self.serve(request)

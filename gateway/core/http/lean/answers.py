@@ -1,29 +1,24 @@
-"""An answer in one piece."""
+"""What a view on the event loop returns."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+
+from gateway.core.contract.values import value_class
 
 
-class LeanResponse(HttpResponse):
-    """Django's response, made only when something looks at more of it than its status.
+@value_class(frozen=True, slots=True)
+class LeanResponse:
+    """A response in one piece, which is sent as it is. Its headers name its media type."""
 
-    Most answers are sent as they are: `plain_headers` are their headers then, None once they are Django's.
-    """
+    body: bytes
+    status_code: int
+    headers: Mapping[str, str]
 
-    plain_headers: Mapping[str, str] | None
+    def to_django(self) -> HttpResponse:
+        """Build Django's response, which middleware can change. Raises BadHeaderError if a header would end its line."""
+        return HttpResponse(self.body, status=self.status_code, headers=dict(self.headers))
 
-    def __init__(self, body: bytes, status: int, headers: Mapping[str, str]) -> None:
-        self.body = body
-        self.status_code = status
-        self.plain_headers = headers
 
-    def __getattr__(self, name: str) -> Any:
-        """Fill in what Django's response has."""
-        headers = self.__dict__.get("plain_headers")
-        if name.startswith("__") or headers is None:
-            raise AttributeError(name)
-        self.plain_headers = None
-        super().__init__(self.body, status=self.status_code, headers=dict(headers))
-        return getattr(self, name)
+LeanAnswer = HttpResponseBase | LeanResponse

@@ -1,13 +1,13 @@
-"""Sends Django's response objects over ASGI."""
+"""Sends responses over ASGI."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from django.http.response import HttpResponse, HttpResponseBase
+from django.http.response import HttpResponse
 
 from gateway.core.contract.asgi import CUT
-from gateway.core.http.lean.answers import LeanResponse
+from gateway.core.http.lean.answers import LeanAnswer, LeanResponse
 from gateway.core.http.lean.bodies import Receive
 from gateway.core.http.lean.streams import LeanStreamingResponse
 
@@ -17,7 +17,7 @@ Headers = Sequence[tuple[bytes, bytes]]
 """Headers in ASGI's form: names in lower case."""
 
 
-async def send_response(send: Send, response: HttpResponseBase, defaults: Headers = ()) -> None:
+async def send_response(send: Send, response: LeanAnswer, defaults: Headers = ()) -> None:
     """Send a complete response or a stream, with the default headers that it does not set itself. If the client does
     not read it, the server drops the connection. Raises Incomplete as the stream does."""
     headers = headers_of(response)
@@ -54,10 +54,11 @@ async def _send_stream(send: Send, start: dict[str, Any], response: LeanStreamin
         await response.chunks.aclose()
 
 
-def headers_of(response: HttpResponseBase) -> list[tuple[bytes, bytes]]:
+def headers_of(response: LeanAnswer) -> list[tuple[bytes, bytes]]:
     """Return a response's headers in ASGI's form, with the length of a complete body."""
-    if isinstance(response, LeanResponse) and (plain := _plain_headers(response)) is not None:
-        return plain
+    if isinstance(response, LeanResponse):
+        plain = _plain_headers(response)
+        return headers_of(response.to_django()) if plain is None else plain
     headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]
     if not response.streaming and "Content-Length" not in response:
         headers.append((b"content-length", str(len(response.content)).encode()))  # type: ignore[attr-defined]
@@ -65,16 +66,16 @@ def headers_of(response: HttpResponseBase) -> list[tuple[bytes, bytes]]:
 
 
 def _plain_headers(response: LeanResponse) -> list[tuple[bytes, bytes]] | None:
-    """Encode headers that Django has not touched; None if one needs its encoding, or has to be refused by it."""
-    plain = response.plain_headers
-    if plain is None or not (values := "".join(plain.values())).isascii() or not values.isprintable():
+    """Encode the headers; None if one needs Django's encoding, or has to be refused by it."""
+    values = "".join(response.headers.values())
+    if not (values.isascii() and values.isprintable()):
         return None
-    headers = [(_wire_name(name), value.encode("ascii")) for name, value in plain.items()]
+    headers = [(_wire_name(name), value.encode("ascii")) for name, value in response.headers.items()]
     return [*headers, (b"content-length", b"%d" % len(response.body))]
 
 
-def _body_of(response: HttpResponseBase) -> bytes:
-    if isinstance(response, LeanResponse) and response.plain_headers is not None:
+def _body_of(response: LeanAnswer) -> bytes:
+    if isinstance(response, LeanResponse):
         return response.body
     assert isinstance(response, HttpResponse)
     return response.content
