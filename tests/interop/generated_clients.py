@@ -31,10 +31,10 @@ def typescript_client(document: Path, folder: Path) -> Path:
     (folder / "node_modules").symlink_to(NODE_MODULES)
     (folder / "package.json").write_text(json.dumps({"type": "module"}))
     binaries = NODE_MODULES / ".bin"
-    told = _run([str(binaries / "openapi-typescript"), str(document), "--output", str(folder / "schema.d.ts")], folder)
+    told = run([str(binaries / "openapi-typescript"), str(document), "--output", str(folder / "schema.d.ts")], folder)
     assert "warn" not in told.lower(), told
-    assert _run([str(binaries / "tsc"), "--project", str(folder), "--noEmit"], folder) == ""
-    _run([str(binaries / "tsc"), "--project", str(folder)], folder)
+    assert run([str(binaries / "tsc"), "--project", str(folder), "--noEmit"], folder) == ""
+    run([str(binaries / "tsc"), "--project", str(folder)], folder)
     return folder / "built" / "client.js"
 
 
@@ -43,7 +43,7 @@ def python_client(document: Path, folder: Path) -> Path:
     settings = folder / "generator.json"
     settings.write_text(json.dumps({"post_hooks": []}))
     command = [sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none", "--fail-on-warning"]
-    _run([*command, "--path", str(document), "--output-path", str(folder / PACKAGE), "--config", str(settings)], folder)
+    run([*command, "--path", str(document), "--output-path", str(folder / PACKAGE), "--config", str(settings)], folder)
     return folder
 
 
@@ -52,7 +52,7 @@ def part(name: str) -> Any:
     return importlib.import_module(f"{PACKAGE}.{name}")
 
 
-def _run(command: list[str], folder: Path) -> str:
+def run(command: list[str], folder: Path) -> str:
     """Run a generator or compiler to its end, and return all that it said."""
     told = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=GENERATION_SECONDS)
     assert told.returncode == 0, told.stdout + told.stderr

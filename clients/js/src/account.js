@@ -16,6 +16,40 @@ import { postJson } from "./session.js";
 import { Stream } from "./stream.js";
 import { reach } from "./transport.js";
 
+/** @import {Answer, CallOptions, Judgement, JudgementRequest} from "./metered.js" */
+/** @import {Role} from "./organizations.js" */
+
+/**
+ * @typedef {{
+ *   did: string, displayName: string | null, createdAt: string, clientId: string, product: string | null,
+ *   scopes: string[], organization: {orgId: string, membershipId: string, role: Role} | null, tokenExpiresAt: string,
+ * }} AccountView
+ */
+
+/** @typedef {{id: string, routes: string[], pricing: Record<string, unknown>, authorized: boolean}} Model */
+
+/**
+ * @typedef {{
+ *   currency: string, balanceMicrousd: number, creditsMicrousd: number, heldMicrousd: number,
+ *   availableMicrousd: number, debtMicrousd: number,
+ *   credits: {
+ *     creditId: string, product: string | null, grantedMicrousd: number, remainingMicrousd: number,
+ *     expiresAt: string | null,
+ *   }[],
+ * }} Wallet
+ */
+
+/**
+ * @typedef {{
+ *   usageId: string, requestId: string, route: string, model: string, product: string | null,
+ *   orgId: string | null, membershipId: string | null, status: "settled" | "held" | "released" | "reconciling",
+ *   inputTokens: number | null, outputTokens: number | null, heldMicrousd: number, chargedMicrousd: number,
+ *   createdAt: string, settledAt: string | null, idempotencyKey: string | null,
+ * }} UsageRecord
+ */
+
+/** @typedef {{provider: string, transactionId: string, url: string}} Checkout */
+
 const CHAT = "/v1/chat/completions";
 const RESPONSES = "/v1/responses";
 const EMBEDDINGS = "/v1/embeddings";
@@ -31,104 +65,158 @@ const JUDGEMENT = "/v1/judgement";
 export class Account {
   /** @param {Caller} caller */
   constructor(caller) {
+    /** @private */
     this.caller = caller;
+    /** @readonly */
     this.organizations = new Organizations(caller);
+    /** @readonly */
     this.responses = new Responses(caller);
+    /** @readonly */
     this.projects = new Projects(caller);
+    /** @readonly */
     this.sandbox = new Sandbox(caller);
+    /** @readonly */
     this.ci = new CI(caller);
+    /** @readonly */
     this.evolution = new Evolution(caller);
   }
 
   /**
    * Send any request to the gateway, with token and proof; answers as the browser's own `fetch` does.
-   * @param {string} path
-   * @param {RequestInit} [init]
+   * @param {string} path @param {RequestInit} [init] @returns {Promise<Response>}
    */
   fetch(path, init) {
     return this.caller.fetch(path, init);
   }
 
-  /** Tell who the token speaks for, and what it may do. */
+  /**
+   * Tell who the token speaks for, and what it may do.
+   * @returns {Promise<AccountView>}
+   */
   account() {
     return this.caller.json("/v1/account");
   }
 
-  /** List the enabled models with their prices; `authorized` tells whether this token may use one. */
+  /**
+   * List the enabled models with their prices; `authorized` tells whether this token may use one.
+   * @returns {Promise<Model[]>}
+   */
   async models() {
     return (await this.caller.json("/v1/models")).data;
   }
 
+  /** @param {string} id @returns {Promise<Model>} */
   model(id) {
     return this.caller.json(`/v1/models/${encodeURIComponent(id)}`);
   }
 
-  /** Give the wallet in micro-USD: balance, credits, held, available, debt. */
+  /**
+   * Give the wallet in micro-USD: balance, credits, held, available, debt.
+   * @returns {Promise<Wallet>}
+   */
   wallet() {
     return this.caller.json("/v1/wallet");
   }
 
-  /** List the latest usage records, newest first, 1 to 100 of them. */
+  /**
+   * List the latest usage records, newest first; `limit` is 1 to 100.
+   * @param {{limit?: number}} [options] @returns {Promise<UsageRecord[]>}
+   */
   async usage({ limit = 20 } = {}) {
     return (await this.caller.json(`/v1/usage?limit=${limit}`)).data;
   }
 
-  /** Start a payment and give the address where the person confirms it. */
+  /**
+   * Start a payment and give the address where the person confirms it.
+   * @param {{amountMicros: number, idempotencyKey?: string}} body @returns {Promise<Checkout>}
+   */
   checkout({ amountMicros, idempotencyKey = crypto.randomUUID() }) {
     return this.caller.json("/v1/billing/checkout", postJson({ amountMicros, idempotencyKey }));
   }
 
-  /** Get the 32 bytes that an account's devices share: `{kid, key}`. They travel encrypted. */
+  /**
+   * Get the 32 bytes that an account's devices share, made at the first request; `kid` names them. They travel encrypted.
+   */
   accountKey() {
     return accountKey(this.caller);
   }
 
-  /** Ask for a chat completion, whole: `{data, receipt}`. */
+  /**
+   * Ask for a chat completion, whole: `{data, receipt}`.
+   * @param {object} body @param {CallOptions} options
+   */
   chat(body, options) {
     return this.post(CHAT, body, options);
   }
 
-  /** Ask for a chat completion as a stream. */
+  /**
+   * Ask for a chat completion as a stream.
+   * @param {object} body @param {CallOptions} options
+   */
   chatStream(body, options) {
     return this.stream(CHAT, body, options);
   }
 
-  /** Ask for a response, whole: `{data, receipt}`; `responses` reads and deletes what is stored of it. */
+  /**
+   * Ask for a response, whole: `{data, receipt}`; `responses` reads and deletes what is stored of it.
+   * @param {object} body @param {CallOptions} options
+   */
   respond(body, options) {
     return this.post(RESPONSES, body, options);
   }
 
-  /** Ask for a response as a stream. */
+  /**
+   * Ask for a response as a stream.
+   * @param {object} body @param {CallOptions} options
+   */
   respondStream(body, options) {
     return this.stream(RESPONSES, body, options);
   }
 
-  /** Ask for embeddings: `{data, receipt}`. */
+  /**
+   * Ask for embeddings: `{data, receipt}`.
+   * @param {object} body @param {CallOptions} options
+   */
   embeddings(body, options) {
     return this.post(EMBEDDINGS, body, options);
   }
 
-  /** Ask for embeddings of chunks in the context of their documents: `{data, receipt}`. */
+  /**
+   * Ask for embeddings of chunks in the context of their documents: `{data, receipt}`.
+   * @param {object} body @param {CallOptions} options
+   */
   contextualEmbeddings(body, options) {
     return this.post(CONTEXTUAL_EMBEDDINGS, body, options);
   }
 
-  /** Have documents scored by late interaction: `{data, receipt}`. */
+  /**
+   * Have documents scored by late interaction: `{data, receipt}`.
+   * @param {object} body @param {CallOptions} options
+   */
   lateInteraction(body, options) {
     return this.post(LATE_INTERACTION, body, options);
   }
 
-  /** Ask for images, as base64: `{data, receipt}`. */
+  /**
+   * Ask for images, as base64: `{data, receipt}`.
+   * @param {object} body @param {CallOptions} options
+   */
   images(body, options) {
     return this.post(IMAGES, body, options);
   }
 
-  /** Ask for an image as a stream: partial images where `partial_images` says so, then the image. */
+  /**
+   * Ask for an image as a stream: partial images where `partial_images` says so, then the image.
+   * @param {object} body @param {CallOptions} options
+   */
   imageStream(body, options) {
     return this.stream(IMAGES, body, options);
   }
 
-  /** Ask for documents in the order of their relevance to a query: `{data, receipt}`. */
+  /**
+   * Ask for documents in the order of their relevance to a query: `{data, receipt}`.
+   * @param {object} body @param {CallOptions} options
+   */
   rerank(body, options) {
     return this.post(RERANK, body, options);
   }
@@ -136,36 +224,45 @@ export class Account {
   /**
    * Have a text spoken: `{data, receipt}` with the sound as a Blob. The receipt has no charge; the usage record has it.
    * Throws GatewayUnreachable where the sound breaks off.
+   * @param {object} body @param {CallOptions} options @returns {Promise<Answer<Blob>>}
    */
   async speech(body, options) {
     const { response } = await metered.send(this.caller, SPEECH, body, options);
     return { data: await reach(() => response.blob(), "The gateway"), receipt: receiptOf(response.headers) };
   }
 
-  /** Have a file transcribed, a FormData with `file` and `model`: `{data, receipt}`. */
+  /**
+   * Have a file transcribed, a FormData with `file` and `model`: `{data, receipt}`.
+   * @param {FormData} form @param {CallOptions} options
+   */
   transcribe(form, options) {
     return this.post(TRANSCRIPTIONS, form, options);
   }
 
-  /** Have a file translated into English, likewise. */
+  /**
+   * Have a file translated into English, likewise.
+   * @param {FormData} form @param {CallOptions} options
+   */
   translate(form, options) {
     return this.post(TRANSLATIONS, form, options);
   }
 
   /**
-   * Ask typed questions about a state: `{data, receipt}`. `data.model` is the identity that thresholds belong to.
-   * @param {object} body
-   * @param {metered.CallOptions} options
+   * Ask typed questions about a state: `{data, receipt}`. `data.model` is the identity that thresholds belong to. Needs
+   * `judgement:evaluate`.
+   * @param {JudgementRequest} body @param {CallOptions} options @returns {Promise<Answer<Judgement>>}
    */
   judge(body, options) {
     return this.post(JUDGEMENT, body, options);
   }
 
   /**
-   * Make a metered call whose answer is JSON.
+   * Make a call of any metered route whose answer is JSON.
+   * @template [T=any]
    * @param {string} path
    * @param {object | FormData} body
-   * @param {metered.CallOptions} options
+   * @param {CallOptions} options
+   * @returns {Promise<Answer<T>>}
    */
   async post(path, body, options) {
     const { response } = await metered.send(this.caller, path, body, options);
@@ -173,10 +270,8 @@ export class Account {
   }
 
   /**
-   * Make a metered call whose answer is a stream.
-   * @param {string} path
-   * @param {object} body
-   * @param {metered.CallOptions} options
+   * Make a call of any metered route that streams.
+   * @param {string} path @param {object} body @param {CallOptions} options
    */
   async stream(path, body, options) {
     const { response, idempotencyKey } = await metered.send(this.caller, path, { ...body, stream: true }, options);
@@ -184,8 +279,8 @@ export class Account {
   }
 
   /**
-   * Open a live session: hear its events with `for await`, say something with `send`. It is held for its maximum, and
-   * what it used is charged once it is over.
+   * Open a live session over a WebSocket: hear its events with `for await`, say something with `send`. It is held for
+   * its maximum, and what it used is charged once it is over. It renews its own token.
    * @param {import("./realtime.js").RealtimeOptions} options
    */
   connectRealtime(options) {
@@ -194,9 +289,7 @@ export class Account {
 
   /**
    * Act for an organization: its wallet pays, its seats count. The token is renewed as long as access lasts.
-   * @param {string} orgId
-   * @param {{product?: string}} [options]
-   * @returns {Account}
+   * @param {string} orgId @param {{product?: string}} [options] @returns {Account}
    */
   inOrganization(orgId, { product } = {}) {
     const tokens = new ContextTokens(this.organizations, { orgId, product });

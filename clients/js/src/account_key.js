@@ -10,8 +10,7 @@ const ENCRYPTION = "A256GCM";
 
 /**
  * Ask for the account's key.
- * @param {import("./caller.js").Caller} caller
- * @returns {Promise<{kid: string, key: Uint8Array}>}
+ * @param {import("./caller.js").Caller} caller @returns {Promise<{kid: string, key: Uint8Array}>}
  */
 export async function accountKey(caller) {
   const pair = await crypto.subtle.generateKey(CURVE, false, ["deriveBits"]);

@@ -6,8 +6,7 @@ const OURS = ["code", "state", "iss", "error", "error_description"];
 
 /**
  * Tell whether a URL is a callback: whether it carries an answer to an authorization.
- * @param {URL} url
- * @returns {boolean}
+ * @param {URL} url @returns {boolean}
  */
 export function isCallback(url) {
   return url.searchParams.has("state") && (url.searchParams.has("code") || url.searchParams.has("error"));
@@ -15,8 +14,7 @@ export function isCallback(url) {
 
 /**
  * Give a URL without what the portal added.
- * @param {URL} url
- * @returns {string}
+ * @param {URL} url @returns {string}
  */
 export function cleaned(url) {
   const rest = new URL(url);
@@ -26,10 +24,7 @@ export function cleaned(url) {
 
 /**
  * Check an answer against the attempt that waits for it and return its code, or throw SignInError.
- * @param {URL} url
- * @param {import("./attempt.js").Attempt | undefined} attempt
- * @param {string} issuer
- * @returns {string}
+ * @param {URL} url @param {import("./attempt.js").Attempt | undefined} attempt @param {string} issuer @returns {string}
  */
 export function readCode(url, attempt, issuer) {
   const answer = single(url.searchParams);

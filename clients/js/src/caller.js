@@ -10,10 +10,7 @@ import { readJson } from "./transport.js";
  */
 
 export class Caller {
-  /**
-   * @param {import("./transport.js").Transport} transport
-   * @param {Tokens} tokens
-   */
+  /** @param {import("./transport.js").Transport} transport @param {Tokens} tokens */
   constructor(transport, tokens) {
     this.transport = transport;
     this.tokens = tokens;
@@ -21,9 +18,7 @@ export class Caller {
 
   /**
    * Send a request with token and proof, once more with another token where the first was refused.
-   * @param {string} path
-   * @param {RequestInit} [init]
-   * @returns {Promise<Response>}
+   * @param {string} path @param {RequestInit} [init] @returns {Promise<Response>}
    */
   async fetch(path, init) {
     const token = await this.tokens.token();
@@ -36,9 +31,7 @@ export class Caller {
 
   /**
    * Send a request as `fetch` does and read its JSON, or throw GatewayError.
-   * @param {string} path
-   * @param {RequestInit} [init]
-   * @returns {Promise<any>}
+   * @param {string} path @param {RequestInit} [init] @returns {Promise<any>}
    */
   async json(path, init) {
     return readJson(await this.fetch(path, init));

@@ -14,8 +14,7 @@ export class Clock {
 
   /**
    * Take the time from an answer; true where this device's clock was off by more than a few seconds.
-   * @param {Response} response
-   * @returns {boolean}
+   * @param {Response} response @returns {boolean}
    */
   learn(response) {
     const told = Date.parse(response.headers.get("Date") ?? "") / 1000;

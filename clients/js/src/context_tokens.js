@@ -22,8 +22,7 @@ export class ContextTokens {
 
   /**
    * Give another token than the one that was refused; callers at once share one.
-   * @param {string} [refused]
-   * @returns {Promise<string>}
+   * @param {string} [refused] @returns {Promise<string>}
    */
   async renew(refused) {
     if (this.latest && this.latest.value === refused) this.latest = this.minting = undefined;

@@ -4,8 +4,7 @@ const utf8 = new TextEncoder();
 
 /**
  * Write bytes as base64url.
- * @param {ArrayBuffer | Uint8Array} bytes
- * @returns {string}
+ * @param {ArrayBuffer | Uint8Array} bytes @returns {string}
  */
 export function base64url(bytes) {
   return base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
@@ -13,8 +12,7 @@ export function base64url(bytes) {
 
 /**
  * Write bytes as base64.
- * @param {ArrayBuffer | Uint8Array} bytes
- * @returns {string}
+ * @param {ArrayBuffer | Uint8Array} bytes @returns {string}
  */
 export function base64(bytes) {
   return btoa(Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join(""));
@@ -22,8 +20,7 @@ export function base64(bytes) {
 
 /**
  * Read bytes that were written as base64 or base64url.
- * @param {string} text
- * @returns {Uint8Array<ArrayBuffer>}
+ * @param {string} text @returns {Uint8Array<ArrayBuffer>}
  */
 export function bytesOf(text) {
   return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
@@ -31,8 +28,7 @@ export function bytesOf(text) {
 
 /**
  * Write a value as JSON in base64url.
- * @param {unknown} value
- * @returns {string}
+ * @param {unknown} value @returns {string}
  */
 export function base64urlJson(value) {
   return base64url(utf8.encode(JSON.stringify(value)));
@@ -40,8 +36,7 @@ export function base64urlJson(value) {
 
 /**
  * Hash text and write the digest as base64url.
- * @param {string} text
- * @returns {Promise<string>}
+ * @param {string} text @returns {Promise<string>}
  */
 export async function sha256(text) {
   return base64url(await crypto.subtle.digest("SHA-256", utf8.encode(text)));

@@ -10,10 +10,7 @@
  */
 
 export class ClientError extends Error {
-  /**
-   * @param {string} message
-   * @param {ErrorOptions} [options]
-   */
+  /** @param {string} message @param {ErrorOptions} [options] */
   constructor(message, options) {
     super(message, options);
     this.name = new.target.name;
@@ -28,6 +25,7 @@ export class SignInError extends ClientError {
    */
   constructor(code, message) {
     super(message || code);
+    /** @readonly */
     this.code = code;
   }
 }
@@ -45,22 +43,28 @@ export class GatewayUnreachable extends ClientError {}
 export class GatewayError extends ClientError {
   /**
    * @param {number} status
-   * @param {{code: string, message?: string, param?: string | null, details?: object, requestId?: string | null}} error
+   * @param {{
+   *   code: string, message?: string, param?: string | null, details?: Record<string, unknown>,
+   *   requestId?: string | null,
+   * }} error
    */
   constructor(status, { code, message = "", param = null, details = {}, requestId = null }) {
     super(message || code);
+    /** @readonly */
     this.status = status;
+    /** @readonly */
     this.code = code;
+    /** @readonly */
     this.param = param;
+    /** @readonly */
     this.details = details;
+    /** @readonly */
     this.requestId = requestId;
   }
 
   /**
    * Read an error body, the API's shape or that of OAuth (RFC 6749 section 5.2).
-   * @param {number} status
-   * @param {any} body
-   * @returns {GatewayError}
+   * @param {number} status @param {any} body @returns {GatewayError}
    */
   static of(status, body) {
     const error = body?.error;
@@ -77,13 +81,12 @@ export class GatewayError extends ClientError {
 
   /**
    * Read the error of a refused response.
-   * @param {Response} response
-   * @returns {Promise<GatewayError>}
+   * @param {Response} response @returns {Promise<GatewayError>}
    */
   static async from(response) {
     const body = await response.json().catch(() => null);
     const error = GatewayError.of(response.status, body);
-    error.requestId ??= response.headers.get("X-Request-Id");
+    /** @type {{requestId: string | null}} */ (error).requestId ??= response.headers.get("X-Request-Id");
     return error;
   }
 }

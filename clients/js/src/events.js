@@ -4,8 +4,7 @@ const LINE_END = /\r\n|\n|\r/;
 
 /**
  * Read an event stream: `{data}` for each event, `{comment}` for each comment, as they come.
- * @param {AsyncIterable<string>} chunks
- * @returns {AsyncGenerator<{data?: string, comment?: string}>}
+ * @param {AsyncIterable<string>} chunks @returns {AsyncGenerator<{data?: string, comment?: string}>}
  */
 export async function* readEvents(chunks) {
   let data = [];

@@ -5,10 +5,17 @@ import { pause } from "./pause.js";
 const POLL_MS = 1000;
 const ACTIVE = new Set(["queued", "running", "cancelling"]);
 
+/** @typedef {{code: string, message: string}} ExecutionError */
+
+/**
+ * @typedef {object} PollOptions
+ * @property {number} [pollMs] how long to wait before asking again; 1000 where left out
+ * @property {AbortSignal} [signal]
+ */
+
 /**
  * Give an execution each time it is asked for, the last time when it is over.
- * @param {() => Promise<any>} read
- * @param {{pollMs?: number, signal?: AbortSignal}} [options]
+ * @param {() => Promise<any>} read @param {PollOptions} [options]
  */
 export async function* followed(read, { pollMs = POLL_MS, signal } = {}) {
   for (;;) {
@@ -21,8 +28,7 @@ export async function* followed(read, { pollMs = POLL_MS, signal } = {}) {
 
 /**
  * Wait until an execution is over.
- * @param {() => Promise<any>} read
- * @param {{pollMs?: number, signal?: AbortSignal}} [options]
+ * @param {() => Promise<any>} read @param {PollOptions} [options]
  */
 export async function finished(read, options) {
   let latest;

@@ -14,15 +14,27 @@ import { Transport } from "./transport.js";
 
 const TOKEN_PATH = "/v1/public/token";
 
+/**
+ * @typedef {object} GatewayOptions
+ * @property {string} url the gateway's address, which is also its issuer
+ * @property {string} [portalUrl] where people sign in; the gateway's own address where left out
+ * @property {string} [clientId] this app's origin where left out
+ * @property {string} [redirectUri] the page that finishes signing in; this one where left out
+ * @property {typeof globalThis.fetch} [fetch]
+ */
+
+/**
+ * @typedef {object} SignInOptions
+ * @property {string[]} scopes
+ * @property {boolean} [deviceSession] whether to stay signed in, for 30 days; true where left out
+ * @property {string} [deviceName] how the portal lists this device, 1 to 120 characters
+ * @property {string} [returnTo] handed back by `completeSignIn`
+ * @property {string} [product] the look of the portal
+ * @property {"light" | "dark"} [theme] the look of the portal
+ */
+
 export class Gateway extends Account {
-  /**
-   * @param {object} options
-   * @param {string} options.url the gateway's address, which is also its issuer
-   * @param {string} [options.portalUrl] where people sign in; the gateway's own address where left out
-   * @param {string} [options.clientId] this app's origin where left out
-   * @param {string} [options.redirectUri] the page that finishes signing in; this one where left out
-   * @param {typeof fetch} [options.fetch]
-   */
+  /** @param {GatewayOptions} options */
   constructor({ url, portalUrl = url, clientId = location.origin, redirectUri = here(), fetch }) {
     const baseUrl = url.replace(/\/$/, "");
     const store = new Store(`${baseUrl} ${clientId}`);
@@ -30,12 +42,19 @@ export class Gateway extends Account {
     const transport = new Transport({ baseUrl, key: () => ProofKey.kept(store), fetch });
     const session = new Session({ store, transport, notices });
     super(new Caller(transport, session));
+    /** @private */
     this.url = baseUrl;
+    /** @private */
     this.portalUrl = portalUrl.replace(/\/$/, "");
+    /** @private */
     this.clientId = clientId;
+    /** @private */
     this.redirectUri = redirectUri;
+    /** @private */
     this.transport = transport;
+    /** @private */
     this.session = session;
+    /** @private */
     this.notices = notices;
   }
 
@@ -49,17 +68,7 @@ export class Gateway extends Account {
 
   /**
    * Begin to sign in and give the address to go to.
-   *
-   * @typedef {object} SignInOptions
-   * @property {string[]} scopes
-   * @property {boolean} [deviceSession] whether to stay signed in, for 30 days; true where left out
-   * @property {string} [deviceName] how the portal lists this device, 1 to 120 characters
-   * @property {string} [returnTo] handed back by `completeSignIn`
-   * @property {string} [product] the look of the portal
-   * @property {"light" | "dark"} [theme] the look of the portal
-   *
-   * @param {SignInOptions} options
-   * @returns {Promise<string>}
+   * @param {SignInOptions} options @returns {Promise<string>}
    */
   async beginSignIn({ scopes, deviceSession = true, deviceName, returnTo, product, theme }) {
     const [{ verifier, challenge }, key] = await Promise.all([newPkce(), this.transport.key()]);
@@ -95,7 +104,7 @@ export class Gateway extends Account {
     const code = readCode(url, attempt, this.url);
     const grant = await this.#redeem(code, attempt);
     await this.session.open(grant);
-    return { scope: grant.scope, returnTo: attempt.returnTo };
+    return { scope: grant.scope, returnTo: attempt?.returnTo };
   }
 
   /** Tell whether somebody is signed in, as far as this browser knows. */

@@ -1,8 +1,28 @@
-export { Account } from "./account.js";
-export { ClientError, ForeignOrigin, GatewayError, GatewayUnreachable, SignedOut, SignInError } from "./errors.js";
-export { Gateway } from "./gateway.js";
+/** Money is in micro-USD: 1 USD is 1,000,000. Answers may carry more members than are named here. */
+
+export * from "./account.js";
+export * from "./ci.js";
+export * from "./errors.js";
+export * from "./evolution.js";
+export * from "./gateway.js";
 export { ProofKey } from "./keys.js";
+export * from "./organizations.js";
+export * from "./projects.js";
 export { dpopProof } from "./proof.js";
-export { RealtimeSession } from "./realtime.js";
+export * from "./realtime.js";
 export { receiptOf } from "./receipts.js";
-export { Stream } from "./stream.js";
+export * from "./responses.js";
+export * from "./sandbox.js";
+export * from "./stream.js";
+
+/** @typedef {import("./executions.js").ExecutionError} ExecutionError */
+/** @typedef {import("./executions.js").PollOptions} PollOptions */
+/** @template [T=any] @typedef {import("./metered.js").Answer<T>} Answer */
+/** @typedef {import("./metered.js").CallOptions} CallOptions */
+/** @typedef {import("./metered.js").Judgement} Judgement */
+/** @typedef {import("./metered.js").JudgementRequest} JudgementRequest */
+/** @typedef {import("./metered.js").Question} Question */
+/** @typedef {import("./receipts.js").Receipt} Receipt */
+/** @template T @typedef {import("./routes.js").List<T>} List */
+/** @template T @typedef {import("./routes.js").Page<T>} Page */
+/** @typedef {import("./routes.js").PageOptions} PageOptions */

@@ -12,11 +12,17 @@ export class ProofKey {
   /**
    * @param {CryptoKeyPair} pair
    * @param {{kty: string, crv: string, x: string, y: string}} jwk the public part
-   * @param {string} thumbprint RFC 7638
+   * @param {string} thumbprint
    */
   constructor(pair, jwk, thumbprint) {
+    /** @readonly */
     this.pair = pair;
+    /** @readonly */
     this.jwk = jwk;
+    /**
+     * RFC 7638.
+     * @readonly
+     */
     this.thumbprint = thumbprint;
   }
 
@@ -30,19 +36,17 @@ export class ProofKey {
 
   /**
    * Take a pair as WebCrypto or IndexedDB gives it.
-   * @param {CryptoKeyPair} pair
-   * @returns {Promise<ProofKey>}
+   * @param {CryptoKeyPair} pair @returns {Promise<ProofKey>}
    */
   static async of(pair) {
-    const { x, y } = await crypto.subtle.exportKey("jwk", pair.publicKey);
+    const { x, y } = /** @type {{x: string, y: string}} */ (await crypto.subtle.exportKey("jwk", pair.publicKey));
     const jwk = { kty: "EC", crv: "P-256", x, y };
     return new ProofKey(pair, jwk, await thumbprintOf(jwk));
   }
 
   /**
    * Find the key that this browser keeps, making it where there is none; tabs that ask at once get the same one.
-   * @param {import("./store.js").Store} store
-   * @returns {Promise<ProofKey>}
+   * @param {import("./store.js").Store} store @returns {Promise<ProofKey>}
    */
   static async kept(store) {
     const found = (await store.read(KEY_RECORD)) ?? (await store.settle(KEY_RECORD, await ProofKey.generate()));
@@ -51,8 +55,7 @@ export class ProofKey {
 
   /**
    * Sign ASCII text; the signature in base64url, as JWS has it (RFC 7518 section 3.4).
-   * @param {string} text
-   * @returns {Promise<string>}
+   * @param {string} text @returns {Promise<string>}
    */
   async sign(text) {
     return base64url(await crypto.subtle.sign(SIGNATURE, this.pair.privateKey, new TextEncoder().encode(text)));

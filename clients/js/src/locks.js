@@ -4,10 +4,7 @@ const queues = new Map();
 
 /**
  * Run `act` while nobody else runs under the same name.
- * @template T
- * @param {string} name
- * @param {() => Promise<T>} act
- * @returns {Promise<T>}
+ * @template T @param {string} name @param {() => Promise<T>} act @returns {Promise<T>}
  */
 export function exclusively(name, act) {
   if (globalThis.navigator?.locks) return Promise.resolve(navigator.locks.request(name, act));

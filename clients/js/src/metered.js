@@ -9,12 +9,49 @@ const PAUSE_MAX_SECONDS = 30;
 // What says that the same request may be sent again: nothing was taken, or the first one is still under way.
 const PASSING = new Set(["idempotency_in_progress", "rate_limited", "upstream_overloaded", "not_ready"]);
 
+/** @import {Receipt} from "./receipts.js" */
+
 /**
  * @typedef {object} CallOptions
- * @property {number} maxCostMicrousd the most that the call may cost; required
- * @property {string} [idempotencyKey] yours, where a call must not be paid twice beyond this page's life
+ * @property {number} maxCostMicrousd the most that the call may cost
+ * @property {string} [idempotencyKey] one for one logical call, the same on retries; a new one where left out. Give
+ *   your own where a call must not be paid twice beyond this page's life
  * @property {AbortSignal} [signal]
  * @property {number} [retries] how often a call is sent again after a failure that passes; 3 where left out
+ */
+
+/**
+ * @template [T=any]
+ * @typedef {{data: T, receipt: Receipt | null}} Answer
+ */
+
+/**
+ * @typedef {object} Question
+ * @property {"noul" | "choice" | "score"} type
+ * @property {string} instructions
+ * @property {Record<string, string>} [criteria] a description by label; a noul's, "true" and "false", may be left out,
+ *   a score's labels are numbers
+ */
+
+/**
+ * @typedef {object} JudgementRequest
+ * @property {string} [model] the default text backend where left out
+ * @property {string | Record<string, string>} state
+ * @property {Record<string, Question>} questions
+ * @property {string[]} [images] at most four https or data URLs, where the backend takes images
+ * @property {boolean} [allow_fallback]
+ */
+
+/**
+ * @typedef {object} Judgement
+ * @property {string} id
+ * @property {string} model `<alias>/<version>` of the backend that answered: thresholds belong to it, and to no other
+ * @property {Record<string, {
+ *   type: Question["type"], answer: boolean | string | number, probabilities: Record<string, number>,
+ * }>} answers
+ * @property {{from: string, to: string, reason: "overloaded"} | null} fallback
+ * @property {{input_tokens: number | null}} usage
+ * @property {number} created
  */
 
 /**

@@ -22,9 +22,7 @@ export class Notices {
 
   /**
    * Listen; the function that is returned ends it.
-   * @param {string} kind
-   * @param {() => void} listener
-   * @returns {() => void}
+   * @param {string} kind @param {() => void} listener @returns {() => void}
    */
   on(kind, listener) {
     const heard = () => listener();

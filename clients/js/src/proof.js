@@ -24,8 +24,7 @@ export async function dpopProof(key, { method, url, now, accessToken, nonce }) {
 
 /**
  * Write a URL as a proof names it.
- * @param {string} url
- * @returns {string}
+ * @param {string} url @returns {string}
  */
 export function targetOf(url) {
   const target = new URL(url);

@@ -9,24 +9,27 @@ const RENEW_BEFORE_SECONDS = 30;
 
 /**
  * @typedef {object} RealtimeOptions
- * @property {string} [model] an alias that serves sessions
- * @property {number} maxCostMicrousd the most that the session may cost; required
- * @property {string} [idempotencyKey] of characters that a subprotocol may have
+ * @property {string} [model] an alias that serves sessions; "realtime" where left out
+ * @property {number} maxCostMicrousd the most that the session may cost
+ * @property {string} [idempotencyKey] characters of a subprotocol only: letters, digits and !#$%&'*+-.^_`|~
  * @property {typeof WebSocket} [WebSocket]
  */
 
+/**
+ * A live session. Iterating it gives the vendor's events and the gateway's own, until it is over.
+ * @implements {AsyncIterable<any>}
+ */
 export class RealtimeSession {
   #caller;
   #token;
   #socket;
   #queue = [];
-  #wake = () => {};
+  #wake = /** @type {(heard?: unknown) => void} */ (() => {});
   #renewal;
 
   /**
    * Open a session. Throws GatewayUnreachable where the handshake was refused: a browser does not say why.
-   * @param {import("./caller.js").Caller} caller
-   * @param {RealtimeOptions} options
+   * @param {import("./caller.js").Caller} caller @param {RealtimeOptions} options @returns {Promise<RealtimeSession>}
    */
   static async open(caller, { model = "realtime", maxCostMicrousd, idempotencyKey = crypto.randomUUID(), ...options }) {
     const session = new RealtimeSession(caller, idempotencyKey);
@@ -34,14 +37,31 @@ export class RealtimeSession {
     return session;
   }
 
+  /**
+   * @param {import("./caller.js").Caller} caller
+   * @param {string} idempotencyKey
+   * @private
+   */
   constructor(caller, idempotencyKey) {
     this.#caller = caller;
+    /** @readonly */
     this.idempotencyKey = idempotencyKey;
+    /**
+     * The latest `service.usage`: what the session has cost so far.
+     * @type {{usageId: string, chargeMicrousd: number, holdMicrousd: number} | null}
+     */
     this.usage = null;
+    /**
+     * Why the session is over, once it is; 4402 where its maximum is spent.
+     * @type {{code: number, reason: string} | null}
+     */
     this.closed = null;
   }
 
-  /** Send an event. */
+  /**
+   * Send an event of the vendor's realtime protocol.
+   * @param {object} event
+   */
   send(event) {
     this.#socket.send(JSON.stringify(event));
   }
@@ -51,7 +71,10 @@ export class RealtimeSession {
     this.#socket.close();
   }
 
-  /** Give every event, also those that came before somebody listened. */
+  /**
+   * Give every event, also those that came before somebody listened.
+   * @returns {AsyncGenerator<any, void, undefined>}
+   */
   async *[Symbol.asyncIterator]() {
     for (;;) {
       while (this.#queue.length) yield this.#queue.shift();

@@ -12,8 +12,7 @@ const CLOSING = /^ ?service (\{.*\})$/;
 
 /**
  * Read the headers of a metered answer; null where the request was not metered.
- * @param {Headers} headers
- * @returns {Receipt | null}
+ * @param {Headers} headers @returns {Receipt | null}
  */
 export function receiptOf(headers) {
   const usageId = headers.get("x-service-usage-id");

@@ -2,9 +2,26 @@
 
 import { postJson } from "./session.js";
 
+/**
+ * @template T
+ * @typedef {{data: T[]}} List
+ */
+
+/**
+ * @typedef {object} PageOptions
+ * @property {number} [limit] how many of the newest: 1 to 100, 20 where left out
+ * @property {string} [after] the `lastId` of the page before
+ */
+
+/**
+ * @template T
+ * @typedef {List<T> & {hasMore: boolean, firstId: string | null, lastId: string | null}} Page
+ */
+
 export class Routes {
   /** @param {import("./caller.js").Caller} caller */
   constructor(caller) {
+    /** @private */
     this.caller = caller;
   }
 
@@ -15,6 +32,7 @@ export class Routes {
    * @param {object} [body]
    * @param {Record<string, string>} [headers]
    * @returns {Promise<any>}
+   * @protected
    */
   send(method, address, body = undefined, headers = {}) {
     if (body === undefined) return this.caller.json(address, { method, headers });

@@ -91,8 +91,7 @@ export class Session {
 
   /**
    * Rotate the credential and keep its successor before anything else uses it.
-   * @param {string} refreshToken
-   * @param {string[]} [scopes]
+   * @param {string} refreshToken @param {string[]} [scopes]
    */
   async #rotate(refreshToken, scopes) {
     const narrowed = scopes && { scope: scopes.join(" ") };
@@ -126,8 +125,7 @@ export class Session {
 
 /**
  * Describe a POST of JSON.
- * @param {unknown} body
- * @returns {RequestInit}
+ * @param {unknown} body @returns {RequestInit}
  */
 export function postJson(body) {
   return { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };

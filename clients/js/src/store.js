@@ -15,8 +15,7 @@ export class Store {
 
   /**
    * Read a record, or undefined.
-   * @param {string} name
-   * @returns {Promise<any>}
+   * @param {string} name @returns {Promise<any>}
    */
   read(name) {
     return this.#run("readonly", (records) => records.get(this.#id(name)));
@@ -24,8 +23,7 @@ export class Store {
 
   /**
    * Write a record; it is on its way to the disk when this resolves.
-   * @param {string} name
-   * @param {unknown} value
+   * @param {string} name @param {unknown} value
    */
   async write(name, value) {
     await this.#run("readwrite", (records) => records.put(value, this.#id(name)));
@@ -33,9 +31,7 @@ export class Store {
 
   /**
    * Write a record where there is none, and read the one that is there then: of several tabs at once one wins.
-   * @param {string} name
-   * @param {unknown} value
-   * @returns {Promise<any>}
+   * @param {string} name @param {unknown} value @returns {Promise<any>}
    */
   settle(name, value) {
     return this.#run("readwrite", (records) => {

@@ -5,20 +5,31 @@ import { readEvents } from "./events.js";
 import { chargeIn, receiptOf } from "./receipts.js";
 import { reach } from "./transport.js";
 
+/**
+ * A metered answer that comes as a stream; whoever stops reading cancels the call.
+ * @implements {AsyncIterable<any>}
+ */
 export class Stream {
-  /**
-   * @param {Response} response
-   * @param {string} idempotencyKey
-   */
+  /** @param {Response} response @param {string} idempotencyKey */
   constructor(response, idempotencyKey) {
+    /** @readonly */
     this.response = response;
-    /** Send the call again with this key after a stream that broke off: it is not paid twice. */
+    /**
+     * Send the call again with this key after a stream that broke off: it is not paid twice.
+     * @readonly
+     */
     this.idempotencyKey = idempotencyKey;
-    /** @type {import("./receipts.js").Receipt | null} The charge is there once the stream has ended. */
+    /**
+     * The charge is there once the stream has ended.
+     * @type {import("./receipts.js").Receipt | null}
+     */
     this.receipt = receiptOf(response.headers);
   }
 
-  /** Give each event's JSON. Throws GatewayError for an error event, GatewayUnreachable where the stream breaks off. */
+  /**
+   * Give each event's JSON. Throws GatewayError for an error event, GatewayUnreachable where the stream breaks off.
+   * @returns {AsyncGenerator<any, void, undefined>}
+   */
   async *[Symbol.asyncIterator]() {
     let isWhole = false;
     for await (const { data, comment } of readEvents(this.#chunks())) {
@@ -33,7 +44,10 @@ export class Stream {
     if (!isWhole) throw new GatewayUnreachable("The stream broke off.");
   }
 
-  /** Give the text as it grows, of chat completions and of responses alike. */
+  /**
+   * Give the text as it grows, of chat completions and of responses alike.
+   * @returns {AsyncGenerator<string, void, undefined>}
+   */
   async *text() {
     for await (const event of this) {
       const delta = event.type === "response.output_text.delta" ? event.delta : event.choices?.[0]?.delta?.content;
@@ -55,7 +69,8 @@ export class Stream {
 
   /** Decode the body; whoever stops reading cancels the call, and what was delivered is charged. */
   async *#chunks() {
-    const reader = this.response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const body = /** @type {ReadableStream<BufferSource>} */ (this.response.body);
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     try {
       for (;;) {
         const { done, value } = await reach(() => reader.read(), "The stream broke off; the gateway");

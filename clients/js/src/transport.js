@@ -42,10 +42,7 @@ export class Transport {
 
   /**
    * Send a request as `request` does and read its JSON, or throw GatewayError.
-   * @param {string} path
-   * @param {RequestInit} [init]
-   * @param {string} [accessToken]
-   * @returns {Promise<any>}
+   * @param {string} path @param {RequestInit} [init] @param {string} [accessToken] @returns {Promise<any>}
    */
   async json(path, init, accessToken) {
     return readJson(await this.request(path, init, accessToken));
@@ -83,8 +80,7 @@ export class Transport {
 
 /**
  * Read an answer's JSON; undefined where there is no content. Throws GatewayError for a refusal.
- * @param {Response} response
- * @returns {Promise<any>}
+ * @param {Response} response @returns {Promise<any>}
  */
 export async function readJson(response) {
   if (!response.ok) throw await GatewayError.from(response);
@@ -94,10 +90,7 @@ export async function readJson(response) {
 
 /**
  * Await what may fail on the way; what the caller aborted stays an AbortError.
- * @template T
- * @param {() => Promise<T>} act
- * @param {string} where
- * @returns {Promise<T>}
+ * @template T @param {() => Promise<T>} act @param {string} where @returns {Promise<T>}
  */
 export async function reach(act, where) {
   try {
