@@ -3,12 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
-from openai.types.chat.completion_create_params import (
-    CompletionCreateParamsNonStreaming,
-    CompletionCreateParamsStreaming,
-)
-
-from inference.routes.chat.members import INSIDE, VENDOR
+from inference.routes.chat.members import VENDOR
 from tests.inference.routes.member_table import LIMIT, OUTPUT, PRICE, MemberTable
 from tests.support.stage import CHAT, chat
 
@@ -75,10 +70,7 @@ BOUNDED: dict[str, list[tuple[dict[str, Any], int, Decimal]]] = {
 CHAT_TABLE = MemberTable(
     path=CHAT,
     body=chat,
-    kinds=(CompletionCreateParamsNonStreaming, CompletionCreateParamsStreaming),
     vendor=VENDOR,
-    inside=INSIDE,
-    page="chat-fields.md",
     price=AUDIO_PRICE,
     passed=PASSED,
     refused=REFUSED,

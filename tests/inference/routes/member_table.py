@@ -1,18 +1,15 @@
 """What a route's table of members is proved with: each row by a call that is passed, bounded or refused as the table says."""
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from inference.rules.members import Treatment
 from tests.factories.images import PNG_URL
 from tests.support.stage import Caller, Stage
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
 INPUT, OUTPUT = Decimal("1.5"), Decimal(7)
 PRICE = {"input_token": str(INPUT), "output_token": str(OUTPUT)}
 LIMIT = 50
@@ -26,15 +23,12 @@ class MemberTable:
     """One route's table, and for each member of it values that prove its row.
 
     `bounded` has members beside the plain request, and the output tokens and the price of each that they make, at `price`.
-    `elsewhere` are bounded members that are proved by tests of their own. `kinds` are the SDK's types of a request.
+    `elsewhere` are bounded members that are proved by tests of their own.
     """
 
     path: str
     body: Callable[..., Members]
-    kinds: tuple[Any, ...]
     vendor: Mapping[str, Any]
-    inside: Mapping[str, Any]
-    page: str
     price: Mapping[str, str]
     passed: Members
     refused: dict[str, list[Any]]
@@ -49,20 +43,9 @@ class MemberTable:
         content = json.dumps(body).encode()  # integers of any length, unlike orjson
         return caller, caller.post(body, content=content, path=self.path), body
 
-    def vendor_members(self) -> set[str]:
-        """Name what the SDK knows."""
-        return {name for kind in self.kinds for name in get_type_hints(kind)}
-
     def names_of(self, treatment: Treatment) -> set[str]:
         """Name what the table treats so."""
         return {name for name, member in self.vendor.items() if member.treatment is treatment}
-
-    def rows_under(self, heading: str) -> list[list[str]]:
-        """Read a table of the route's page."""
-        text = (DOCS / self.page).read_text().partition(f"## {heading}\n")[2]
-        table = re.search(r"(?:^\|.*\n)+", text, re.MULTILINE)
-        assert table is not None
-        return [[cell.strip() for cell in line.strip("|\n").split("|")] for line in table.group().splitlines()[2:]]
 
 
 def assert_refused(stage: Stage, caller: Caller, answer: Any, param: str, code: str = "invalid_request") -> None:

@@ -3,12 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
-from openai.types.responses.response_create_params import (
-    ResponseCreateParamsNonStreaming,
-    ResponseCreateParamsStreaming,
-)
-
-from inference.routes.responses.members import INSIDE, VENDOR
+from inference.routes.responses.members import VENDOR
 from tests.inference.routes.member_table import LIMIT, OUTPUT, PRICE, MemberTable
 from tests.support.stage import RESPONSES, ask
 
@@ -71,10 +66,7 @@ BOUNDED: dict[str, list[tuple[dict[str, Any], int, Decimal]]] = {
 RESPONSE_TABLE = MemberTable(
     path=RESPONSES,
     body=ask,
-    kinds=(ResponseCreateParamsNonStreaming, ResponseCreateParamsStreaming),
     vendor=VENDOR,
-    inside=INSIDE,
-    page="response-fields.md",
     price=PRICE,
     passed=PASSED,
     refused=REFUSED,

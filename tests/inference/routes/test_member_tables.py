@@ -1,19 +1,38 @@
 """Every member that the vendor's SDK knows is passed, bounded or refused, as the table says; each row is proved by a call."""
 
 import math
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
 import pytest
+from openai.types import ImageGenerateParams
+from openai.types.audio import SpeechCreateParams, TranscriptionCreateParams, TranslationCreateParams
+from openai.types.chat import CompletionCreateParams
+from openai.types.responses import ResponseCreateParams
 
 from gateway.core.json.strict import canonical
-from inference.rules.members import Treatment
+from inference.routes.images.members import IMAGE_MEMBERS
+from inference.routes.images.members import VENDOR as IMAGES
+from inference.routes.speech.members import VENDOR as SPEECH
+from inference.routes.transcriptions.members import TRANSCRIPTION, TRANSLATION
+from inference.rules.members import REFUSED_EVERYWHERE, Treatment
 from tests.inference.routes.chat_member_table import CHAT_TABLE
+from tests.inference.routes.member_pages import PAGES, written
 from tests.inference.routes.member_table import INPUT, LIMIT, MemberTable, assert_refused
 from tests.inference.routes.response_member_table import RESPONSE_TABLE
 from tests.support.stage import Stage
 
 TABLES = {"chat": CHAT_TABLE, "responses": RESPONSE_TABLE}
+VENDORS = {
+    "chat": (CHAT_TABLE.vendor, CompletionCreateParams),
+    "responses": (RESPONSE_TABLE.vendor, ResponseCreateParams),
+    "images": (IMAGES, ImageGenerateParams),
+    "speech": (SPEECH, SpeechCreateParams),
+    "transcriptions": (TRANSCRIPTION, TranscriptionCreateParams),
+    "translations": (TRANSLATION, TranslationCreateParams),
+}
 EACH = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 
 
@@ -28,9 +47,20 @@ def values_of(name: str) -> Any:
     return pytest.mark.parametrize(("table", "name", "value"), rows)
 
 
-@EACH
-def test_the_table_has_every_member_of_the_sdk_and_no_other(table: MemberTable) -> None:
-    assert set(table.vendor) == table.vendor_members()
+@pytest.mark.parametrize(("table", "params"), VENDORS.values(), ids=VENDORS)
+def test_the_table_has_every_member_of_the_sdk_and_no_other(table: Mapping[str, Any], params: Any) -> None:
+    kinds = get_args(params) or (params,)
+    assert set(table) == {name for kind in kinds for name in get_type_hints(kind)}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_the_page_has_the_same_tables(path: Path) -> None:
+    assert path.read_text() == written(path), "run python -m tests.inference.routes.member_pages"
+
+
+def test_what_is_refused_everywhere_is_refused_for_images_unless_the_vendor_has_it() -> None:
+    for name in REFUSED_EVERYWHERE.keys() - IMAGES.keys():
+        assert IMAGE_MEMBERS[name].treatment is Treatment.REFUSED
 
 
 @EACH
@@ -86,10 +116,3 @@ def test_the_model_selects_the_price_and_is_replaced_by_the_deployments_own(stag
     assert answer.json()["model"] == body["model"]
     assert caller.only_call.hold_microusd == 3 * len(canonical(body)) + 14 * LIMIT
     assert stage.upstream.ledger.entries[0].body["model"] == "small-1"
-
-
-@EACH
-@pytest.mark.parametrize(("heading", "rows"), [("Fields", "vendor"), ("Fields within fields", "inside")])
-def test_the_page_has_the_same_table(table: MemberTable, heading: str, rows: str) -> None:
-    told = [[f"`{name}`", str(member.treatment), member.explanation] for name, member in getattr(table, rows).items()]
-    assert table.rows_under(heading) == told
