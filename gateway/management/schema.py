@@ -6,6 +6,7 @@ from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
+from gateway.core.checks import replaced_migrations_are_applied_together
 from gateway.core.database import sql
 
 OWNS_TABLES = """
@@ -19,8 +20,10 @@ SELECT CASE WHEN to_regclass('django_migrations') IS NULL THEN has_schema_privil
 def bring_up_to_date() -> None:
     """Migrate, if the role of DATABASE_URL owns the tables. Otherwise check that there is nothing to migrate.
 
-    Raises CommandError if there is, with what to run instead.
+    Raises CommandError if there is, with what to run instead, or if the database is between two versions.
     """
+    for problem in replaced_migrations_are_applied_together(databases=[DEFAULT_DB_ALIAS]):
+        raise CommandError(problem.msg)
     with connection.cursor() as cursor:
         cursor.execute(OWNS_TABLES)
         [is_owner, role] = cursor.fetchone() or (False, "")
@@ -48,4 +51,5 @@ def _lacks() -> str:
 def _is_newer(loader: MigrationLoader) -> bool:
     """Return whether migrations were applied that this version does not have."""
     applied = {key for key in loader.applied_migrations if key[0] in loader.migrated_apps}
-    return not applied <= loader.disk_migrations.keys()
+    replaced = {key for migration in loader.replacements.values() for key in migration.replaces}
+    return not applied <= loader.disk_migrations.keys() | replaced

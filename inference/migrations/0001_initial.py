@@ -1,18 +1,24 @@
-"""Makes the catalogue: upstreams, aliases, deployments, raw models."""
+"""Makes the catalogue of version 0.1: upstreams, aliases, deployments, raw models."""
 
-import django.core.validators
-import django.db.models.deletion
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import migrations, models
+from django.db.models import Q
 
-import gateway.core.encryption.fields
+from gateway.core.encryption.fields import EncryptedTextField
+
+IS_NAME = RegexValidator(r"\A[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}\Z", "Letters, digits and . _ : / @ - only.")
 
 
 class Migration(migrations.Migration):
     initial = True
-
-    dependencies = [
-        ("accounts", "0001_initial"),
+    replaces = [
+        ("inference", "0002_functions"),
+        ("inference", "0003_live_access"),
+        ("inference", "0004_deadlines"),
+        ("inference", "0005_sent_with_its_hold"),
+        ("inference", "0006_batches"),
     ]
+    dependencies = [("accounts", "0001_initial")]
 
     operations = [
         migrations.CreateModel(
@@ -24,11 +30,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         max_length=200,
                         unique=True,
-                        validators=[
-                            django.core.validators.RegexValidator(
-                                "\\A[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}\\Z", "Letters, digits and . _ : / @ - only."
-                            )
-                        ],
+                        validators=[IS_NAME],
                     ),
                 ),
                 ("enabled", models.BooleanField(default=True)),
@@ -40,12 +42,11 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "aliases",
                 "constraints": [
                     models.CheckConstraint(
-                        condition=models.Q(("max_output_tokens", None), ("max_output_tokens__gt", 0), _connector="OR"),
+                        condition=Q(max_output_tokens=None) | Q(max_output_tokens__gt=0),
                         name="alias_max_output_tokens_positive",
                     ),
                     models.CheckConstraint(
-                        condition=models.Q(("context_tokens", None), ("context_tokens__gt", 0), _connector="OR"),
-                        name="alias_context_tokens_positive",
+                        condition=Q(context_tokens=None) | Q(context_tokens__gt=0), name="alias_context_tokens_positive"
                     ),
                 ],
             },
@@ -59,7 +60,7 @@ class Migration(migrations.Migration):
                     "adapter",
                     models.CharField(
                         choices=[
-                            ("openai", "Openai"),
+                            ("openai", "OpenAI"),
                             ("voyage", "Voyage"),
                             ("cohere", "Cohere"),
                             ("representation", "Representation"),
@@ -71,16 +72,16 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("base_url", models.CharField(blank=True, default="", max_length=500)),
-                ("api_key", gateway.core.encryption.fields.EncryptedTextField(blank=True, default="")),
+                ("api_key", EncryptedTextField(blank=True, default="")),
                 (
                     "timeout_seconds",
-                    models.FloatField(default=120.0, validators=[django.core.validators.MinValueValidator(0.1)]),
+                    models.FloatField(default=120.0, validators=[MinValueValidator(0.1), MaxValueValidator(3600)]),
                 ),
                 (
                     "bills_errors",
                     models.BooleanField(
                         default=False,
-                        help_text="An error answer may have cost money: such a call waits for reconciliation.",
+                        help_text="The upstream may charge for a call that it answers with an error. Such a call waits for review.",
                     ),
                 ),
                 ("enabled", models.BooleanField(default=True)),
@@ -88,10 +89,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("timeout_seconds__gt", 0)), name="upstream_timeout_positive"
-                    )
-                ],
+                    models.CheckConstraint(condition=Q(timeout_seconds__gt=0), name="upstream_timeout_positive")
+                ]
             },
         ),
         migrations.CreateModel(
@@ -103,55 +102,43 @@ class Migration(migrations.Migration):
                     models.CharField(
                         max_length=200,
                         unique=True,
-                        validators=[
-                            django.core.validators.RegexValidator(
-                                "\\A[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}\\Z", "Letters, digits and . _ : / @ - only."
-                            )
-                        ],
+                        validators=[IS_NAME],
                     ),
                 ),
                 ("enabled", models.BooleanField(default=True)),
                 ("max_output_tokens", models.PositiveIntegerField(blank=True, null=True)),
                 ("context_tokens", models.PositiveIntegerField(blank=True, null=True)),
                 ("options", models.JSONField(blank=True, default=dict)),
-                (
-                    "integrations",
-                    models.ManyToManyField(blank=True, related_name="raw_models", to="accounts.integration"),
-                ),
-                (
-                    "upstream",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="raw_models", to="inference.upstream"
-                    ),
-                ),
+                ("integrations", models.ManyToManyField("accounts.integration", blank=True, related_name="raw_models")),
+                ("upstream", models.ForeignKey("inference.upstream", models.PROTECT, related_name="raw_models")),
             ],
         ),
         migrations.CreateModel(
             name="Deployment",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("model", models.CharField(help_text="The upstream's own name for the model.", max_length=200)),
-                ("priority", models.PositiveIntegerField(default=0)),
-                ("weight", models.PositiveIntegerField(default=1)),
+                ("model", models.CharField(help_text="The upstream's name for the model.", max_length=200)),
+                (
+                    "priority",
+                    models.PositiveIntegerField(
+                        default=0, help_text="Deployments with the lowest number are tried first."
+                    ),
+                ),
+                (
+                    "weight",
+                    models.PositiveIntegerField(
+                        default=1, help_text="The share of calls among deployments of the same priority."
+                    ),
+                ),
                 ("enabled", models.BooleanField(default=True)),
-                (
-                    "alias",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="deployments", to="inference.alias"
-                    ),
-                ),
-                (
-                    "upstream",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="deployments", to="inference.upstream"
-                    ),
-                ),
+                ("alias", models.ForeignKey("inference.alias", models.CASCADE, related_name="deployments")),
+                ("upstream", models.ForeignKey("inference.upstream", models.PROTECT, related_name="deployments")),
             ],
             options={
                 "constraints": [
                     models.UniqueConstraint(fields=("alias", "upstream", "model"), name="deployment_once_per_alias"),
-                    models.CheckConstraint(condition=models.Q(("weight__gt", 0)), name="deployment_weight_positive"),
-                ],
+                    models.CheckConstraint(condition=Q(weight__gt=0), name="deployment_weight_positive"),
+                ]
             },
         ),
     ]

@@ -76,15 +76,26 @@ class Database:
 
     def manage(self, *arguments: str) -> str:
         """Run a management command on it as a deployment would; return what it said."""
-        done = subprocess.run(
+        done = self._run(arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def refusal(self, *arguments: str) -> str:
+        """Run a management command that must fail; return the last line that it said."""
+        done = self._run(arguments)
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        return done.stderr.strip().splitlines()[-1]
+
+    def _run(self, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=PROJECT_DIR,
             env={**os.environ, "DATABASE_URL": self._url},
             capture_output=True,
             text=True,
+            check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return a query's rows."""
@@ -167,7 +178,15 @@ def test_processes_of_the_version_before_find_what_they_ask_for(before: Database
 
 def test_what_a_return_to_the_version_before_undid_can_be_done_again(before: Database) -> None:
     before.manage("migrate", "--verbosity=0")
-    before.manage("migrate", "accounts", "0012", "--verbosity=0")
+    before.manage("migrate", "accounts", "0001", "--verbosity=0")
     before.manage("migrate", "--verbosity=0")
     with django_connection.cursor() as new, before.connection.cursor() as upgraded:
         assert differences(schema(upgraded), schema(new)) == set()
+
+
+def test_a_database_that_stopped_between_two_versions_is_refused(before: Database) -> None:
+    some = "INSERT INTO django_migrations (app, name, applied) SELECT 'judgement', '0002_help_texts', now()"
+    before.connection.execute(some)
+    for command in ("migrate", "prepare"):
+        assert "The database is between two versions (migrations of judgement). Migrate it" in before.refusal(command)
+    assert before.rows("SELECT to_regclass('accounts_consent')") == [(None,)]

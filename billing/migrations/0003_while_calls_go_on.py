@@ -1,10 +1,13 @@
-"""Ends the state of a hold that is not sent yet: a call counts as sent with its hold.
+"""Ends the state of a hold that is not sent yet, and finds a member's newest calls without reading the organization's others.
 
-What is left in it is released, as the reaper would have done: the hold goes back to balance, credits and budgets, and the
-idempotency key is free. What a refund waited for in such a credit is repaid by `billing.tasks.reconcile_payments`.
+A call counts as sent with its hold. What is left unsent is released, as the reaper would have done: the hold goes back to
+balance, credits and budgets, and the idempotency key is free. What a refund waited for in such a credit is repaid by
+`billing.tasks.reconcile_payments`. Each operation is a transaction of its own, so that calls go on meanwhile.
 """
 
+from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
+from django.db.models import Q
 
 RELEASE = """
 DO $$
@@ -33,20 +36,26 @@ BEGIN
 END $$;
 """
 
-# Functions that are gone, or have other parameters now, which to PostgreSQL is another function.
-FORMER = """
-DROP FUNCTION IF EXISTS billing_dispatch(text, timestamptz, text);
-DROP FUNCTION IF EXISTS billing_take_back(text, text, bigint, text, timestamptz);
-"""
-
-STATES = [("dispatched", "Dispatched"), ("review", "Review"), ("settled", "Settled"), ("released", "Released")]
+FORMER = "DROP FUNCTION IF EXISTS billing_dispatch(text, timestamptz, text)"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("billing", "0010_lighter_guards")]
+    atomic = False
+    replaces = [
+        ("billing", "0011_every_call_is_sent"),
+        ("billing", "0016_calls_of_member"),
+    ]
+    dependencies = [("billing", "0002_since_0_1")]
 
     operations = [
-        migrations.RunSQL(RELEASE, migrations.RunSQL.noop),
-        migrations.RunSQL(FORMER, migrations.RunSQL.noop),
-        migrations.AlterField("reservation", "state", models.TextField(choices=STATES)),
+        migrations.RunSQL(RELEASE, migrations.RunSQL.noop, elidable=True),
+        migrations.RunSQL(FORMER, migrations.RunSQL.noop, elidable=True),
+        AddIndexConcurrently(
+            "reservation",
+            models.Index(
+                fields=["membership_id", "created_at"],
+                condition=Q(membership_id__isnull=False),
+                name="reservation_of_member",
+            ),
+        ),
     ]

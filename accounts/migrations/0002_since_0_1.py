@@ -1,10 +1,10 @@
-"""Consents become rows, which a person can see and withdraw. Those of live sessions are recorded."""
+"""Adds consents as rows, which a person can see and withdraw, and the history of the replay store."""
 
 from typing import Any
 
-import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
+from django.db.models import Q
 
 
 def record(apps: Any, schema_editor: Any) -> None:
@@ -22,7 +22,14 @@ def record(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("accounts", "0010_help_texts")]
+    replaces = [
+        ("accounts", "0010_help_texts"),
+        ("accounts", "0011_consents"),
+        ("accounts", "0012_index_what_is_purged"),
+        ("accounts", "0013_integration_audience_default"),
+        ("accounts", "0014_replay_epoch_history"),
+    ]
+    dependencies = [("accounts", "0001_initial")]
 
     operations = [
         migrations.CreateModel(
@@ -33,14 +40,7 @@ class Migration(migrations.Migration):
                 ("kind", models.CharField(max_length=64)),
                 ("given_at", models.DateTimeField()),
                 ("withdrawn_at", models.DateTimeField(null=True)),
-                (
-                    "account",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="consents",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ("account", models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="consents")),
             ],
             options={
                 "db_table": "accounts_consent",
@@ -51,5 +51,14 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.RunPython(record, migrations.RunPython.noop),
+        migrations.RunPython(record, migrations.RunPython.noop, elidable=True),
+        migrations.AddIndex("devicesession", models.Index(fields=["expires_at"], name="device_session_expiry")),
+        migrations.AddIndex(
+            "devicesession",
+            models.Index(fields=["revoked_at"], condition=Q(revoked_at__isnull=False), name="device_session_revoked"),
+        ),
+        migrations.AddIndex("limit", models.Index(fields=["ends_at"], name="accounts_limit_end")),
+        migrations.AddField("replayepoch", "began_at", models.DateTimeField(blank=True, null=True)),
+        migrations.AddField("replayepoch", "history", models.TextField(blank=True, null=True)),
+        migrations.AddField("replayepoch", "origin", models.UUIDField(blank=True, null=True)),
     ]
