@@ -49,14 +49,15 @@ $$;
 --   RETURNS TABLE (usage_id text, outcome text)
 --
 -- Moves calls past their deadline to review, because their process died; 'review' is the outcome of each. Locked rows
--- are left for the next run.
+-- are left for the next run. They are looked for once, as an array: a join may repeat its inner side, which skips what
+-- it has locked itself and finds the next rows.
 CREATE OR REPLACE FUNCTION billing_reap(p_now timestamptz DEFAULT NULL, p_limit integer DEFAULT 100)
 RETURNS TABLE (usage_id text, outcome text) LANGUAGE sql AS $$
   UPDATE ONLY billing_reservation r SET state = 'review', review_reason = 'deadline_passed'
-   WHERE r.id IN (SELECT o.id FROM ONLY billing_reservation o
-                   WHERE o.closed_at IS NULL AND o.state = 'dispatched'
-                     AND o.deadline_at <= coalesce(p_now, clock_timestamp())
-                   LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED)
+   WHERE r.id = ANY (ARRAY(SELECT o.id FROM ONLY billing_reservation o
+                            WHERE o.closed_at IS NULL AND o.state = 'dispatched'
+                              AND o.deadline_at <= coalesce(p_now, clock_timestamp())
+                            LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED))
   RETURNING r.id, 'review'
 $$;
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.utils import timezone
 
 from billing import tasks
@@ -181,6 +182,16 @@ def test_reaps_over_several_wallets_and_batches(purse: Purse) -> None:
     assert tasks.reap() == 5
     assert tasks.reap() == 0
     assert purse.wallet.held_microusd == 30
+
+
+def test_a_run_reaps_no_more_than_its_limit_whatever_the_plan(purse: Purse) -> None:
+    purse.pay(100)
+    for _ in range(6):
+        purse.call(10, deadline_seconds=0)
+    with connection.cursor() as cursor:
+        for step in ("hashagg", "hashjoin", "mergejoin", "sort", "material"):
+            cursor.execute(f"SET LOCAL enable_{step} = off")
+    assert len(ledger.reap(limit=4).rows()) == 4
 
 
 def test_the_job_reconciles_and_releases(purse: Purse) -> None:
