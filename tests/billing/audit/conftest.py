@@ -1,6 +1,7 @@
 """A ledger with something of everything, and a way to forge it."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -12,12 +13,24 @@ from tests.support.unguarded import unguarded
 Forge = Callable[..., None]
 
 
-@pytest.fixture
-def ledger(db: None) -> dict[str, str]:
-    """Make a sealed ledger that is sound; give its rows by what they are."""
+def sound_ledger() -> dict[str, str]:
+    """Make a sealed ledger that is sound; return its rows by what they are."""
     rows = ledgers.furnish()
     assert audit.findings() == []
     return rows
+
+
+@pytest.fixture(scope="module")
+def _sound_ledger(django_db_setup: None, django_db_blocker: Any) -> dict[str, str]:
+    """Commit a ledger once for all tests of a module, at whose end its rows are deleted."""
+    with django_db_blocker.unblock():
+        return sound_ledger()
+
+
+@pytest.fixture
+def ledger(_sound_ledger: dict[str, str], db: None) -> dict[str, str]:
+    """Return the rows of a sealed ledger that is sound, by what they are."""
+    return _sound_ledger
 
 
 @pytest.fixture
