@@ -4,10 +4,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import QuerySet
 
 from gateway.core.jobs.models import JobRun
 from gateway.core.jobs.rules.statuses import ALARMING, Status, is_overdue, status_of
+
+# The newest run of each job, the newest that ended, and the oldest of all, in one statement, because every page of the
+# console needs them.
+NEWEST_AND_OLDEST = """
+SELECT run.* FROM unnest(%s::text[]) AS name, LATERAL (
+    (SELECT * FROM jobs_run WHERE job = name ORDER BY id DESC LIMIT 1)
+    UNION ALL
+    (SELECT * FROM jobs_run WHERE job = name AND ended_at IS NOT NULL ORDER BY id DESC LIMIT 1)
+) AS run
+UNION ALL
+(SELECT * FROM jobs_run ORDER BY started_at LIMIT 1)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +39,7 @@ class JobStatus:
 def of_all(*, now: datetime) -> list[JobStatus]:
     """Return the state of every scheduled job, ordered by name."""
     intervals = {name: timedelta(seconds=entry["schedule"]) for name, entry in settings.CELERY_BEAT_SCHEDULE.items()}
-    runs = sorted(_newest_and_oldest(sorted(intervals)), key=lambda run: run.pk)
+    runs = sorted(JobRun.objects.raw(NEWEST_AND_OLDEST, [sorted(intervals)]), key=lambda run: run.pk)
     newest = {run.job: run for run in runs}
     ended = {run.job: run.ended_at for run in runs if run.ended_at is not None}
     recorded_since = min((run.started_at for run in runs), default=None)
@@ -36,14 +47,6 @@ def of_all(*, now: datetime) -> list[JobStatus]:
         _judge(name, intervals[name], newest.get(name), ended.get(name, recorded_since), now)
         for name in sorted(intervals)
     ]
-
-
-def _newest_and_oldest(names: list[str]) -> QuerySet[JobRun]:
-    """Return the newest run of each job, the newest that ended, and the oldest of all, in one statement, because every
-    page of the console needs them."""
-    newest = [JobRun.objects.filter(job=name).order_by("-pk")[:1] for name in names]
-    ended = [JobRun.objects.filter(job=name, ended_at__isnull=False).order_by("-pk")[:1] for name in names]
-    return JobRun.objects.order_by("started_at")[:1].union(*newest, *ended, all=True)
 
 
 def _judge(
