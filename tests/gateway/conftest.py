@@ -1,6 +1,8 @@
 """What tests of the console share: operators, a configuration, a running gateway and a payment provider."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -30,3 +32,14 @@ def furnished(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     """A gateway with at least one row in every table of the console."""
     monkeypatch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
     furnish(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def furnished_once(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """The same, committed once for all tests of a module, at whose end its rows are deleted."""
+    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock():
+        patch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
+        furnish(tmp_path_factory.mktemp("config"))
+        yield

@@ -5,7 +5,6 @@ What is expected follows from the rights alone, for every address that the URLco
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -24,7 +23,7 @@ from django.utils import timezone
 from accounts.models import Account
 from billing.operations import budgets
 from inference.models import Upstream
-from tests.gateway.console import ALICE, furnish
+from tests.gateway.console import ALICE
 from tests.gateway.every_url import templates
 from tests.gateway.operators import clerk
 from tests.gateway.test_admin import READ_ONLY, SECRETS, TABLES
@@ -58,17 +57,11 @@ ACTED_ON = {("revoke", "devicesession"), ("cancel", "sandboxrun")}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _world(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Make rows once; each test's own transaction is a savepoint in this one."""
-    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), transaction.atomic():
-        patch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
-        furnish(Path(tmp_path_factory.mktemp("config")))
-        Group.objects.create(name="Clerks")
-        Account.objects.create_user("did:web:studio.example:suspended", suspended_at=timezone.now())
-        Upstream.objects.update(out_of_turn_at=timezone.now())  # so that an operator can decide about it
-        budgets.put("org_1", limit_microusd=1, product=None, membership_id=None, now=timezone.now())
-        yield
-        transaction.set_rollback(True)
+def _world(furnished_once: None) -> None:
+    Group.objects.create(name="Clerks")
+    Account.objects.create_user("did:web:studio.example:suspended", suspended_at=timezone.now())
+    Upstream.objects.update(out_of_turn_at=timezone.now())  # so that an operator can decide about it
+    budgets.put("org_1", limit_microusd=1, product=None, membership_id=None, now=timezone.now())
 
 
 def opens(name: str, kind: str, method: str, rights: set[str]) -> bool:

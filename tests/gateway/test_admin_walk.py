@@ -1,7 +1,6 @@
 """Every address of the operator console, whoever asks: nothing opens without the right to it, and nothing breaks."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from django.utils import timezone
 from accounts.models import Account
 from billing.models import Checkout, Reservation
 from billing.operations import budgets
-from tests.gateway.console import furnish
 from tests.gateway.every_url import templates
 from tests.gateway.test_admin import SECRETS, TABLES, page
 
@@ -29,10 +27,8 @@ COMMON = {"/admin/", "/admin/search/", "/admin/jsi18n/", "/admin/login/", "/admi
 COMMON |= {"/admin/password_change/done/"}
 
 
-@pytest.fixture(autouse=True)
-def _furnished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
-    furnish(tmp_path)
+@pytest.fixture(scope="module", autouse=True)
+def _world(furnished_once: None) -> None:
     Group.objects.create(name="Clerks")
     budgets.put("org_1", limit_microusd=1, product=None, membership_id=None, now=timezone.now())
 
