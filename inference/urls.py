@@ -2,16 +2,16 @@
 
 from django.urls import URLPattern, path
 
-from inference.routes.chat.view import ChatCompletionViewSet
-from inference.routes.contextual.view import ContextualEmbeddingViewSet
-from inference.routes.embeddings.view import EmbeddingViewSet
-from inference.routes.images.view import ImageViewSet
-from inference.routes.late_interaction.view import LateInteractionViewSet
-from inference.routes.realtime.view import RealtimeViewSet
-from inference.routes.rerank.view import RerankViewSet
-from inference.routes.responses.view import ResponseViewSet
-from inference.routes.speech.view import SpeechViewSet
-from inference.routes.transcriptions.view import TranscriptionViewSet, TranslationViewSet
+from inference.routes.chat.route import ChatCompletionViewSet
+from inference.routes.contextual.route import ContextualEmbeddingViewSet
+from inference.routes.embeddings.route import EmbeddingViewSet
+from inference.routes.images.route import ImageViewSet
+from inference.routes.late_interaction.route import LateInteractionViewSet
+from inference.routes.realtime.route import RealtimeViewSet
+from inference.routes.rerank.route import RerankViewSet
+from inference.routes.responses.route import ResponseViewSet
+from inference.routes.speech.route import SpeechViewSet
+from inference.routes.transcriptions.route import TranscriptionViewSet, TranslationViewSet
 from inference.views.models import ModelViewSet
 from inference.views.stored_responses import InputItemViewSet, StoredResponseViewSet
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from judgement.route.view import JudgementViewSet
+from judgement.route.route import JudgementViewSet
 
 metered_urlpatterns: list[URLPattern] = [path("v1/judgement", JudgementViewSet.as_view({"post": "create"}))]
 

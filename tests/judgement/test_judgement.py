@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from inference.metering.viewset import MeteredViewSet
-from judgement.route.view import JudgementViewSet
+from judgement.route.route import JudgementViewSet
 from tests.judgement.bench import ANSWERS, BALANCE, JUDGEMENT, QUESTIONS, TONE, Bench, ask, post
 from tests.judgement.judges import INPUT_TOKENS, VERSION
 from tests.judgement.tokenizers import TOKENIZERS

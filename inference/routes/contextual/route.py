@@ -1,13 +1,17 @@
-"""Declares the contextual embedding route to the metering core."""
+"""`POST /v1/embeddings/contextual`: the route's declaration for the metering core, and its view."""
 
 from functools import partial
 
+from gateway.core.api.access import requires_model
 from gateway.core.contract.aliases import Route
+from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS, adapters_of
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
+from inference.metering.viewset import MeteredViewSet
 from inference.queries.representations import CLOSE_AND_NOTE
 from inference.routes.contextual.bound import bound_contextual
+from inference.routes.contextual.reference import describe_contextual
 from inference.routes.contextual.request import read_request
 
 CONTEXTUAL = MeteredRoute(
@@ -19,3 +23,15 @@ CONTEXTUAL = MeteredRoute(
     endpoints=ENDPOINTS[Route.EMBEDDINGS_CONTEXTUAL],
     close_function=CLOSE_AND_NOTE,
 )
+
+
+class ContextualEmbeddingViewSet(MeteredViewSet):
+    """Embeddings of chunks in the context of their documents."""
+
+    route = CONTEXTUAL
+
+    @describe_contextual
+    @requires_model
+    async def create(self, request: LeanRequest) -> LeanAnswer:
+        """Embed documents or queries."""
+        return await self.serve(request)

@@ -1,10 +1,14 @@
-"""Declares the image route to the metering core."""
+"""`POST /v1/images/generations`: the route's declaration for the metering core, and its view."""
 
+from gateway.core.api.access import requires_model
 from gateway.core.contract.aliases import Route
+from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
+from inference.metering.viewset import MeteredViewSet
 from inference.routes.images.bound import bound_images
+from inference.routes.images.reference import describe_images
 from inference.routes.images.request import read_request
 
 IMAGES = MeteredRoute(
@@ -15,3 +19,15 @@ IMAGES = MeteredRoute(
     bound=bound_images,
     endpoints=ENDPOINTS[Route.IMAGES],
 )
+
+
+class ImageViewSet(MeteredViewSet):
+    """Images from a prompt, as JSON or as server-sent events."""
+
+    route = IMAGES
+
+    @describe_images
+    @requires_model
+    async def create(self, request: LeanRequest) -> LeanAnswer:
+        """Make images."""
+        return await self.serve(request)

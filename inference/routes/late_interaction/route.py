@@ -1,13 +1,17 @@
-"""Declares the late interaction route to the metering core."""
+"""`POST /v1/late-interaction/score`: the route's declaration for the metering core, and its view."""
 
 from functools import partial
 
+from gateway.core.api.access import requires_model
 from gateway.core.contract.aliases import Route
+from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS, adapters_of
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
+from inference.metering.viewset import MeteredViewSet
 from inference.queries.representations import CLOSE_AND_NOTE
 from inference.routes.late_interaction.bound import bound_late_interaction
+from inference.routes.late_interaction.reference import describe_late_interaction
 from inference.routes.late_interaction.request import read_request
 
 LATE_INTERACTION = MeteredRoute(
@@ -19,3 +23,15 @@ LATE_INTERACTION = MeteredRoute(
     endpoints=ENDPOINTS[Route.LATE_INTERACTION],
     close_function=CLOSE_AND_NOTE,
 )
+
+
+class LateInteractionViewSet(MeteredViewSet):
+    """Documents scored by a query, token by token."""
+
+    route = LATE_INTERACTION
+
+    @describe_late_interaction
+    @requires_model
+    async def score(self, request: LeanRequest) -> LeanAnswer:
+        """Score the documents."""
+        return await self.serve(request)
