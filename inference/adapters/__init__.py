@@ -1,1 +1,1 @@
-"""Adapters for upstreams' protocols. Vendors' shared code is here; their endpoints are in the routes' own folders."""
+"""What vendors share: exchanges over HTTP, streams, errors, vectors, images by URL. How each is asked is in `inference.vendors`."""

@@ -1,5 +1,5 @@
-"""One folder per metered route, with everything specific to it.
+"""One folder per metered route, with what a client sees of it and pays.
 
-`route.py` names the parts; `request.py` validates the request, `bound.py` computes its hold and usage, `stream.py` is
-its stream format, `openai` and `demo` are its endpoints, `reference.py` describes it, `view.py` is its view.
+`request.py` validates the request, `bound.py` computes its hold and usage, `stream.py` is its stream format, `reference.py`
+describes it. `route.py`, with the view, names the parts and the endpoints that serve the route.
 """

@@ -1,1 +1,1 @@
-"""Vendors: a folder for each, with a module for each route that it serves. They say how a vendor is asked."""
+"""How each vendor is asked: a folder per vendor, with a module for each route that it serves."""

@@ -226,7 +226,7 @@ def test_facts_of_representations_are_options(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("adapter", ["openai", "voyage", "cohere", "representation", "judgement", "realtime", "demo"])
+@pytest.mark.parametrize("adapter", Upstream.Adapter.values)
 def test_every_adapter_is_taken(tmp_path: Path, adapter: str) -> None:
     text = f"upstreams: [{{name: u, adapter: {adapter}, base_url: 'https://u.example/v1/'}}]"
     assert apply_text(tmp_path, text).code == 0
