@@ -10,6 +10,7 @@ from typing import TypeVar
 from gateway.core.contract.aliases import Route
 from inference.interface.plan import Endpoints
 from inference.models import Upstream
+from inference.routes.embeddings.capabilities import Capabilities, Representations
 from inference.vendors.cohere.embeddings import CohereEmbeddings
 from inference.vendors.cohere.rerank import CohereRerank
 from inference.vendors.demo.chat import DemoChat
@@ -96,3 +97,9 @@ def stated(route: Route, name: str, kind: type[Fact]) -> dict[str, Fact]:
     if silent:
         raise ValueError(f"{route}: the endpoint of {' and '.join(silent)} does not state its {name}")
     return {adapter: fact for adapter, fact in facts.items() if isinstance(fact, kind)}
+
+
+def representing(route: Route) -> frozenset[str]:
+    """Return the adapters that serve a route of representations, and those that serve such embeddings and may lack the route."""
+    embeddings = stated(Route.EMBEDDINGS, "capabilities", Capabilities).items()
+    return adapters_of(route) | {name for name, each in embeddings if each.representations is not Representations.NEVER}

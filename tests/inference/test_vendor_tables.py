@@ -9,7 +9,7 @@ from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import ModelUnavailable
 from inference import endpoints
 from inference.checks import adapters_have_endpoints
-from inference.endpoints import ENDPOINTS, stated
+from inference.endpoints import ENDPOINTS, representing, stated
 from inference.interface.model import DeploymentTarget, ServedModel, UpstreamTarget
 from inference.interface.plan import Endpoints
 from inference.routes.embeddings.capabilities import Capabilities
@@ -60,3 +60,10 @@ def test_an_adapter_without_an_endpoint_keeps_the_gateway_from_starting(monkeypa
         ("inference.E001", "No route has an endpoint for the adapter realtime."),
         ("inference.E002", "No upstream can have the adapter newcomer of an endpoint."),
     ]
+
+
+@pytest.mark.parametrize("route", [Route.EMBEDDINGS_CONTEXTUAL, Route.LATE_INTERACTION])
+def test_routes_of_representations_know_every_adapter_that_has_some(
+    route: Route,
+) -> None:
+    assert representing(route) == {"cohere", "demo", "representation", "voyage"}

@@ -5,7 +5,7 @@ from functools import partial
 from gateway.core.api.access import requires_model
 from gateway.core.contract.aliases import Route
 from gateway.core.http.lean import LeanAnswer, LeanRequest
-from inference.endpoints import ENDPOINTS, adapters_of
+from inference.endpoints import ENDPOINTS, representing
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.metering.viewset import MeteredViewSet
@@ -18,7 +18,7 @@ CONTEXTUAL = MeteredRoute(
     name=Route.EMBEDDINGS_CONTEXTUAL,
     id_prefix="emb",
     read=read_json,
-    check=partial(read_request, adapters=adapters_of(Route.EMBEDDINGS_CONTEXTUAL)),
+    check=partial(read_request, adapters=representing(Route.EMBEDDINGS_CONTEXTUAL)),
     bound=bound_contextual,
     endpoints=ENDPOINTS[Route.EMBEDDINGS_CONTEXTUAL],
     close_function=CLOSE_AND_NOTE,

@@ -5,7 +5,7 @@ from functools import partial
 from gateway.core.api.access import requires_model
 from gateway.core.contract.aliases import Route
 from gateway.core.http.lean import LeanAnswer, LeanRequest
-from inference.endpoints import ENDPOINTS, adapters_of
+from inference.endpoints import ENDPOINTS, representing
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.metering.viewset import MeteredViewSet
@@ -18,7 +18,7 @@ LATE_INTERACTION = MeteredRoute(
     name=Route.LATE_INTERACTION,
     id_prefix="late",
     read=read_json,
-    check=partial(read_request, adapters=adapters_of(Route.LATE_INTERACTION)),
+    check=partial(read_request, adapters=representing(Route.LATE_INTERACTION)),
     bound=bound_late_interaction,
     endpoints=ENDPOINTS[Route.LATE_INTERACTION],
     close_function=CLOSE_AND_NOTE,
