@@ -34,7 +34,7 @@ class ForeignAnswer(Exception):
     """The ledger's answer belongs to another statement. Whether the closing was executed is unknown."""
 
 
-class Takeover(NamedTuple):
+class TakenOverBy(NamedTuple):
     """The model that took the call over, and the price version that the call is charged at."""
 
     model: str
@@ -42,12 +42,13 @@ class Takeover(NamedTuple):
 
 
 class OpenCall(NamedTuple):
-    """The call to close: its owner, its hold, the deployment that was tried last, if any, and the takeover, if any."""
+    """The call to close: its owner, its hold, and, if any, the deployment that was tried last and the model that took the
+    call over."""
 
     owner: Owner
     usage_id: str
-    deployment: str | None
-    takeover: Takeover | None = None
+    deployment: str | None = None
+    taken_over_by: TakenOverBy | None = None
 
 
 @value_class(frozen=True, slots=True)
@@ -132,8 +133,8 @@ def _closing(
     function: BatchFunction = CLOSE,
 ) -> Closing[Any]:
     arguments |= {"action": action, "usage_id": call.usage_id, "deployment": call.deployment}
-    if call.takeover is not None:
-        arguments["takeover"] = call.takeover._asdict()
+    if call.taken_over_by is not None:
+        arguments["takeover"] = call.taken_over_by._asdict()
     if replay is not None:
         arguments |= {"replay_status": replay.status, "replay_headers": replay.headers}
     note = orjson.dumps(arguments)

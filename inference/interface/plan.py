@@ -1,12 +1,13 @@
 """The plan of a metered call: its alias's deployments, and everything needed for attempts at them."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Generic
 
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.limits import UPSTREAM_CONNECT_MAX_SECONDS
 from gateway.core.contract.values import value_class
-from inference.interface.model import DeploymentTarget
+from inference.interface.model import DeploymentTarget, ServedModel
 from inference.interface.upstream import Attempt, CallContext, Endpoint, Sent
 
 Endpoints = Mapping[str | tuple[str, Route], Endpoint[Any]]
@@ -38,6 +39,11 @@ class CallPlan(Generic[Sent]):
     def longest_seconds(self) -> float:
         """Return the maximum time until this call is answered or its stream has begun, retries included."""
         return longest_seconds(self.deployments)
+
+    def taken_over(self, model: ServedModel, request: Sent) -> "CallPlan[Sent]":
+        """Return the plan of the same call with another model, and the request that is sent there."""
+        context = replace(self.call, public_model=model.name)
+        return replace(self, deployments=model.deployments, request=request, call=context)
 
     def attempt_at(self, deployment: DeploymentTarget) -> Attempt[Sent]:
         """Build one attempt of this call at one of its deployments."""

@@ -2,118 +2,119 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from billing.operations.closings import Evidence, OpenCall, Takeover
-from billing.rules.prices import cost_microusd
+from billing.operations.closings import Evidence, OpenCall, TakenOverBy
+from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import NotReady
 from inference.interface.model import DeploymentTarget
 from inference.interface.plan import CallPlan, longest_seconds
-from inference.interface.request import Fallback
+from inference.interface.request import BoundedRequest
 from inference.interface.upstream import CallContext
 from inference.metering import journal
-from inference.metering.checks import Checked
+from inference.metering.checks import Arrival, Checked
 from inference.metering.journal import Entry
 
 log = logging.getLogger("inference.calls")
 
 
-@dataclass
+@dataclass(slots=True)
 class Call:
-    """One metered call. `deployment` is the one that was tried last; `client_left` is set by the request's own task.
+    """One metered call. What it sends and at which prices changes if a fallback model takes it over; `reference` also
+    names the deployment that was tried last, which may bill for error responses (`bills_errors`).
 
     `record` holds the id of the upstream's own record of the call, if the upstream reports one and its records are looked up.
     The plan refers to `record` and not to the call: such a reference cycle would keep the body in memory until the garbage
-    collector runs. `fallback` is the model that took the call over, and whose prices the call is charged at.
+    collector runs. `client_left` is set by the request's own task.
     """
 
     checked: Checked
+    arrival: Arrival
     entry: Entry
-    deployment: DeploymentTarget | None = None
+    usage_id: str
+    request: BoundedRequest
+    hold_microusd: int
+    prices: PriceBook
+    plan: CallPlan[Any]
+    reference: OpenCall
+    record: dict[str, str]
+    bills_errors: bool = False
     client_left: bool = False
-    record: dict[str, str] = field(default_factory=dict)
-    fallback: Fallback | None = None
 
     @classmethod
     def begin(cls, checked: Checked) -> "Call":
         """Begin the call's journal entry. Raises NotReady if the journal has no room."""
         try:
-            return cls(checked, journal.begin(checked.usage_id))
+            entry = journal.begin(checked.usage_id)
         except OSError as error:
             raise NotReady(private=f"no room in the journal: {error}", headers={"Retry-After": "1"}) from error
-
-    @cached_property
-    def plan(self) -> CallPlan[Any]:
-        """Return the request to send and the deployments that may serve it."""
-        checked = self.checked
-        return CallPlan(
-            route=checked.route.name,
-            endpoints=checked.route.endpoints,
-            deployments=checked.model.deployments,
+        record: dict[str, str] = {}
+        return cls(
+            checked=checked,
+            arrival=checked.arrival,
+            entry=entry,
+            usage_id=checked.usage_id,
             request=checked.request,
-            call=CallContext(
-                usage_id=checked.usage_id,
-                public_model=checked.model.name,
-                public_id=checked.public_id,
-                on_send=self.entry.sent,
-                on_generation=partial(self.record.__setitem__, "generation_id"),
-            ),
+            hold_microusd=checked.request.hold_microusd,
+            prices=checked.price.prices,
+            plan=_plan(checked, entry, record),
+            reference=OpenCall(owner=checked.arrival.principal.owner, usage_id=checked.usage_id),
+            record=record,
         )
 
     @property
     def longest_seconds(self) -> float:
         """Return the longest time until the call is answered or its stream has begun, including the fallback's time."""
-        fallback = self.checked.request.fallback
+        fallback = self.request.fallback
         return self.plan.longest_seconds + (longest_seconds(fallback.model.deployments) if fallback else 0.0)
-
-    def fall_back(self) -> bool:
-        """Switch the call to its fallback model. Return False if it has none."""
-        fallback = self.checked.request.fallback
-        if fallback is None:
-            return False
-        self.fallback = fallback
-        self.checked = replace(self.checked, model=fallback.model, price=fallback.price, request=fallback.request)
-        del self.plan
-        return True
-
-    @property
-    def usage_id(self) -> str:
-        """Return the call's id, which its hold and its usage record share."""
-        return self.checked.usage_id
-
-    @property
-    def reference(self) -> OpenCall:
-        """Return the data about the call that a closing needs."""
-        deployment, fallback = self.deployment.id if self.deployment else None, self.fallback
-        takeover = Takeover(fallback.model.name, fallback.price.id) if fallback else None
-        return OpenCall(self.checked.principal.owner, self.usage_id, deployment, takeover)
-
-    @property
-    def hold_microusd(self) -> int:
-        """Return the most that the call can cost its owner."""
-        return self.checked.request.hold_microusd
-
-    @property
-    def bills_errors(self) -> bool:
-        """Return whether the upstream may bill for error responses."""
-        return self.deployment is not None and self.deployment.upstream.bills_errors
 
     def tried(self, deployment: DeploymentTarget) -> None:
         """Record the deployment that the call is sent to."""
-        self.deployment = deployment
+        self.reference = self.reference._replace(deployment=deployment.id)
+        self.bills_errors = deployment.upstream.bills_errors
         self.record.clear()
+
+    def fall_back(self) -> bool:
+        """Switch the call to its fallback model. Return False if it has none."""
+        fallback = self.request.fallback
+        if fallback is None:
+            return False
+        self.request, self.prices = fallback.request, fallback.price.prices
+        self.hold_microusd = fallback.request.hold_microusd
+        self.plan = self.plan.taken_over(fallback.model, fallback.request)
+        by = TakenOverBy(model=fallback.model.name, price_version=fallback.price.id)
+        self.reference = self.reference._replace(taken_over_by=by)
+        return True
 
     def cost_microusd(self, used: Quantities) -> int:
         """Compute the cost of quantities at the prices of the hold. Raises PriceError."""
-        return cost_microusd(used, self.checked.price.prices)
+        return cost_microusd(used, self.prices)
 
     def evidence(self, used: Quantities) -> Evidence:
         """Return the quantities delivered so far, as evidence for a review."""
         charge_microusd = min(self.cost_microusd(used), self.hold_microusd)
         return {**used.counts(), "charge_microusd": charge_microusd, **self.record}
+
+
+def _plan(checked: Checked, entry: Entry, record: dict[str, str]) -> CallPlan[Any]:
+    route = checked.arrival.route
+    context = CallContext(
+        usage_id=checked.usage_id,
+        public_model=checked.model.name,
+        public_id=checked.public_id,
+        on_send=entry.sent,
+        on_generation=partial(record.__setitem__, "generation_id"),
+    )
+    return CallPlan(
+        route=route.name,
+        endpoints=route.endpoints,
+        deployments=checked.model.deployments,
+        request=checked.request,
+        call=context,
+    )
 
 
 def stored_or_nothing(call: Call, stored: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:

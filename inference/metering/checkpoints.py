@@ -107,7 +107,7 @@ class Checkpoints:
 
 
 def _check_in(running: Call, evidence: Evidence) -> Element[ApiError | None]:
-    principal = running.checked.principal
+    principal = running.arrival.principal
     arguments = {
         "usage_id": running.usage_id,
         "evidence": evidence,
@@ -117,7 +117,7 @@ def _check_in(running: Call, evidence: Evidence) -> Element[ApiError | None]:
         "org_id": principal.org_id,
         "product": principal.product,
         "client_id": principal.client_id,
-        "consent": running.checked.route.consent,
+        "consent": running.arrival.route.consent,
     }
     return Element(CHECK_IN, principal.owner, orjson.dumps(arguments), lambda answer, body: _refusal(answer["outcome"]))
 

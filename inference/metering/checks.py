@@ -9,8 +9,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from accounts.authentication import Verified, verify
+from accounts.authentication import verify
 from accounts.queries import consents
+from accounts.rules.dpop import ProofTicket
 from accounts.rules.principal import Principal
 from billing.rules.prices import PriceError
 from gateway.core.api.access import require_scope
@@ -28,31 +29,29 @@ from inference.rules.terms import Terms
 
 @value_class(frozen=True, slots=True)
 class Arrival:
-    """A request with a valid proof and token."""
+    """A request with a valid proof and token, its caller, and the ticket that records the proof."""
 
     http: MeteredRequest
     route: MeteredRoute[Any, Any]
-    verified: Verified
-
-    @property
-    def principal(self) -> Principal:
-        """Return the caller."""
-        return self.verified.principal
+    principal: Principal
+    ticket: ProofTicket
 
 
 @value_class(frozen=True, slots=True)
-class Identified(Arrival):
-    """A request whose model and terms are known, with the digest that identifies a repeated request."""
+class Identity:
+    """What a repeated request has in common with the first: the key among its terms, and the digest of its body."""
 
-    model: ServedModel
     terms: Terms
     digest: bytes
 
 
 @value_class(frozen=True, slots=True)
-class Checked(Identified):
-    """A request that passed all checks outside the ledger: what is held, and what is sent."""
+class Checked:
+    """A request that passed all checks outside the ledger: what is held, and what is sent where."""
 
+    arrival: Arrival
+    identity: Identity
+    model: ServedModel
     price: PriceVersion
     request: BoundedRequest
     usage_id: str
@@ -62,23 +61,26 @@ class Checked(Identified):
     @property
     def needs_preparing(self) -> bool:
         """Return whether something must be fetched from elsewhere before the request can be sent."""
-        return self.route.prepare is not None and self.request.needs_preparing
+        return self.arrival.route.prepare is not None and self.request.needs_preparing
 
 
 @value_class(frozen=True, slots=True)
 class Refused:
-    """A request that failed a check, and the step of the database's checks that the failure precedes."""
+    """A request that failed a check, and the step of the database's checks that the failure precedes. It has no identity
+    if it failed before that was known."""
 
     error: ApiError
-    arrival: Arrival
     stop_before: str
+    arrival: Arrival
+    identity: Identity | None = None
+    is_admitted: bool = False  # as in Checked
 
 
 async def begin(http: MeteredRequest, route: MeteredRoute[Any, Any]) -> Arrival:
     """Check proof and token. Raises if they are invalid; there is then no proof to record."""
     path = http.raw_path.partition(b"?")[0].decode("latin-1")
     verified = await verify(http.method, path, _joined(http.raw_headers), time.time())
-    return Arrival(http, route, verified)
+    return Arrival(http=http, route=route, principal=verified.principal, ticket=verified.ticket)
 
 
 async def check(arrival: Arrival) -> Checked | Refused:
@@ -86,17 +88,36 @@ async def check(arrival: Arrival) -> Checked | Refused:
     try:
         body = await arrival.route.read(arrival.http)
         model = await _find_model(arrival, body.model)
-        terms = arrival.route.terms(arrival.http.raw_headers)
+        identity = Identity(terms=arrival.route.terms(arrival.http.raw_headers), digest=body.digest)
     except ApiError as error:
-        return Refused(error, arrival, "idempotency")
-    identified = Identified(arrival.http, arrival.route, arrival.verified, model, terms, body.digest)
+        return Refused(error, "idempotency", arrival)
     try:
         request = await _validated(arrival, body, model)
         able = await _narrowed(arrival.route, body, model, request)
         price = _price_of(able, arrival.route)
     except ApiError as error:
-        return Refused(error, identified, "access")
-    return _bounded(identified if able is model else replace(identified, model=able), request, price)
+        return Refused(error, "access", arrival, identity)
+    return _bounded(arrival, identity, able, request, price)
+
+
+def _bounded(
+    arrival: Arrival, identity: Identity, model: ServedModel, request: Any, price: PriceVersion
+) -> Checked | Refused:
+    try:
+        bounded = arrival.route.bound(request, model, price, identity.terms.max_cost_microusd)
+    except ApiError as error:
+        return Refused(error, "hold", arrival, identity)
+    except PriceError as error:
+        return Refused(ModelUnavailable(private=str(error)), "hold", arrival, identity)
+    return Checked(
+        arrival=arrival,
+        identity=identity,
+        model=model,
+        price=price,
+        request=bounded,
+        public_id=bounded.public_id or new_id(arrival.route.id_prefix),
+        usage_id=new_id("use"),
+    )
 
 
 async def _find_model(arrival: Arrival, name: str) -> ServedModel:
@@ -144,19 +165,6 @@ def _narrow(route: MeteredRoute[Any, Any], model: ServedModel, request: Any) -> 
     if not able and (refusal := next(iter(refusals.values()), None)):
         return refusal
     return replace(model, deployments=able)
-
-
-def _bounded(identified: Identified, request: Any, price: PriceVersion) -> Checked | Refused:
-    http, route, verified = identified.http, identified.route, identified.verified
-    model, terms = identified.model, identified.terms
-    try:
-        bounded = route.bound(request, model, price, terms.max_cost_microusd)
-    except ApiError as error:
-        return Refused(error, identified, "hold")
-    except PriceError as error:
-        return Refused(ModelUnavailable(private=str(error)), identified, "hold")
-    ids = new_id("use"), bounded.public_id or new_id(route.id_prefix)
-    return Checked(http, route, verified, model, terms, identified.digest, price, bounded, *ids)
 
 
 def price_in_force(model: ServedModel, route: MeteredRoute[Any, Any]) -> PriceVersion | None:

@@ -11,7 +11,7 @@ import orjson
 
 from billing.operations.ledger import Hold, HoldOutcome, read_replay
 from gateway.core.database import BatchFunction, Element
-from inference.metering.checks import Arrival, Checked, Identified
+from inference.metering.checks import Arrival, Checked, Identity, Refused
 
 OPEN = BatchFunction(1, "inference_open_calls")
 
@@ -26,35 +26,44 @@ class Opened(NamedTuple):
 
 def hold_element(checked: Checked, deadline_seconds: float) -> Element[Opened]:
     """Build the element that places the hold and marks the call as sent."""
-    return _element(checked, {**_hold(checked), "deadline_seconds": deadline_seconds})
+    return _checked_element(checked, {"deadline_seconds": deadline_seconds})
 
 
 def trial_element(checked: Checked) -> Element[Opened]:
     """Build the element that records the proof and tests whether the hold could be placed now (outcome `fresh`)."""
-    return _element(checked, {**_hold(checked), "is_trial": True})
+    return _checked_element(checked, {"is_trial": True})
 
 
-def _hold(checked: Checked) -> dict[str, Any]:
-    principal = checked.principal
-    return {
+def refusal_element(refused: Refused) -> Element[Opened]:
+    """Build the element that records a failed request's proof, and finds the first answer to a repeated request."""
+    members = {"stop_before": refused.stop_before}
+    return _element(refused.arrival, refused.identity, members, is_admitted=refused.is_admitted)
+
+
+def proof_element(arrival: Arrival) -> Element[Opened]:
+    """Build the element that only records a proof, and checks whether its caller may still call."""
+    return _element(arrival, None, {"stop_before": "idempotency"})
+
+
+def _checked_element(checked: Checked, members: dict[str, Any]) -> Element[Opened]:
+    arrival = checked.arrival
+    members |= {
         "usage_id": checked.usage_id,
-        "product": principal.product,
-        "client_id": principal.client_id,
+        "product": arrival.principal.product,
+        "client_id": arrival.principal.client_id,
         "model": checked.model.name,
-        "request_id": checked.http.request_id,
+        "request_id": arrival.http.request_id,
         "hold": checked.request.hold_microusd,
-        "max_cost": checked.terms.max_cost_microusd,
+        "max_cost": checked.identity.terms.max_cost_microusd,
         "price_version": checked.price.id,
     }
+    return _element(arrival, checked.identity, members, is_admitted=checked.is_admitted)
 
 
-def refusal_element(arrival: Arrival, stop_before: str) -> Element[Opened]:
-    """Build the element that records a failed request's proof, and finds the first answer to a repeated request."""
-    return _element(arrival, {"stop_before": stop_before})
-
-
-def _element(arrival: Arrival, members: dict[str, Any]) -> Element[Opened]:
-    principal, ticket = arrival.principal, arrival.verified.ticket
+def _element(
+    arrival: Arrival, identity: Identity | None, members: dict[str, Any], *, is_admitted: bool = False
+) -> Element[Opened]:
+    principal, ticket = arrival.principal, arrival.ticket
     owner_kind, owner_key = owner = principal.owner
     members |= {
         "proof": ticket.digest.hex(),
@@ -66,10 +75,10 @@ def _element(arrival: Arrival, members: dict[str, Any]) -> Element[Opened]:
         "owner_key": owner_key,
         "route": arrival.route.name,
     }
-    if isinstance(arrival, Checked) and arrival.is_admitted:
+    if is_admitted:
         members["is_admitted"] = True
-    if isinstance(arrival, Identified):
-        members |= {"key": arrival.terms.idempotency_key, "digest": arrival.digest.hex()}
+    if identity is not None:
+        members |= {"key": identity.terms.idempotency_key, "digest": identity.digest.hex()}
     return Element(OPEN, owner, orjson.dumps(members), _read)
 
 

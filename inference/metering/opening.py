@@ -25,7 +25,7 @@ from inference.metering.answers import answer_is_gone
 from inference.metering.call import Call
 from inference.metering.checks import Arrival, Checked, Refused
 from inference.metering.closing import release_unknown
-from inference.metering.hold import Opened, hold_element, refusal_element, trial_element
+from inference.metering.hold import Opened, hold_element, proof_element, refusal_element, trial_element
 from organizations.rules.access import denial
 
 log = logging.getLogger("inference.opening")
@@ -33,7 +33,7 @@ log = logging.getLogger("inference.opening")
 
 async def refuse(refused: Refused) -> Replay:
     """Record the proof of a request that failed a check, and raise its error. A repeated request gets its first answer."""
-    found = _admitted(await database.run(refusal_element(refused.arrival, refused.stop_before)))
+    found = _admitted(await database.run(refusal_element(refused)))
     if found is not None and found.outcome != HoldOutcome.FRESH:
         return _replay_or_raise(found, 0)
     raise refused.error
@@ -47,7 +47,7 @@ async def try_hold(checked: Checked) -> Replay | None:
     try:
         found = _admitted(await database.run(trial_element(checked)))
     except psycopg.Error:
-        spawn(_take_proof(checked))
+        spawn(_take_proof(checked.arrival))
         raise
     assert found is not None
     if found.outcome is HoldOutcome.FRESH:
@@ -88,13 +88,13 @@ def _give_up(call: Call, error: Exception) -> None:
     else:
         release_unknown(call.entry, closings.release(call.reference, resolution="not_sent"))
     if not call.checked.is_admitted:
-        spawn(_take_proof(call.checked))
+        spawn(_take_proof(call.arrival))
 
 
 async def _take_proof(arrival: Arrival) -> None:
     """Record the proof of a call whose hold failed: a proof can be used only once, even if its request fails."""
     with suppress(Exception):
-        await database.run(refusal_element(arrival, "idempotency"))
+        await database.run(proof_element(arrival))
 
 
 def _admitted(opened: Opened) -> Hold | None:

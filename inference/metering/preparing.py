@@ -23,12 +23,12 @@ _under_way: dict[tuple[Owner, Route, str], Checked] = {}
 @contextmanager
 def exclusively(checked: Checked) -> Iterator[Refused | None]:
     """Keep a concurrent request with the same idempotency key from being prepared too. It gets a Refused instead."""
-    key = checked.terms.idempotency_key
-    name = (checked.principal.owner, checked.route.name, key or "")
+    key = checked.identity.terms.idempotency_key
+    name = (checked.arrival.principal.owner, checked.arrival.route.name, key or "")
     if key is None:
         yield None
     elif name in _under_way:
-        yield Refused(_taken(_under_way[name], checked), checked, "hold")
+        yield Refused(_taken(_under_way[name], checked), "hold", checked.arrival, checked.identity)
     else:
         _under_way[name] = checked
         try:
@@ -42,12 +42,13 @@ async def prepare(checked: Checked) -> Checked | Replay:
     replay = await opening.try_hold(checked)
     if replay is not None:
         return replay
-    assert checked.route.prepare is not None
-    request = await checked.route.prepare(checked.http, checked.request)
+    prepare = checked.arrival.route.prepare
+    assert prepare is not None
+    request = await prepare(checked.arrival.http, checked.request)
     return replace(checked, request=request, is_admitted=True)
 
 
 def _taken(first: Checked, checked: Checked) -> ApiError:
-    if first.digest != checked.digest:
+    if first.identity.digest != checked.identity.digest:
         return IdempotencyKeyReused()
     return IdempotencyInProgress(details={"usageId": first.usage_id}, headers={"Retry-After": "1"})

@@ -85,7 +85,9 @@ async def _serve(checked: checks.Checked, work: Work) -> ServedAnswer | None:
     try:
         call = Call.begin(checked)
     except NotReady as error:
-        return await answer_again(await opening.refuse(checks.Refused(error, checked, "hold")))
+        return await answer_again(
+            await opening.refuse(checks.Refused(error, "hold", checked.arrival, checked.identity, checked.is_admitted))
+        )
     checked.request.begin()
     answered: Answered = asyncio.get_running_loop().create_future()
     task = spawn(_complete(call, work, answered))
@@ -115,7 +117,7 @@ async def _complete(call: Call, work: Work, answered: Answered) -> ServedAnswer 
 
 async def _run_to_end(call: Call, work: Work) -> ServedAnswer | ApiError | None:
     """Run a call, and end its request unless a stream still needs it."""
-    request = call.checked.request  # a fallback may replace it
+    request = call.request  # a fallback may replace it
     answer: ServedAnswer | ApiError | None = None
     try:
         answer = await _run(call, work)
@@ -146,7 +148,7 @@ async def _run(call: Call, work: Work) -> ServedAnswer | ApiError | None:
 
 
 async def _send(call: Call) -> ServedAnswer | ApiError:
-    request = call.checked.request
+    request = call.request
     if not isinstance(request, StreamedRequest):
         return await conclude(call, await _outcome(call))
     opened = await sending.open_stream(call.plan, call.tried)

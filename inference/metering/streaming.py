@@ -179,10 +179,10 @@ class StreamRun:
         try:
             await self._stream.close()
             encrypted = await to_store(replay, call.usage_id)
-            ending = build(call.reference, replay=encrypted, function=call.checked.route.close_function)
+            ending = build(call.reference, replay=encrypted, function=call.arrival.route.close_function)
             return await closing.deliver(call.entry, ending)
         finally:
-            call.checked.request.end()
+            call.request.end()
 
     def _reported(self) -> tuple[Quantities, int, str]:
         """Return the upstream's own count, its cost, and the basis 'upstream'."""
@@ -199,7 +199,7 @@ class StreamRun:
             return used, min(self._call.cost_microusd(used), self._call.hold_microusd), "delivered"
 
     def _error(self, error: ApiError) -> bytes:
-        return self._early(lambda: self._format.error(error, self._call.checked.http.request_id))
+        return self._early(lambda: self._format.error(error, self._call.arrival.http.request_id))
 
     def _early(self, render: Callable[[], bytes]) -> bytes:
         """Render the end of an incomplete stream. A stream that cannot report errors is aborted, and not stored."""

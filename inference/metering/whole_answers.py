@@ -20,7 +20,7 @@ Reply = WholeAnswer | ApiError
 
 async def conclude(call: Call, outcome: Outcome) -> Reply:
     """Close the call according to its outcome, and return the reply to the client."""
-    verdict = judge(outcome, call.checked.request, call.checked.price.prices, bills_errors=call.bills_errors)
+    verdict = judge(outcome, call.request, call.prices, bills_errors=call.bills_errors)
     match verdict:
         case Settle():
             return await _charge(call, verdict)
@@ -40,8 +40,7 @@ async def give_up(call: Call, error: Exception) -> ApiError:
 
 
 async def _charge(call: Call, verdict: Settle) -> WholeAnswer:
-    request = call.checked.request
-    content, expected = request.content(verdict.answer), min(verdict.cost_microusd, call.hold_microusd)
+    content, expected = call.request.content(verdict.answer), min(verdict.cost_microusd, call.hold_microusd)
     answer = _answer(call, content, expected)
     settlement = closings.settle(
         call.reference,
@@ -50,7 +49,7 @@ async def _charge(call: Call, verdict: Settle) -> WholeAnswer:
         quantities=verdict.used.counts(),
         stored=_stored(call, verdict.answer),
         replay=await to_store(replay_of(answer), call.usage_id),
-        function=call.checked.route.close_function,
+        function=call.arrival.route.close_function,
     )
     settled = await closing.deliver(call.entry, settlement)
     charged = settled.charge_microusd if settled else None
@@ -67,14 +66,14 @@ async def _review(call: Call, verdict: Review) -> Reply:
         evidence=call.record or None,
         stored=_stored(call, verdict.answer) if verdict.answer else {},
         replay=await to_store(replay, call.usage_id),
-        function=call.checked.route.close_function,
+        function=call.arrival.route.close_function,
     )
     await closing.deliver(call.entry, review)
     return reply
 
 
 def _stored(call: Call, answer: Answer) -> Mapping[str, Any]:
-    return stored_or_nothing(call, lambda: call.checked.request.stored(answer))
+    return stored_or_nothing(call, lambda: call.request.stored(answer))
 
 
 def _answer(call: Call, content: Content, charge_microusd: int | None) -> WholeAnswer:

@@ -1,6 +1,7 @@
 """The authorization of a session, and its expiry. A newer token of the same holder extends it."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from accounts.authentication import Verified, verify
@@ -8,17 +9,17 @@ from accounts.operations.replays import refusal
 from accounts.rules.principal import Principal
 from gateway.core import database
 from gateway.core.contract.errors import ConsentRequired, InsufficientScope, InvalidRequest, InvalidToken
-from inference.metering.checks import Arrival, Checked
-from inference.metering.hold import refusal_element
+from inference.metering.checks import Arrival
+from inference.metering.hold import proof_element
 from inference.routes.realtime.service_events import Event, reauthorized_event
 
 
 class Authorization:
     """A session's token after the handshake."""
 
-    def __init__(self, checked: Checked) -> None:
-        self._checked = checked
-        self.expires_at = checked.principal.expires_at
+    def __init__(self, arrival: Arrival, model: str) -> None:
+        self._arrival, self._model = arrival, model
+        self.expires_at = arrival.principal.expires_at
 
     async def renew(self, event: Event) -> Event:
         """Verify a newer token and its proof, and return the event for the client. Raises the catalogue's error.
@@ -26,7 +27,7 @@ class Authorization:
         The proof is for the handshake's method and URL, and valid once.
         """
         token, proof = (_text(event, name) for name in ("access_token", "proof"))
-        http = self._checked.http
+        http = self._arrival.http
         headers = {b"authorization": f"DPoP {token}".encode(), b"dpop": proof.encode()}
         path = http.raw_path.partition(b"?")[0].decode("latin-1")
         verified = await verify(http.method, path, headers, time.time())
@@ -36,18 +37,18 @@ class Authorization:
         return reauthorized_event(self.expires_at)
 
     def _check_same(self, renewed: Principal) -> None:
-        if _identity(renewed) != _identity(self._checked.principal):
+        if _identity(renewed) != _identity(self._arrival.principal):
             raise InvalidToken("The access token belongs to somebody other than the one who opened the session.")
-        for scope in self._checked.route.scopes(self._checked.model.name):
+        for scope in self._arrival.route.scopes(self._model):
             if not renewed.allows(scope):
                 raise InsufficientScope(f"The token lacks the scope {scope}.", details={"scope": scope})
-        if self._checked.route.consent not in renewed.consents:
+        if self._arrival.route.consent not in renewed.consents:
             raise ConsentRequired
 
     async def _take(self, verified: Verified) -> None:
         """Record the proof, and check whether the holder may still call."""
-        arrival = Arrival(self._checked.http, self._checked.route, verified)
-        opened = await database.run(refusal_element(arrival, "idempotency"))
+        arrival = replace(self._arrival, principal=verified.principal, ticket=verified.ticket)
+        opened = await database.run(proof_element(arrival))
         if error := refusal(opened.admission):
             raise error
 

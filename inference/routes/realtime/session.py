@@ -48,13 +48,13 @@ class Session:
 
     def __init__(self, call: Call, stream: SessionStream, client: ClientSocket) -> None:
         self._call, self._stream, self._client = call, stream, client
-        bounded = call.checked.request
-        assert isinstance(bounded, BoundedSession)
-        self._state = State(call.plan.call.public_id, call.usage_id, bounded, Settings(call.plan.call.public_model))
+        assert isinstance(call.request, BoundedSession)
+        names = call.plan.call
+        self._state = State(names.public_id, names.usage_id, call.request, Settings(names.public_model))
         self._said = ClientEvents(self._state)
         self._heard = UpstreamEvents(self._state, self._said)
         self._checkpoints = Checkpoints(call, self._state.tally.delivered, self._stop)
-        self._authorization = Authorization(call.checked)
+        self._authorization = Authorization(call.arrival, call.plan.call.public_model)
         self._timer = SessionTimer(self._authorization, self._end)
         self._ending: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
         self._quiet = asyncio.Event()
