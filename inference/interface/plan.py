@@ -8,7 +8,7 @@ from gateway.core.contract.aliases import Route
 from gateway.core.contract.limits import UPSTREAM_CONNECT_MAX_SECONDS
 from gateway.core.contract.values import value_class
 from inference.interface.model import DeploymentTarget, ServedModel
-from inference.interface.upstream import Attempt, CallContext, Endpoint, Sent
+from inference.interface.upstream import CallContext, Endpoint, Sent
 
 Endpoints = Mapping[str | tuple[str, Route], Endpoint[Any]]
 """A route's endpoints by the upstream's adapter; by adapter and other route if they translate to that route."""
@@ -35,23 +35,19 @@ class CallPlan(Generic[Sent]):
     request: Sent
     call: CallContext
 
-    @property
-    def longest_seconds(self) -> float:
-        """Return the maximum time until this call is answered or its stream has begun, retries included."""
-        return longest_seconds(self.deployments)
-
     def taken_over(self, model: ServedModel, request: Sent) -> "CallPlan[Sent]":
         """Return the plan of the same call with another model, and the request that is sent there."""
         context = replace(self.call, public_model=model.name)
         return replace(self, deployments=model.deployments, request=request, call=context)
 
-    def attempt_at(self, deployment: DeploymentTarget) -> Attempt[Sent]:
-        """Build one attempt of this call at one of its deployments."""
-        return Attempt(target=deployment.upstream, model=deployment.model, request=self.request, call=self.call)
+    def endpoints_by_id(self) -> dict[str, Endpoint[Any]]:
+        """Map the ids of the deployments that can serve the call to their endpoints."""
+        found = ((at.id, endpoint_for(self.route, self.endpoints, at)) for at in self.deployments)
+        return {name: endpoint for name, endpoint in found if endpoint is not None}
 
 
 def longest_seconds(deployments: Iterable[DeploymentTarget]) -> float:
-    """Return the maximum time until a call to these deployments is answered, retries included."""
+    """Return the maximum time until a call to these deployments is answered or its stream has begun, retries included."""
     longest = max((at.upstream.timeout_seconds for at in deployments), default=0.0)
     return RETRY_WINDOW_SECONDS + UPSTREAM_CONNECT_MAX_SECONDS + longest
 
@@ -59,6 +55,11 @@ def longest_seconds(deployments: Iterable[DeploymentTarget]) -> float:
 def endpoint_for(route: Route, endpoints: Endpoints, deployment: DeploymentTarget) -> Endpoint[Any] | None:
     """Return the endpoint for a deployment's protocol; None if the route has none, or may not use it."""
     return endpoint_of(route, endpoints, deployment.upstream.adapter, deployment.upstream.routes)
+
+
+def can_serve(route: Route, endpoints: Endpoints, deployments: Iterable[DeploymentTarget]) -> bool:
+    """Return whether a deployment's protocol has an endpoint for the route."""
+    return any(endpoint_for(route, endpoints, deployment) for deployment in deployments)
 
 
 def endpoint_of(

@@ -15,9 +15,11 @@ from inference.interface.model import PriceVersion, ServedModel
 
 
 class BoundedRequest(ABC):
-    """A valid request with its hold and a complete response. `members` are the names that the client sent."""
+    """A valid request with its hold and a complete response. `members` are the names that the client sent, `fallback` is
+    the model that takes the call over if its own is overloaded, if the route provides one."""
 
     hold_microusd: int
+    fallback: "Fallback | None" = None
 
     @property
     @abstractmethod
@@ -40,11 +42,6 @@ class BoundedRequest(ABC):
     @abstractmethod
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
         """Render a response for the client. `usage_is_known` is False if its charge is left to review."""
-
-    @property
-    def fallback(self) -> "Fallback | None":
-        """Return the model that takes the call over if its own is overloaded; None unless a route provides one."""
-        return None
 
     def stored(self, answer: Answer) -> Mapping[str, Any]:
         """Return the part of a response that the closing statement stores, for the SQL function that the route closes

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from billing.operations import replays
 from billing.operations.ledger import Replay
@@ -13,8 +13,10 @@ from gateway.core.contract.values import value_class
 from gateway.core.json.strict import dumps
 from gateway.core.runtime.logs import RecurringLog
 from gateway.core.runtime.offload import LARGE_BODY_BYTES, offload
+from inference.interface.answer import EVENT_STREAM_TYPE, Content
 
 log = logging.getLogger("inference.replays")
+log_of_calls = logging.getLogger("inference.calls")
 _unreadable = RecurringLog("inference.replays", logging.ERROR)
 
 REPLAY_MAX_BYTES = 16 * 1024 * 1024
@@ -61,6 +63,25 @@ def receipt_headers(usage_id: str, hold_microusd: int, charge_microusd: int | No
 def receipt_comment(usage_id: str, charge_microusd: int | None) -> bytes:
     """Render a stream's receipt: an SSE comment as its last line, which clients ignore (WHATWG HTML 9.2.6)."""
     return b": service " + dumps({"usage_id": usage_id, "charge_microusd": charge_microusd}) + b"\n\n"
+
+
+def whole_answer(content: Content, usage_id: str, hold_microusd: int, charge_microusd: int | None) -> WholeAnswer:
+    """Render an answer with its receipt: in the headers, or at the end of an event stream."""
+    if content.media_type != EVENT_STREAM_TYPE:
+        headers = receipt_headers(usage_id, hold_microusd, charge_microusd)
+        return WholeAnswer(200, {"Content-Type": content.media_type, **headers}, content.body)
+    headers = receipt_headers(usage_id, hold_microusd, None)
+    receipt = receipt_comment(usage_id, charge_microusd)
+    return WholeAnswer(200, {"Content-Type": EVENT_STREAM_TYPE, **headers}, content.body + receipt)
+
+
+def stored_or_nothing(usage_id: str, stored: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return what the closing stores of an answer, or nothing if that fails, because the charge must not depend on it."""
+    try:
+        return stored()
+    except Exception:
+        log_of_calls.exception("%s: its answer could not be stored", usage_id)
+        return {}
 
 
 def replay_of(answer: WholeAnswer) -> Replay | None:

@@ -1,7 +1,5 @@
 """A call that is in progress."""
 
-import logging
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,14 +9,12 @@ from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import NotReady
 from inference.interface.model import DeploymentTarget
-from inference.interface.plan import CallPlan, longest_seconds
+from inference.interface.plan import CallPlan
 from inference.interface.request import BoundedRequest
 from inference.interface.upstream import CallContext
 from inference.metering import journal
-from inference.metering.checks import Arrival, Checked
+from inference.metering.admission import Arrival, Checked
 from inference.metering.journal import Entry
-
-log = logging.getLogger("inference.calls")
 
 
 @dataclass(slots=True)
@@ -65,12 +61,6 @@ class Call:
             record=record,
         )
 
-    @property
-    def longest_seconds(self) -> float:
-        """Return the longest time until the call is answered or its stream has begun, including the fallback's time."""
-        fallback = self.request.fallback
-        return self.plan.longest_seconds + (longest_seconds(fallback.model.deployments) if fallback else 0.0)
-
     def tried(self, deployment: DeploymentTarget) -> None:
         """Record the deployment that the call is sent to."""
         self.reference = self.reference._replace(deployment=deployment.id)
@@ -115,12 +105,3 @@ def _plan(checked: Checked, entry: Entry, record: dict[str, str]) -> CallPlan[An
         request=checked.request,
         call=context,
     )
-
-
-def stored_or_nothing(call: Call, stored: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return what the closing stores of an answer, or nothing if that fails, because the charge must not depend on it."""
-    try:
-        return stored()
-    except Exception:
-        log.exception("%s: its answer could not be stored", call.usage_id)
-        return {}

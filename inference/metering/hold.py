@@ -9,9 +9,13 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from billing.operations.ledger import Hold, HoldOutcome, read_replay
+from accounts.operations.replays import refusal
+from billing.operations.ledger import Hold, HoldOutcome, Replay, read_replay
+from gateway.core.contract.errors import BudgetExceeded, IdempotencyInProgress, IdempotencyKeyReused, InsufficientFunds
 from gateway.core.database import BatchFunction, Element
-from inference.metering.checks import Arrival, Checked, Identity, Refused
+from inference.metering.admission import Arrival, Checked, Identity, Refused
+from inference.metering.answers import answer_is_gone
+from organizations.rules.access import denial
 
 OPEN = BatchFunction(1, "inference_open_calls")
 
@@ -22,6 +26,21 @@ class Opened(NamedTuple):
     admission: str
     hold: Hold | None = None
     denied: str | None = None
+
+    def admitted(self) -> Hold | None:
+        """Return the hold of an admitted caller. Raises the catalogue's error for any other."""
+        if error := refusal(self.admission):
+            raise error
+        if self.denied:
+            raise denial(self.denied)
+        return self.hold
+
+    def replay_unless(self, expected: HoldOutcome, required_microusd: int = 0) -> Replay | None:
+        """Return None if the hold has this outcome. Otherwise return the first answer to a repeated request, or raise the
+        catalogue's error, for a caller who is not admitted too."""
+        hold = self.admitted()
+        assert hold is not None
+        return None if hold.outcome is expected else _replay_or_raise(hold, required_microusd)
 
 
 def hold_element(checked: Checked, deadline_seconds: float) -> Element[Opened]:
@@ -96,3 +115,24 @@ def _read(answer: dict[str, Any], body: bytes | None) -> Opened:
         read_replay(answer["usage_id"], answer["replay_status"], answer["replay_headers"], body),
     )
     return Opened(answer["admission"], placed)
+
+
+def _replay_or_raise(found: Hold, required_microusd: int) -> Replay:
+    match found.outcome:
+        case HoldOutcome.REPLAY:
+            assert found.replay
+            return found.replay
+        case HoldOutcome.IN_PROGRESS:
+            raise IdempotencyInProgress(details={"usageId": found.usage_id}, headers={"Retry-After": "1"})
+        case HoldOutcome.KEY_REUSED:
+            raise IdempotencyKeyReused
+        case HoldOutcome.BUDGET_EXCEEDED:
+            message = f"This request would exceed the budget {found.budget_id}."
+            raise BudgetExceeded(message, details={"budgetId": found.budget_id})
+        case HoldOutcome.INSUFFICIENT_FUNDS:
+            available = found.available_microusd
+            raise InsufficientFunds(
+                f"The request needs {required_microusd} micro-USD, but only {available} are available in the wallet.",
+                details={"requiredMicrousd": required_microusd, "availableMicrousd": available},
+            )
+    raise answer_is_gone(usageId=found.usage_id)

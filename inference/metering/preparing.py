@@ -14,7 +14,7 @@ from billing.rules.owners import Owner
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import ApiError, IdempotencyInProgress, IdempotencyKeyReused
 from inference.metering import opening
-from inference.metering.checks import Checked, Refused
+from inference.metering.admission import Checked, Refused
 
 _under_way: dict[tuple[Owner, Route, str], Checked] = {}
 """This process's calls that are being prepared, or were prepared and are not answered yet."""

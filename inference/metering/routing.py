@@ -2,13 +2,12 @@
 
 import random
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from inference.interface.model import DeploymentTarget
 from inference.interface.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Stream, Unreachable
 from inference.rules.breaker import Breaker
-from inference.rules.choice import choose
 
 _BREAKERS_MAX = 10_000
 _breakers: dict[str, Breaker] = {}
@@ -25,6 +24,20 @@ def pick(deployments: Sequence[DeploymentTarget], tried: Collection[str] = ()) -
     chosen = chosen or min(fresh or deployments, key=_soonest_back)
     _breaker(chosen).chosen(now)
     return chosen
+
+
+def choose(
+    deployments: Sequence[DeploymentTarget], is_open: Callable[[DeploymentTarget], bool], share: float
+) -> DeploymentTarget | None:
+    """Choose by weight among the available deployments with the first priority; None if the breakers of all are open.
+
+    `share` is a random number in [0, 1).
+    """
+    usable = [deployment for deployment in deployments if not is_open(deployment)]
+    if len(usable) < 2:
+        return usable[0] if usable else None
+    first = min(deployment.priority for deployment in usable)
+    return _by_weight([deployment for deployment in usable if deployment.priority == first], share)
 
 
 def is_elsewhere_to_go(deployments: Sequence[DeploymentTarget], tried: Collection[str]) -> bool:
@@ -68,6 +81,15 @@ def record_abandoned(deployment: DeploymentTarget) -> None:
 def forget() -> None:
     """Reset all breakers, as in a new process."""
     _breakers.clear()
+
+
+def _by_weight(deployments: Sequence[DeploymentTarget], share: float) -> DeploymentTarget:
+    left = share * sum(deployment.weight for deployment in deployments)
+    for deployment in deployments:
+        left -= deployment.weight
+        if left < 0:
+            return deployment
+    return deployments[-1]
 
 
 def _is_failure(outcome: Outcome | Stream) -> bool:

@@ -3,18 +3,16 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 from inference.interface.model import DeploymentTarget
-from inference.interface.plan import CallPlan, endpoint_for
+from inference.interface.plan import CallPlan
 from inference.interface.upstream import Attempt, Endpoint, Failed, Outcome, Overloaded, Rejected, Stream
 from inference.metering import alarms, routing
 from inference.rules.retries import may_retry, pause_before_retry
 
 Plan = CallPlan[Any]
-Try = Callable[[Endpoint[Any], Attempt[Any]], Awaitable[Outcome | Stream]]
 OnAttempt = Callable[[DeploymentTarget], None]
 
 
@@ -23,24 +21,27 @@ async def send(plan: Plan, on_attempt: OnAttempt | None = None) -> Outcome:
 
     Raises nothing except cancellation. `on_attempt` is called with each deployment before it is tried.
     """
-    outcome = await _attempt(plan, lambda endpoint, attempt: endpoint.send(attempt), on_attempt)
+    outcome = await _send(plan, on_attempt, streams=False)
     assert isinstance(outcome, Outcome)
     return outcome
 
 
 async def open_stream(plan: Plan, on_attempt: OnAttempt | None = None) -> Stream | Outcome:
     """Open a call's stream, or return the outcome if the upstream opens none. Otherwise as `send`."""
-    return await _attempt(plan, lambda endpoint, attempt: endpoint.open_stream(attempt), on_attempt)
+    return await _send(plan, on_attempt, streams=True)
 
 
-async def _attempt(plan: Plan, call: Try, on_attempt: OnAttempt | None) -> Outcome | Stream:
-    plan = _servable(plan)
-    if not plan.deployments:
+async def _send(plan: Plan, on_attempt: OnAttempt | None, *, streams: bool) -> Outcome | Stream:
+    endpoints = plan.endpoints_by_id()
+    deployments = [deployment for deployment in plan.deployments if deployment.id in endpoints]
+    if not deployments:
         return alarms.unservable(plan.call.public_model, plan.route)
     started, tried = time.monotonic(), list[str]()
     while True:
-        deployment = routing.pick(plan.deployments, tried)
-        outcome = await _try(plan, deployment, call, on_attempt)
+        deployment = routing.pick(deployments, tried)
+        if on_attempt is not None:
+            on_attempt(deployment)
+        outcome = await _attempt(plan, deployment, endpoints[deployment.id], streams=streams)
         tried.append(deployment.id)
         if not may_retry(outcome):
             return outcome
@@ -48,7 +49,7 @@ async def _attempt(plan: Plan, call: Try, on_attempt: OnAttempt | None) -> Outco
             outcome,
             retries=len(tried) - 1,
             elapsed_seconds=time.monotonic() - started,
-            elsewhere=routing.is_elsewhere_to_go(plan.deployments, tried),
+            elsewhere=routing.is_elsewhere_to_go(deployments, tried),
             jitter=random.random(),  # noqa: S311 - spreads retries, protects nothing
         )
         if pause is None:
@@ -56,14 +57,13 @@ async def _attempt(plan: Plan, call: Try, on_attempt: OnAttempt | None) -> Outco
         await asyncio.sleep(pause)
 
 
-async def _try(plan: Plan, deployment: DeploymentTarget, call: Try, on_attempt: OnAttempt | None) -> Outcome | Stream:
+async def _attempt(
+    plan: Plan, deployment: DeploymentTarget, endpoint: Endpoint[Any], *, streams: bool
+) -> Outcome | Stream:
     """Make one attempt and update the deployment's breaker."""
-    endpoint = endpoint_for(plan.route, plan.endpoints, deployment)
-    assert endpoint is not None, "checked by _servable"
-    if on_attempt is not None:
-        on_attempt(deployment)
+    attempt = Attempt(target=deployment.upstream, model=deployment.model, request=plan.request, call=plan.call)
     try:
-        outcome = await call(endpoint, plan.attempt_at(deployment))
+        outcome = await (endpoint.open_stream(attempt) if streams else endpoint.send(attempt))
     except BaseException:
         routing.record_abandoned(deployment)
         raise
@@ -71,11 +71,3 @@ async def _try(plan: Plan, deployment: DeploymentTarget, call: Try, on_attempt: 
     if isinstance(outcome, Rejected | Overloaded | Failed) and outcome.alarm:  # here, because a retry may hide it
         alarms.report(deployment.upstream.name, outcome.alarm, plan.call.usage_id)
     return outcome
-
-
-def _servable(plan: Plan) -> Plan:
-    """Return the plan without the deployments whose adapter is unknown or does not serve this route."""
-    deployments = tuple(
-        deployment for deployment in plan.deployments if endpoint_for(plan.route, plan.endpoints, deployment)
-    )
-    return plan if len(deployments) == len(plan.deployments) else replace(plan, deployments=deployments)

@@ -5,9 +5,9 @@ from typing import Any
 from gateway.core.api.url_map import addresses
 from gateway.core.contract.aliases import Route
 from inference.interface.model import ServedModel
-from inference.metering.checks import price_in_force
+from inference.metering.admission import price_in_force
 from inference.metering.route import MeteredRoute
-from inference.metering.viewset import MeteredViewSet
+from inference.metering.serving import MeteredViewSet
 from inference.queries import catalogue
 
 

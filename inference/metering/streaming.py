@@ -32,8 +32,8 @@ from inference.interface.answer import EVENT_STREAM_TYPE, Chunk
 from inference.interface.request import StreamedRequest
 from inference.interface.upstream import Stream, StreamBroken
 from inference.metering import closing
-from inference.metering.answers import Recording, receipt_comment, receipt_headers, to_store
-from inference.metering.call import Call, stored_or_nothing
+from inference.metering.answers import Recording, receipt_comment, receipt_headers, stored_or_nothing, to_store
+from inference.metering.call import Call
 from inference.metering.checkpoints import Checkpoints
 from inference.rules.usage import MissingUsage
 
@@ -221,7 +221,7 @@ class StreamRun:
 
     def _stored(self) -> Mapping[str, Any]:
         """Return what the closing stores of the stream, or nothing if that fails."""
-        return stored_or_nothing(self._call, self._meter.stored)
+        return stored_or_nothing(self._call.usage_id, self._meter.stored)
 
     def _receipt(self, charge_microusd: int | None) -> bytes:
         """Render the receipt, if the format has room for one."""

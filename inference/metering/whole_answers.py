@@ -1,16 +1,15 @@
 """Ends a call that was answered in one piece: closes the call first, then answers the client."""
 
 import logging
-from collections.abc import Mapping
-from typing import Any
+from functools import partial
 
 from billing.operations import closings
 from gateway.core.contract.errors import ApiError, InternalError
-from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Content
+from inference.interface.answer import Content
 from inference.interface.upstream import Outcome
 from inference.metering import closing
-from inference.metering.answers import WholeAnswer, receipt_comment, receipt_headers, replay_of, to_store
-from inference.metering.call import Call, stored_or_nothing
+from inference.metering.answers import WholeAnswer, replay_of, stored_or_nothing, to_store, whole_answer
+from inference.metering.call import Call
 from inference.rules.verdicts import Release, Review, Settle, judge
 
 log = logging.getLogger("inference.calls")
@@ -28,7 +27,7 @@ async def conclude(call: Call, outcome: Outcome) -> Reply:
             await closing.deliver(call.entry, closings.release(call.reference, resolution=reason))
             return error
         case Review():
-            return await _review(call, verdict)
+            return await _leave_to_review(call, verdict)
 
 
 async def give_up(call: Call, error: Exception) -> ApiError:
@@ -41,46 +40,36 @@ async def give_up(call: Call, error: Exception) -> ApiError:
 
 async def _charge(call: Call, verdict: Settle) -> WholeAnswer:
     content, expected = call.request.content(verdict.answer), min(verdict.cost_microusd, call.hold_microusd)
-    answer = _answer(call, content, expected)
+    answer = whole_answer(content, call.usage_id, call.hold_microusd, expected)
     settlement = closings.settle(
         call.reference,
         cost_microusd=verdict.cost_microusd,
         basis="upstream",
-        quantities=verdict.used.counts(),
-        stored=_stored(call, verdict.answer),
+        stored=stored_or_nothing(call.usage_id, partial(call.request.stored, verdict.answer)),
         replay=await to_store(replay_of(answer), call.usage_id),
+        quantities=verdict.used.counts(),
         function=call.arrival.route.close_function,
     )
     settled = await closing.deliver(call.entry, settlement)
     charged = settled.charge_microusd if settled else None
-    return answer if charged == expected else _answer(call, content, charged)
+    return answer if charged == expected else whole_answer(content, call.usage_id, call.hold_microusd, charged)
 
 
-async def _review(call: Call, verdict: Review) -> Reply:
-    content = verdict.reply
-    reply = _answer(call, content, None) if isinstance(content, Content) else content
+async def _leave_to_review(call: Call, verdict: Review) -> Reply:
+    content, upstream_answer = verdict.reply, verdict.answer
+    if isinstance(content, Content):
+        reply: Reply = whole_answer(content, call.usage_id, call.hold_microusd, None)
+    else:
+        reply = content
     replay = replay_of(reply) if isinstance(reply, WholeAnswer) else None
+    stored = partial(call.request.stored, upstream_answer) if upstream_answer else dict
     review = closings.review(
         call.reference,
         reason=verdict.reason,
         evidence=call.record or None,
-        stored=_stored(call, verdict.answer) if verdict.answer else {},
+        stored=stored_or_nothing(call.usage_id, stored),
         replay=await to_store(replay, call.usage_id),
         function=call.arrival.route.close_function,
     )
     await closing.deliver(call.entry, review)
     return reply
-
-
-def _stored(call: Call, answer: Answer) -> Mapping[str, Any]:
-    return stored_or_nothing(call, lambda: call.request.stored(answer))
-
-
-def _answer(call: Call, content: Content, charge_microusd: int | None) -> WholeAnswer:
-    """Render an answer with its receipt: in the headers, or at the end of an event stream."""
-    if content.media_type != EVENT_STREAM_TYPE:
-        headers = receipt_headers(call.usage_id, call.hold_microusd, charge_microusd)
-        return WholeAnswer(200, {"Content-Type": content.media_type, **headers}, content.body)
-    headers = receipt_headers(call.usage_id, call.hold_microusd, None)
-    receipt = receipt_comment(call.usage_id, charge_microusd)
-    return WholeAnswer(200, {"Content-Type": EVENT_STREAM_TYPE, **headers}, content.body + receipt)

@@ -46,12 +46,7 @@ class BoundedJudgement(BoundedJson):
     backend: str
     images: tuple[Image | RemoteImage, ...] = ()
     taken_over: str | None = None
-    other: Fallback | None = None
-
-    @property
-    def fallback(self) -> Fallback | None:
-        """Return the fallback for an overloaded backend."""
-        return self.other
+    fallback: Fallback | None = None
 
     @property
     def used_fallback(self) -> dict[str, str] | None:
@@ -70,10 +65,10 @@ class BoundedJudgement(BoundedJson):
 
     def with_images(self, images: tuple[Image, ...]) -> "BoundedJudgement":
         """Return the request with the fetched images, which the fallback uses, too."""
-        other = self.other
-        if other is not None and isinstance(other.request, BoundedJudgement):
-            other = replace(other, request=other.request.with_images(images))
-        return replace(self, images=images, other=other)
+        fallback = self.fallback
+        if fallback is not None and isinstance(fallback.request, BoundedJudgement):
+            fallback = replace(fallback, request=fallback.request.with_images(images))
+        return replace(self, images=images, fallback=fallback)
 
     def usage(self, answer: Answer) -> Quantities:
         """Read the usage: `input_tokens`, and for a chat completion its other counts."""
@@ -108,7 +103,7 @@ def bound_judgement(valid: Valid, model: ServedModel, price: PriceVersion, max_c
     dearer = max(needed, cost_microusd(_most(asked, other), other_price.worst_case))
     hold = within(dearer, max_cost_microusd)
     sent_there = _bounded(asked, hold, other, other_price, taken_over=model.name)
-    return _bounded(asked, hold, model, price, other=Fallback(other, other_price, sent_there))
+    return _bounded(asked, hold, model, price, fallback=Fallback(other, other_price, sent_there))
 
 
 def _most(asked: JudgementRequest, model: ServedModel) -> Quantities:

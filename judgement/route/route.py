@@ -10,7 +10,7 @@ from gateway.core.contract.errors import ImageRejected, ImagesUnsupported
 from gateway.core.database import BatchFunction
 from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.metering.route import MeteredRoute
-from inference.metering.viewset import MeteredViewSet
+from inference.metering.serving import MeteredViewSet
 from inference.rules.terms import read_terms_with_optional_key
 from judgement.endpoints import ENDPOINTS
 from judgement.route.body import read_judgement

@@ -10,7 +10,7 @@ from billing.models import PriceVersion
 from billing.operations import prices
 from billing.queries.prices import in_force
 from billing.rules.prices import PriceBook
-from inference.metering.checks import price_in_force
+from inference.metering.admission import price_in_force
 from inference.metering.obstacles import states_of
 from inference.metering.served import routes
 from inference.models import Alias, RawModel

@@ -1,18 +1,14 @@
 """Which deployment a call goes to."""
 
-from typing import Any
-
 import pytest
 
-from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import InvalidRequest, ModelUnavailable, UpstreamTimeout
 from inference.interface.answer import Answer
 from inference.interface.model import DeploymentTarget, UpstreamTarget
-from inference.interface.plan import CallPlan
+from inference.interface.plan import longest_seconds
 from inference.interface.upstream import (
     Alarm,
     Ambiguous,
-    CallContext,
     Failed,
     Outcome,
     Overloaded,
@@ -20,7 +16,7 @@ from inference.interface.upstream import (
     Unreachable,
 )
 from inference.metering import routing
-from inference.rules.choice import choose
+from inference.metering.routing import choose
 
 
 @pytest.fixture(autouse=True)
@@ -101,8 +97,5 @@ def test_what_a_call_has_tried_comes_last() -> None:
     assert not routing.is_elsewhere_to_go([main, spare], ["main"])
 
 
-def test_a_plan_bounds_how_long_its_call_can_last() -> None:
-    plan: CallPlan[Any] = CallPlan(
-        Route.CHAT_COMPLETIONS, {}, (deployment("main"),), None, CallContext("use_1", "fast", "chatcmpl_1")
-    )
-    assert plan.longest_seconds == 160.0
+def test_the_deployments_bound_how_long_a_call_can_last() -> None:
+    assert longest_seconds([deployment("main")]) == 160.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inference.metering.viewset import MeteredViewSet
+from inference.metering.serving import MeteredViewSet
 from judgement.route.route import JudgementViewSet
 from tests.judgement.bench import ANSWERS, BALANCE, JUDGEMENT, QUESTIONS, TONE, Bench, ask, post
 from tests.judgement.judges import INPUT_TOKENS, VERSION

@@ -8,7 +8,7 @@ from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS
 from inference.metering.json_route import read_json_with_images
 from inference.metering.route import MeteredRoute
-from inference.metering.viewset import MeteredViewSet
+from inference.metering.serving import MeteredViewSet
 from inference.routes.chat.bound import bound_chat
 from inference.routes.chat.fetching import fetch_images
 from inference.routes.chat.reference import describe_chat

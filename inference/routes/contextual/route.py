@@ -8,7 +8,7 @@ from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS, representing
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
-from inference.metering.viewset import MeteredViewSet
+from inference.metering.serving import MeteredViewSet
 from inference.queries.representations import CLOSE_AND_NOTE
 from inference.routes.contextual.bound import bound_contextual
 from inference.routes.contextual.reference import describe_contextual

@@ -10,7 +10,7 @@ from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS, stated
 from inference.metering.json_route import read_json_with_images
 from inference.metering.route import MeteredRoute
-from inference.metering.viewset import MeteredViewSet
+from inference.metering.serving import MeteredViewSet
 from inference.queries.representations import CLOSE_AND_NOTE
 from inference.routes.embeddings.bound import bound_embeddings
 from inference.routes.embeddings.capabilities import Capabilities

@@ -6,7 +6,7 @@ from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
-from inference.metering.viewset import MeteredViewSet
+from inference.metering.serving import MeteredViewSet
 from inference.routes.images.bound import bound_images
 from inference.routes.images.reference import describe_images
 from inference.routes.images.request import read_request

@@ -8,7 +8,7 @@ from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS, representing
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
-from inference.metering.viewset import MeteredViewSet
+from inference.metering.serving import MeteredViewSet
 from inference.queries.representations import CLOSE_AND_NOTE
 from inference.routes.late_interaction.bound import bound_late_interaction
 from inference.routes.late_interaction.reference import describe_late_interaction

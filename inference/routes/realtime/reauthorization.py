@@ -9,7 +9,7 @@ from accounts.operations.replays import refusal
 from accounts.rules.principal import Principal
 from gateway.core import database
 from gateway.core.contract.errors import ConsentRequired, InsufficientScope, InvalidRequest, InvalidToken
-from inference.metering.checks import Arrival
+from inference.metering.admission import Arrival
 from inference.metering.hold import proof_element
 from inference.routes.realtime.service_events import Event, reauthorized_event
 

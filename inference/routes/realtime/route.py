@@ -8,7 +8,7 @@ from gateway.core.contract.errors import InvalidRequest
 from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS
 from inference.metering.route import MeteredRequest, MeteredRoute
-from inference.metering.viewset import MeteredViewSet
+from inference.metering.serving import MeteredViewSet
 from inference.routes.realtime.bound import bound_session
 from inference.routes.realtime.handshake import Handshake
 from inference.routes.realtime.reference import describe_realtime

@@ -8,7 +8,7 @@ from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS, stated
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
-from inference.metering.viewset import MeteredViewSet
+from inference.metering.serving import MeteredViewSet
 from inference.routes.rerank.bound import bound_rerank
 from inference.routes.rerank.limits import Limits
 from inference.routes.rerank.reference import describe_rerank

@@ -9,7 +9,7 @@ from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS
 from inference.metering.json_route import read_json_with_images
 from inference.metering.route import MeteredRoute
-from inference.metering.viewset import MeteredViewSet
+from inference.metering.serving import MeteredViewSet
 from inference.routes.responses.bound import bound_response
 from inference.routes.responses.check import check
 from inference.routes.responses.fetching import fetch_images

@@ -7,7 +7,7 @@ from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS
 from inference.metering.form_route import form_reader
 from inference.metering.route import MeteredRoute
-from inference.metering.viewset import MeteredViewSet
+from inference.metering.serving import MeteredViewSet
 from inference.routes.transcriptions.bound import bound_transcription
 from inference.routes.transcriptions.measuring import measure_file
 from inference.routes.transcriptions.reference import describe_transcriptions, describe_translations

@@ -30,7 +30,7 @@ from inference.interface.model import PriceVersion, ServedModel
 from inference.interface.request import BoundedRequest, StreamedRequest, StreamFormat, StreamMeter
 from inference.interface.upstream import Attempt, StreamBroken
 from inference.metering.route import MeteredRequest, MeteredRoute, PendingRequest
-from inference.metering.viewset import MeteredViewSet
+from inference.metering.serving import MeteredViewSet
 from inference.rules.terms import within
 from inference.vendors.demo.endpoint import DemoEndpoint
 

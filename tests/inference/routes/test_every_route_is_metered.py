@@ -8,7 +8,7 @@ import pytest
 from django.urls import get_resolver
 
 from inference.metering.route import MeteredRoute
-from inference.metering.viewset import MeteredViewSet
+from inference.metering.serving import MeteredViewSet
 from inference.urls import metered_urlpatterns
 from tests.contract.endpoints import ADDITIONS, MODEL, MODELS
 from tests.contract.routes import mapped_routes

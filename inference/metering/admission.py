@@ -1,4 +1,4 @@
-"""Checks a metered request without the ledger, in the contract's order of checks.
+"""The first step of a metered call: checks its request without the ledger, in the contract's order of checks.
 
 A request that fails here still makes one call to the database: its proof is recorded, so that it cannot be used again, and a
 repeated request gets its first answer, even if other checks of it fail by now.
@@ -20,7 +20,7 @@ from gateway.core.contract.ids import new_id
 from gateway.core.contract.values import value_class
 from gateway.core.runtime.offload import offload
 from inference.interface.model import PriceVersion, ServedModel
-from inference.interface.plan import endpoint_for
+from inference.interface.plan import can_serve, endpoint_for
 from inference.interface.request import BoundedRequest
 from inference.metering.route import Body, Headers, MeteredRequest, MeteredRoute, PendingRequest
 from inference.queries import catalogue
@@ -58,11 +58,6 @@ class Checked:
     public_id: str
     is_admitted: bool = False  # its proof is already recorded
 
-    @property
-    def needs_preparing(self) -> bool:
-        """Return whether something must be fetched from elsewhere before the request can be sent."""
-        return self.arrival.route.prepare is not None and self.request.needs_preparing
-
 
 @value_class(frozen=True, slots=True)
 class Refused:
@@ -76,7 +71,7 @@ class Refused:
     is_admitted: bool = False  # as in Checked
 
 
-async def begin(http: MeteredRequest, route: MeteredRoute[Any, Any]) -> Arrival:
+async def authenticate(http: MeteredRequest, route: MeteredRoute[Any, Any]) -> Arrival:
     """Check proof and token. Raises if they are invalid; there is then no proof to record."""
     path = http.raw_path.partition(b"?")[0].decode("latin-1")
     verified = await verify(http.method, path, _joined(http.raw_headers), time.time())
@@ -172,9 +167,7 @@ def price_in_force(model: ServedModel, route: MeteredRoute[Any, Any]) -> PriceVe
     price = model.price_at(datetime.now(UTC))
     if not model.is_served or price is None or not price.prices.serves(route.name):
         return None
-    if not any(endpoint_for(route.name, route.endpoints, deployment) for deployment in model.deployments):
-        return None
-    return price
+    return price if can_serve(route.name, route.endpoints, model.deployments) else None
 
 
 def _price_of(model: ServedModel, route: MeteredRoute[Any, Any]) -> PriceVersion:
