@@ -20,4 +20,10 @@ def versions_until(horizon: datetime, models: Set[str]) -> dict[str, tuple[Price
 
 def _version(row: PriceVersionRow) -> PriceVersion:
     prices = PriceBook.parse(row.components)
-    return PriceVersion(row.pk, row.effective_at, prices, prices.worst_case(), row.components)
+    return PriceVersion(
+        id=row.pk,
+        effective_at=row.effective_at,
+        prices=prices,
+        worst_case=prices.worst_case(),
+        components=row.components,
+    )

@@ -23,9 +23,9 @@ from inference.metering.checkpoints import Checkpoints
 from inference.routes.realtime import endings
 from inference.routes.realtime.allowance import CeilingReached, ResponseInProgress
 from inference.routes.realtime.bound import BoundedSession
+from inference.routes.realtime.charging import charge
 from inference.routes.realtime.client_events import ClientEvents, Event
 from inference.routes.realtime.client_socket import ClientGone, ClientSocket
-from inference.routes.realtime.closing import close_call
 from inference.routes.realtime.endings import Ending
 from inference.routes.realtime.reauthorization import Authorization
 from inference.routes.realtime.service_events import error_event
@@ -83,7 +83,7 @@ class Session:
     async def _close(self) -> None:
         ending = self._ending.result() if self._ending.done() else endings.LEFT
         await self._stream.close()
-        await close_call(self._call, self._state, ending)
+        await charge(self._call, self._state, ending)
         with suppress(ClientGone):
             await self._client.close(ending.code, ending.reason)
 

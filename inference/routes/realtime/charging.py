@@ -1,4 +1,4 @@
-"""Closes a session's call: one usage record, charged once, by the upstream's reports of all its responses."""
+"""Charges a session's call: one usage record, once, by the upstream's reports of all its responses."""
 
 from billing.operations import closings
 from billing.operations.ledger import Replay
@@ -11,8 +11,8 @@ from inference.routes.realtime.endings import Ending
 from inference.routes.realtime.state import State
 
 
-async def close_call(call: Call, state: State, ending: Ending) -> None:
-    """Charge what was reported, or leave the call to review if some usage is unknown."""
+async def charge(call: Call, state: State, ending: Ending) -> None:
+    """Close the call: charge what was reported, or leave it to review if some usage is unknown."""
     used = state.tally.reported()
     try:
         cost_microusd = call.cost_microusd(used)
