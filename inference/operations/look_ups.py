@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
-from aiohttp.http_exceptions import HttpProcessingError
 
 from billing.models import Reservation
 from billing.operations.reviews import Finding
 from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import MalformedUsage
 from gateway.core.contract.aliases import Route
+from gateway.core.outbound.aiohttp_internals import HttpProcessingError
 from gateway.core.outbound.client import close_client
 from gateway.core.outbound.failures import InterimResponsesError, MisconfiguredError, NotSentError, TooLargeError
 from gateway.core.outbound.redaction import redacted

@@ -9,13 +9,11 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 import aiohttp
-from aiohttp.client_proto import ResponseHandler
-from aiohttp.connector import Connection
-from aiohttp.http_writer import StreamWriter
 from django.conf import settings
 from yarl import URL
 
 from gateway.core.contract.values import value_class
+from gateway.core.outbound.aiohttp_internals import BodyWriter, Connection, Handler, destination, handler_of
 from gateway.core.outbound.connections import (
     HEAD_LIMITS,
     KEEPALIVE_SECONDS,
@@ -42,7 +40,7 @@ class Client:
     def __init__(self, distrust: Distrust = distrust) -> None:
         self._distrust = distrust
         self._connector = _connector(distrust)
-        self._destination = lru_cache(maxsize=256)(_destination)
+        self._destination = lru_cache(maxsize=256)(destination)
 
     async def send(
         self,
@@ -78,16 +76,12 @@ class Client:
         """Take a connection from the pool, or open one. Raises NotSentError or aiohttp's error; either means that nothing was
         sent."""
         try:
-            connection = await self._connector.connect(self._destination(url), [], phases)
+            connection = await self._connector.take(self._destination(url), phases)
         except Exception as error:
             if failure_of(error) in (Failure.MISCONFIGURED, Failure.NOT_SENT):
                 raise
             raise NotSentError(f"no connection to {url.host}: {error!r}") from error
-        _protocol_of(connection).set_response_params(
-            read_until_eof=True,
-            read_timeout=phases.sock_read,
-            **HEAD_LIMITS,
-        )
+        handler_of(connection).expect(phases.sock_read, HEAD_LIMITS)
         return connection
 
 
@@ -118,40 +112,29 @@ def render_head(method: str, url: URL, headers: Mapping[str, str], body: Body | 
 def _write(
     connection: Connection, response: Response, head: bytes, data: bytes | aiohttp.Payload, on_send: Callable[[], None]
 ) -> None:
-    protocol, transport = _protocol_of(connection), connection.transport
+    handler, transport = handler_of(connection), connection.transport
     if transport is None or transport.is_closing():
         raise NotSentError("the connection was closed before anything was sent")
     on_send()
     if isinstance(data, bytes):
         transport.write(head + data)
-        protocol.start_timeout()
+        handler.begin_silence()
     else:
         transport.write(head)
-        writer = StreamWriter(protocol, asyncio.get_running_loop())
-        writer.length = data.size  # it drops what exceeds this
-        response.attach_writer(writer, asyncio.create_task(_write_payload(protocol, writer, data)))
+        writer = BodyWriter(handler, data)
+        response.attach_writer(writer, asyncio.create_task(_write_payload(handler, writer)))
 
 
-async def _write_payload(protocol: ResponseHandler, writer: StreamWriter, payload: aiohttp.Payload) -> None:
-    """Write a body as fast as the server reads it. An error fails the response that is awaited."""
+async def _write_payload(handler: Handler, writer: BodyWriter) -> None:
+    """Write a body. An error fails the response that is awaited."""
     try:
-        await payload.write_with_length(writer, None)
-        if writer.length:
+        await writer.write()
+        if writer.left_bytes:
             raise EOFError("the body is shorter than its length")
     except Exception as error:  # noqa: BLE001 - raised where the response is awaited
-        protocol.set_exception(aiohttp.ClientConnectionError("the request could not be written"), error)
+        handler.fail(aiohttp.ClientConnectionError("the request could not be written"), error)
     else:
-        protocol.start_timeout()
-
-
-def _protocol_of(connection: Connection) -> ResponseHandler:
-    assert connection.protocol is not None, "it is closed by its response alone"
-    return connection.protocol
-
-
-def _destination(url: URL) -> aiohttp.ClientRequest:
-    """Build the request by which the pool finds a URL's connections and opens new ones."""
-    return aiohttp.ClientRequest("POST", url, loop=asyncio.get_running_loop())
+        handler.begin_silence()
 
 
 def _connector(distrust: Distrust) -> CarefulConnector:

@@ -1,19 +1,9 @@
-"""aiohttp's connections and pool, made safe against broken servers.
+"""aiohttp's pool of connections, made safe against broken servers."""
 
-The classes depend on aiohttp's internals. Tests over real sockets fail if a new release changes these.
-"""
-
-import asyncio
-import errno
 from functools import partial
-from typing import Any, ClassVar, TypedDict
+from typing import Any, TypedDict
 
-import aiohttp
-from aiohttp.client_proto import ResponseHandler
-from aiohttp.client_reqrep import ConnectionKey
-from aiohttp.connector import Connection
-from aiohttp.tracing import Trace
-
+from gateway.core.outbound.aiohttp_internals import Handler, Key, Pool, not_connected, place_of
 from gateway.core.outbound.distrust import Distrust, origin
 from gateway.core.outbound.handlers import AbortingHandler, CarefulHandler
 
@@ -35,7 +25,7 @@ class HeadLimits(TypedDict):
 HEAD_LIMITS: HeadLimits = {"max_line_size": 8 * 1024, "max_field_size": 16 * 1024, "max_headers": 128}
 
 
-class CarefulConnector(aiohttp.TCPConnector):
+class CarefulConnector(Pool):
     """A pool that discards a connection on which data arrived while it was idle, or that the other side has closed. An origin that
     `distrust` covers gets a new connection for each call.
 
@@ -44,65 +34,41 @@ class CarefulConnector(aiohttp.TCPConnector):
     unknown whether it was accepted.
     """
 
-    handler: ClassVar[type[ResponseHandler]] = CarefulHandler
+    handler = CarefulHandler
 
     def __init__(self, distrust: Distrust | None = None, **settings: Any) -> None:
         super().__init__(**settings)
-        self._factory = partial(self.handler, loop=self._loop)
         self._distrust = distrust or Distrust()
 
-    async def _get(self, key: ConnectionKey, traces: list[Trace]) -> Connection | None:
-        while (connection := await super()._get(key, traces)) is not None:
-            assert isinstance(connection.protocol, CarefulHandler)
-            if connection.protocol.is_quiet and not self._is_distrusted(key):
-                return connection
-            try:
-                await connection.protocol.read_arrived()
-            finally:
-                connection.close()
-        return None
+    def may_reuse(self, key: Key, handler: Handler) -> bool:
+        """Return whether nothing has arrived since the last response, and the origin is not distrusted."""
+        return _careful(handler).is_quiet and self.keeps(key)
 
-    def _release(self, key: ConnectionKey, protocol: ResponseHandler, *, should_close: bool = False) -> None:
-        assert isinstance(protocol, CarefulHandler)
-        is_complete = not should_close and protocol.is_complete
-        super()._release(key, protocol, should_close=should_close or self._is_distrusted(key))
-        protocol.rest(is_complete=is_complete)
+    async def discarding(self, handler: Handler) -> None:
+        """Read what has arrived, so that a surplus is noticed."""
+        await _careful(handler).read_arrived()
 
-    async def _create_connection(
-        self, req: aiohttp.ClientRequest, traces: list[Trace], phases: aiohttp.ClientTimeout
-    ) -> ResponseHandler:
-        protocol, key = await super()._create_connection(req, traces, phases), req.connection_key
-        assert isinstance(protocol, CarefulHandler)
-        try:
-            if not protocol.is_quiet:
-                await protocol.read_arrived()
-            protocol.watch(partial(self._see_surplus, key))
-        except BaseException:
-            protocol.close()
-            raise
-        if protocol.should_close:
-            protocol.close()
-            raise _not_connected(key, "the other side spoke first")
-        return protocol
+    async def connected(self, key: Key, handler: Handler) -> None:
+        """Watch a new connection for a surplus. Raises an error if the other side has already said something."""
+        handler = _careful(handler)
+        if not handler.is_quiet:
+            await handler.read_arrived()
+        handler.watch(partial(self._see_surplus, key))
+        if not handler.is_reusable:
+            raise not_connected(key, "the other side spoke first")
 
-    def _see_surplus(self, key: ConnectionKey) -> None:
+    def keeps(self, key: Key) -> bool:
+        """Return whether the origin's connections may be reused."""
+        return not (self._distrust.is_any and self._distrust.covers(origin(*place_of(key))))
+
+    def released(self, handler: Handler, *, is_complete: bool) -> None:
+        """Parse nothing on an idle connection."""
+        _careful(handler).rest(is_complete=is_complete)
+
+    def _see_surplus(self, key: Key) -> None:
         """Distrust the origin, and close its idle connections: each may have a surplus on its way."""
-        self._distrust.see(_origin_of(key))
-        for protocol, _ in self._conns.pop(key, ()):
-            protocol.close()
-
-    def _is_distrusted(self, key: ConnectionKey) -> bool:
-        return self._distrust.is_any and self._distrust.covers(_origin_of(key))
-
-    async def _wait_for_available_connection(self, key: ConnectionKey, traces: list[Trace]) -> None:
-        """Wait for a connection. Closing the pool ends the wait with an error; it does not cancel the waiting task."""
-        try:
-            await super()._wait_for_available_connection(key, traces)
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if not self.closed or task is None or task.cancelling():
-                raise
-            raise _not_connected(key, "the pool was closed") from None
+        self._distrust.see(origin(*place_of(key)))
+        self.close_idle(key)
 
 
 class AbortingConnector(CarefulConnector):
@@ -111,9 +77,6 @@ class AbortingConnector(CarefulConnector):
     handler = AbortingHandler
 
 
-def _not_connected(key: ConnectionKey, why: str) -> aiohttp.ClientConnectorError:
-    return aiohttp.ClientConnectorError(key, ConnectionAbortedError(errno.ECONNABORTED, why))
-
-
-def _origin_of(key: ConnectionKey) -> str:
-    return origin("https" if key.is_ssl else "http", key.host, key.port)
+def _careful(handler: Handler) -> CarefulHandler:
+    assert isinstance(handler, CarefulHandler)
+    return handler

@@ -3,7 +3,8 @@
 from enum import StrEnum
 
 import aiohttp
-from aiohttp.http_exceptions import HttpProcessingError
+
+from gateway.core.outbound.aiohttp_internals import HttpProcessingError
 
 
 class Failure(StrEnum):

@@ -1,7 +1,4 @@
-"""aiohttp's protocols of one connection, made safe against broken servers.
-
-The classes depend on aiohttp's internals. Tests over real sockets fail if a new release changes these.
-"""
+"""aiohttp's protocols of one connection, made safe against broken servers."""
 
 import asyncio
 import select
@@ -10,10 +7,8 @@ from http import HTTPStatus
 from typing import Any
 
 import aiohttp
-from aiohttp.client_proto import ResponseHandler
-from aiohttp.http_exceptions import HttpProcessingError
-from aiohttp.http_parser import RawResponseMessage
-from aiohttp.streams import StreamReader
+
+from gateway.core.outbound.aiohttp_internals import Handler, HttpProcessingError, fail_body, has_begun
 
 _IDLE_TIMEOUTS = (b"HTTP/1.1 408 ", b"HTTP/1.0 408 ")
 """A server may send this on an idle connection before it closes it (RFC 9110 section 15.5.9). It is nobody's answer."""
@@ -22,7 +17,7 @@ _TURNS_MAX = 3
 """So many turns of the event loop read what has arrived: one to notice it, one to handle it, and one for TLS."""
 
 
-class CarefulHandler(ResponseHandler):
+class CarefulHandler(Handler):
     """A connection that fails the body that is being read when it ends, is not reused after a 101, and reports a surplus: data
     that arrives without a request, or after a complete response.
 
@@ -46,7 +41,7 @@ class CarefulHandler(ResponseHandler):
 
     def data_received(self, data: bytes) -> None:
         """Take what has arrived."""
-        if self._parser is None and data and not self._upgraded and not data.startswith(_IDLE_TIMEOUTS):
+        if not self.has_parser and data and not self.is_upgraded and not data.startswith(_IDLE_TIMEOUTS):
             self.note_surplus()
         self._is_reading = True
         super().data_received(data)
@@ -54,44 +49,36 @@ class CarefulHandler(ResponseHandler):
         if self._rested is not None:
             self._check_rested()
 
-    def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
-        """Take the head of a response. After a 101 the protocol is unknown (RFC 9110 section 15.2.2)."""
-        if data[0].code == HTTPStatus.SWITCHING_PROTOCOLS:
-            self.force_close()
-        super().feed_data(data, size)
+    def head_arrived(self, status: int) -> None:
+        """Have the connection closed after a 101: the protocol is unknown from here on (RFC 9110 section 15.2.2)."""
+        if status == HTTPStatus.SWITCHING_PROTOCOLS:
+            self.forbid_reuse()
 
-    def set_exception(self, exc: BaseException, *cause: Any) -> None:
-        """Fail the response that is awaited, and the body that is being read. The body may still arrive if only the request
-        could not be written."""
-        body = self._payload
-        super().set_exception(exc, *cause)
-        if isinstance(exc, HttpProcessingError | TimeoutError):
-            _fail(body, exc)
+    def failed(self, error: BaseException, body: aiohttp.StreamReader | None) -> None:
+        """Fail the body that is being read as well. It may still arrive if only the request could not be written."""
+        if isinstance(error, HttpProcessingError | TimeoutError):
+            _fail(body, error)
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Fail the body that is being read if the connection broke. aiohttp takes any end of the connection for the end of a body
         without a length, but a reset is an error (RFC 9112 section 8)."""
         if exc is not None:
-            _fail(self._payload, aiohttp.ClientConnectionError("the connection was lost"))
+            _fail(self.body, aiohttp.ClientConnectionError("the connection was lost"))
         self._is_reading = True  # the parser is told of the end, and nothing follows that
         super().connection_lost(exc)
 
     def close(self) -> None:
         """Close the connection, and fail the body that is being read."""
-        body = self._payload
+        body = self.body
         super().close()
         _fail(body, aiohttp.ClientConnectionError("the connection was closed"))
 
-    @property
-    def is_complete(self) -> bool:
-        """Return whether no body is being read. One that belongs to a head in the queue is behind the last response."""
-        return bool(self._buffer) or self._payload is None or self._payload.is_eof()
-
     def rest(self, *, is_complete: bool) -> None:
-        """Remove the parser until the next request. Anything that arrives then is a surplus and sets `should_close`; a parser
+        """Remove the parser until the next request. Anything that arrives then is a surplus, and prevents the next request; a parser
         would absorb a partial head. `is_complete`: a whole response was read, so whatever else has arrived is a surplus too."""
         self.is_reused = True
-        self._rested, self._parser = self._parser if is_complete else None, None
+        parser = self.take_parser()
+        self._rested = parser if is_complete else None
         if self._rested is not None and not self._is_reading:
             self._check_rested()
 
@@ -99,7 +86,7 @@ class CarefulHandler(ResponseHandler):
     def is_quiet(self) -> bool:
         """Return whether nothing has arrived since the last response, not even in the system's buffer, and no end of the
         connection. The event loop may be too busy to have read it."""
-        if self.should_close or self.transport is None:
+        if not self.is_reusable or self.transport is None:
             return False
         incoming = select.poll()
         incoming.register(self.transport.get_extra_info("socket"), select.POLLIN)
@@ -121,8 +108,8 @@ class CarefulHandler(ResponseHandler):
         """Note a surplus behind the last response: a complete head in the queue, or something that the parser has begun with or
         failed at."""
         parser, self._rested = self._rested, None
-        if self._buffer or isinstance(self._exception, HttpProcessingError) or _has_begun(parser):
-            self.force_close()
+        if self.has_next_head or self.has_parse_error or has_begun(parser):
+            self.forbid_reuse()
             self.note_surplus()
 
 
@@ -134,14 +121,6 @@ class AbortingHandler(CarefulHandler):
         self.abort()
 
 
-def _has_begun(parser: Any) -> bool:
-    """Return whether a parser has read a part of another response behind the last one."""
-    try:
-        return parser.feed_eof() is not None
-    except Exception:  # noqa: BLE001 - the part is invalid, too
-        return True
-
-
-def _fail(body: StreamReader | None, error: BaseException) -> None:
+def _fail(body: aiohttp.StreamReader | None, error: BaseException) -> None:
     if body is not None and not body.is_eof() and not body.exception():
-        body.set_exception(error)
+        fail_body(body, error)

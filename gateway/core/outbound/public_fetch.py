@@ -10,6 +10,7 @@ from typing import Any
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 
+from gateway.core.outbound.aiohttp_internals import send_once
 from gateway.core.outbound.bodies import read_bounded
 from gateway.core.outbound.connections import (
     HEAD_LIMITS,
@@ -19,7 +20,6 @@ from gateway.core.outbound.connections import (
 from gateway.core.outbound.failures import TooLargeError
 from gateway.core.outbound.fetch_shares import LookUp, Share, current_share
 from gateway.core.outbound.public_addresses import is_public
-from gateway.core.outbound.single_requests import send_once
 from gateway.core.runtime.budget import ByteBudget
 from gateway.core.runtime.per_loop import PerLoop
 

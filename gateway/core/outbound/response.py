@@ -3,11 +3,9 @@
 import asyncio
 
 import aiohttp
-from aiohttp.connector import Connection
-from aiohttp.http_writer import StreamWriter
-from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from multidict import CIMultiDictProxy
 
+from gateway.core.outbound.aiohttp_internals import EMPTY_BODY, BodyWriter, Connection, fail_body, handler_of
 from gateway.core.outbound.failures import InterimResponsesError
 from gateway.core.outbound.handlers import CarefulHandler
 
@@ -24,13 +22,14 @@ class Response:
 
     status: int
     headers: CIMultiDictProxy[str]
-    content: StreamReader = EMPTY_PAYLOAD
+    content: aiohttp.StreamReader = EMPTY_BODY
 
     def __init__(self, connection: Connection, whole_seconds: float | None) -> None:
-        assert isinstance(connection.protocol, CarefulHandler)
-        self._protocol = connection.protocol
+        handler = handler_of(connection)
+        assert isinstance(handler, CarefulHandler)
+        self._handler = handler
         self._connection: Connection | None = connection
-        self._body: StreamWriter | None = None
+        self._body: BodyWriter | None = None
         self._writer: asyncio.Task[None] | None = None
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(whole_seconds, self._time_out) if whole_seconds else None
@@ -38,16 +37,16 @@ class Response:
     async def begin(self) -> None:
         """Wait for the head. Raises the client's error, or InterimResponsesError."""
         for _ in range(INTERIM_RESPONSES_MAX + 1):
-            message, content = await self._protocol.read()
-            if not 100 <= message.code < 200 or message.code == 101:
+            status, headers, content = await self._handler.next_head()
+            if not 100 <= status < 200 or status == 101:
                 break
             self._limit_next_silence()
         else:
             raise InterimResponsesError
-        self.status, self.headers, self.content = message.code, message.headers, content
+        self.status, self.headers, self.content = status, headers, content
         content.on_eof(self._release)
 
-    def attach_writer(self, body: StreamWriter, writer: "asyncio.Task[None]") -> None:
+    def attach_writer(self, body: BodyWriter, writer: "asyncio.Task[None]") -> None:
         """Store the task that writes the request's body, which ends with the response."""
         self._body, self._writer = body, writer
 
@@ -58,7 +57,7 @@ class Response:
 
     def limit_silence(self, seconds: float) -> None:
         """Set how long the server may be silent from now on."""
-        self._protocol.read_timeout = seconds
+        self._handler.limit_silence(seconds)
 
     def close(self) -> None:
         """Close the connection, unless the whole body has arrived and the connection is in the pool again."""
@@ -73,21 +72,21 @@ class Response:
     def _is_of_another_request(self) -> bool:
         """Return whether a whole answer was there before this request had left, on a connection that has carried others. An early
         error can be this request's own (RFC 9112 section 9.5)."""
-        transport, left_bytes = self._protocol.transport, self._body.length if self._body else 0
+        transport, left_bytes = self._handler.transport, self._body.left_bytes if self._body else 0
         is_unsent = bool(left_bytes or (transport is not None and transport.get_write_buffer_size()))
-        return is_unsent and self._protocol.is_reused and 200 <= self.status < 300
+        return is_unsent and self._handler.is_reused and 200 <= self.status < 300
 
     def _limit_next_silence(self) -> None:
         """Restart the silence limit after an informational response, unless more has arrived or the request is unfinished."""
-        if self._is_written and not len(self._protocol):
-            self._protocol.start_timeout()
+        if self._is_written and not self._handler.has_next_head:
+            self._handler.begin_silence()
 
     def _release(self) -> None:
         """Return the connection to the pool, unless its request is unfinished: another request must not follow it."""
         if self._connection is not None:
             if self._is_of_another_request:
-                self._protocol.note_surplus()
-                self.content.set_exception(aiohttp.ClientConnectionError("the request was answered before it was sent"))
+                self._handler.note_surplus()
+                fail_body(self.content, aiohttp.ClientConnectionError("the request was answered before it was sent"))
             self._finish(reuse=self._is_written)
 
     def _finish(self, *, reuse: bool) -> None:
@@ -104,4 +103,4 @@ class Response:
             connection.release()
 
     def _time_out(self) -> None:
-        self._protocol.set_exception(aiohttp.SocketTimeoutError("the response took too long"))
+        self._handler.fail(aiohttp.SocketTimeoutError("the response took too long"))

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import aiohttp
 
+from gateway.core.outbound.aiohttp_internals import send_once
 from gateway.core.outbound.bodies import read_bounded
 from gateway.core.outbound.connections import HEAD_LIMITS, USER_AGENT, CarefulConnector
 from gateway.core.outbound.distrust import distrust
 from gateway.core.outbound.failures import TooLargeError
-from gateway.core.outbound.single_requests import send_once
 from gateway.core.runtime.per_loop import PerLoop
 
 REFUSAL_MAX_BYTES = 64 * 1024
