@@ -10,8 +10,8 @@ import sys
 from contextlib import suppress
 
 from uvicorn import Config, Server
-from uvicorn.config import STARTUP_FAILURE
-from uvicorn.supervisors import Multiprocess
+
+from gateway.core.http.server.uvicorn_internals import STARTUP_FAILED, serve_in_workers
 
 WORKER_ANSWER_SECONDS = 30
 """How long a worker may take to answer its parent, which then kills it. Interpreters that start on a busy machine take longer
@@ -47,12 +47,12 @@ def _config(workers: int) -> Config:
 def _serve(config: Config, sockets: list[socket.socket]) -> int:
     """Serve in this process, or in several that are restarted if they end."""
     if config.workers > 1:
-        Multiprocess(config, sockets=sockets).run()
+        serve_in_workers(config, sockets)
         return 0
     config.load_app()
     server = Server(config)
     server.run(sockets)
-    return 0 if server.started else STARTUP_FAILURE
+    return 0 if server.started else STARTUP_FAILED
 
 
 if __name__ == "__main__":

@@ -12,13 +12,13 @@ from typing import Any
 
 from django.conf import settings
 from httptools import HttpParserError
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from gateway.core.contract.asgi import CUT
 from gateway.core.contract.limits import HEAD_MAX_BYTES, HEADERS_MAX, PIPELINED_REQUESTS_MAX
 from gateway.core.http.draining import drain_of_loop
 from gateway.core.http.server.answer_writer import AnswerWriter
 from gateway.core.http.server.heads import is_plain
+from gateway.core.http.server.uvicorn_internals import HttpProtocol, is_waiting_for_handshake, status_line
 from gateway.core.http.server.watch import watch_of
 
 WRITE_PROGRESS_BYTES = 16 * 1024
@@ -26,7 +26,7 @@ UNSENT_BYTES = 64 * 1024
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
-class Bounded(HttpToolsProtocol):
+class Bounded(HttpProtocol):
     """One connection."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -41,7 +41,6 @@ class Bounded(HttpToolsProtocol):
         self._has_body_begun = False
         self._is_too_large = False
         self._is_handed_over = False
-        self._running: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept the connection, or refuse it if there are too many."""
@@ -54,9 +53,7 @@ class Bounded(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection, and notify the running request, even if later ones are queued."""
         self._watch.remove(self)
-        if self._running is not None and not self._running.response_complete:
-            self._running.disconnected = True
-            self._running.message_event.set()
+        self.disconnect_running()
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
@@ -79,7 +76,7 @@ class Bounded(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """Start a request, unless too many are queued."""
-        if len(self.pipeline) >= PIPELINED_REQUESTS_MAX:
+        if self.queued_requests >= PIPELINED_REQUESTS_MAX:
             raise HttpParserError("too many pipelined requests")
         self._is_in_message = True
         self._has_body_begun = False
@@ -93,19 +90,20 @@ class Bounded(HttpToolsProtocol):
             raise HttpParserError("the request head is too large")
         if not is_plain(self.parser.get_method(), self.parser.get_http_version(), self.headers):
             raise HttpParserError("the request head is ambiguous")
-        if self._is_handshake() and self._is_busy():
+        if self.is_handshake and self.is_busy:
+            # Its response would take the place of the other one.
             raise HttpParserError("a handshake that follows an unanswered request")
         self._undigested_bytes = 0
         super().on_headers_complete()
         if self._drain.has_begun:
-            self.cycle.keep_alive = False
+            self.end_after_answer()
         self.scope["headers"] = self.headers.copy()
-        if not self._is_handshake():
+        if not self.is_handshake:
             writer = AnswerWriter(self.transport, self.loop)
-            self.scope["extensions"] = {CUT: writer.close}  # type: ignore[dict-item]
-            self.cycle.transport = writer  # type: ignore[assignment]
+            self.scope["extensions"] = {CUT: writer.close}
+            self.answer_through(writer)
             if self.parser.should_upgrade():
-                self.cycle.keep_alive = False  # after such a head, no more requests are parsed
+                self.end_after_answer()  # after such a head, no more requests are parsed
 
     def on_body(self, body: bytes) -> None:
         """Receive a piece of the body; the head and extensions of its chunk have been parsed with it."""
@@ -118,10 +116,6 @@ class Bounded(HttpToolsProtocol):
         self._undigested_bytes = 0
         self._is_in_message = False
         super().on_message_complete()
-
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        self._running = cycle
-        super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
         """Wait for the client's next request, or for the rest of a body that was not read."""
@@ -155,9 +149,8 @@ class Bounded(HttpToolsProtocol):
         """Return whether the client owes a head, a body, or the end of a body that was already responded to."""
         patience = settings.HEAD_SECONDS
         if self._is_handed_over:
-            protocol = self.transport.get_protocol()
-            return now - self._since > patience and not getattr(protocol, "handshake_initiated", False)
-        if self.cycle is not None and not self.cycle.response_complete:
+            return now - self._since > patience and is_waiting_for_handshake(self.transport)
+        if self.is_busy:
             if not self._is_in_message:
                 return False
             patience += self._body_patience()
@@ -170,7 +163,7 @@ class Bounded(HttpToolsProtocol):
 
         Its reader limits the pauses of a body that has begun. A client that waits for 100 does not owe one yet.
         """
-        if self._has_body_begun or self.cycle.waiting_for_100_continue:
+        if self._has_body_begun or self.owes_continue:
             return settings.BODY_SECONDS + settings.LARGE_BODY_WAIT_SECONDS
         return settings.BODY_IDLE_SECONDS
 
@@ -187,22 +180,13 @@ class Bounded(HttpToolsProtocol):
 
     def _is_answer_under_way(self) -> bool:
         """Return whether the request before the one just parsed is complete and not yet fully responded to."""
-        cycle = self.cycle
-        return bool(cycle) and not cycle.response_complete and (cycle.response_started or not cycle.more_body)
-
-    def _is_handshake(self) -> bool:
-        return bool(self.parser.should_upgrade() and self._should_upgrade())
-
-    def _is_busy(self) -> bool:
-        """Return whether an earlier request is still unanswered. A handshake's response would take the place of its
-        own."""
-        return self.cycle is not None and not self.cycle.response_complete
+        return self.is_busy and (self.has_begun_answer or self.has_whole_body)
 
     def _head_bytes(self) -> int:
         return len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
 
     def _refuse(self, status: int) -> None:
-        self.transport.write(STATUS_LINE[status] + b"content-length: 0\r\nconnection: close\r\n\r\n")
+        self.transport.write(status_line(status) + b"content-length: 0\r\nconnection: close\r\n\r\n")
         self.transport.close()
 
 

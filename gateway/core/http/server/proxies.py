@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware, _TrustedHosts
-
 from gateway.core.http.addresses import plain_address
+from gateway.core.http.server.uvicorn_internals import TrustedHosts, with_proxies
 
 
-class Proxies(_TrustedHosts):
+class Proxies(TrustedHosts):
     """The trusted networks. IPv4-mapped IPv6 addresses equal their IPv4 addresses."""
 
     def __contains__(self, host: str | None) -> bool:
@@ -31,8 +30,4 @@ def trust_proxies(proxies: Sequence[str], application: Any) -> Any:
     Django, its pages and the sign-in limits then see the same client address. Without proxies, the headers are the
     client's own claims and are ignored.
     """
-    if not proxies:
-        return application
-    seen = ProxyHeadersMiddleware(application)
-    seen.trusted_hosts = Proxies(list(proxies))
-    return seen
+    return with_proxies(application, Proxies(list(proxies))) if proxies else application

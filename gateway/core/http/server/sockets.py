@@ -9,12 +9,12 @@ memory for each connection, and a small message could become a large one.
 import logging
 from typing import Any
 
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 from websockets.server import ServerProtocol
 
 from gateway.core.contract.limits import HEAD_MAX_BYTES, SOCKET_FRAGMENTS_MAX, SOCKET_MESSAGE_MAX_BYTES
 from gateway.core.http.draining import drain_of_loop
+from gateway.core.http.server.uvicorn_internals import SocketProtocol
 
 UNSENT_MAX_BYTES = 2 * SOCKET_MESSAGE_MAX_BYTES
 """More than an application's message and the system's buffers: only pongs can add up to it."""
@@ -31,7 +31,7 @@ _log = logging.getLogger("gateway.core.http.server.sockets")
 _log.setLevel(logging.WARNING)
 
 
-class BoundedSocket(WebSocketsSansIOProtocol):
+class BoundedSocket(SocketProtocol):
     """One connection."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -93,7 +93,7 @@ class BoundedSocket(WebSocketsSansIOProtocol):
 
     def handle_events(self) -> None:
         """Count the frames of a slice, and handle them."""
-        self._frames += len(self.conn.events)
+        self._frames += self.parsed_frames
         super().handle_events()
 
     def handle_cont(self, event: Frame) -> None:

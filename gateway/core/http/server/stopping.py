@@ -3,9 +3,6 @@
 After the first one, requests are still served for DRAIN_NOTICE_SECONDS, while `/readyz` says that there should be no
 more. Then uvicorn closes the port. What is open then has DRAIN_SECONDS to end, and is cut after that. A second signal
 ends the process at once, except for a worker: it often gets two, one sent to its whole group and one from its parent.
-
-This module alone knows how uvicorn is stopped: by its handler of a signal, which waits for open responses as long as
-its `timeout_graceful_shutdown` says.
 """
 
 import asyncio
@@ -13,12 +10,13 @@ import multiprocessing
 import os
 import signal
 import threading
-from types import FrameType, MethodType
+from types import FrameType
 
 from django.conf import settings
 from uvicorn import Server
 
 from gateway.core.http.draining import drain_of_loop
+from gateway.core.http.server.uvicorn_internals import server_of, stop
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -52,16 +50,15 @@ class Stop:
 
     def _close_port(self, number: int) -> None:
         drain_of_loop().end_soon()
-        self._server.config.timeout_graceful_shutdown = settings.DRAIN_SECONDS + CUT_SECONDS
-        self._server.handle_exit(number, None)
+        stop(self._server, number, settings.DRAIN_SECONDS + CUT_SECONDS)
 
 
 def handle_signals() -> None:
     """Replace uvicorn's handlers, if this is uvicorn, and not in a thread, where there are none."""
     if threading.current_thread() is not threading.main_thread():
         return
-    theirs = signal.getsignal(signal.SIGTERM)
-    if isinstance(theirs, MethodType) and isinstance(theirs.__self__, Server):
-        stop = Stop(theirs.__self__)
+    server = server_of(signal.getsignal(signal.SIGTERM))
+    if server is not None:
+        ours = Stop(server)
         for number in SIGNALS:
-            signal.signal(number, stop.handle)
+            signal.signal(number, ours.handle)

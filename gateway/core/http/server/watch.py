@@ -8,8 +8,8 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
-from uvicorn.server import ServerState
 
+from gateway.core.http.server.uvicorn_internals import ServerState
 from gateway.core.runtime.descriptors import descriptors_max
 
 LOOKS_PER_LIMIT = 4
