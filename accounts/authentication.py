@@ -23,6 +23,7 @@ from accounts.rules.dpop import Proof, ProofTicket
 from accounts.rules.jwk import PublicKey
 from accounts.rules.principal import Principal
 from gateway.core.api.challenges import challenge, challenged
+from gateway.core.api.drf_internals import django_request
 from gateway.core.contract.errors import InvalidDpopProof, InvalidToken
 from gateway.core.contract.values import value_class
 
@@ -114,7 +115,7 @@ def proof_key(request: Request) -> PublicKey:
 
 def raw_path_of(request: Request | HttpRequest) -> str:
     """Return the path as received if the server provides it; otherwise re-encode the decoded path."""
-    http_request: Any = getattr(request, "_request", request)
+    http_request: Any = django_request(request) if isinstance(request, Request) else request
     raw = getattr(http_request, "scope", {}).get("raw_path")
     if raw:
         return raw.partition(b"?")[0].decode("latin-1")

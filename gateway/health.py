@@ -13,10 +13,11 @@ from typing import Any
 from django.db import connections
 from django.http import JsonResponse
 from django.views.decorators.http import require_safe
-from psycopg import AsyncConnection, Error
+from psycopg import Error
 
 from gateway.core.database.history import History, histories
 from gateway.core.database.pooler import is_refused_since
+from gateway.core.database.psycopg_internals import LimitedAsyncConnection
 from gateway.core.database.sessions import check_async
 from gateway.core.http.draining import drain_of_loop
 from gateway.core.http.lean import LeanRequest
@@ -55,7 +56,8 @@ def _status(*, is_ready: bool) -> JsonResponse:
     return JsonResponse({"status": "not_ready"}, status=503)
 
 
-class _Connection(AsyncConnection[Any]):
+class _Connection(LimitedAsyncConnection):
+    answer_seconds = ANSWER_SECONDS
     history: History | None = None
     opened_at: float  # of the monotonic clock
 
@@ -63,9 +65,6 @@ class _Connection(AsyncConnection[Any]):
     def is_outdated(self) -> bool:
         """Whether this process knows by now of a newer copy of the database, or that the pooler shares sessions."""
         return histories.is_outdated(self.history) or is_refused_since(self.opened_at)
-
-    async def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
-        return await super().wait(gen, *args, **{"timeout": ANSWER_SECONDS, **options})
 
 
 class Probe:

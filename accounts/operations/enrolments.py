@@ -2,12 +2,12 @@
 
 import hashlib
 
-from allauth.mfa.base.internal.flows import delete_dangling_recovery_codes
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.core.cache import cache
 from django.db import transaction
 
+from accounts.allauth_internals import delete_dangling_recovery_codes
 from accounts.models import Account
 
 

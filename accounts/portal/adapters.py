@@ -2,12 +2,9 @@
 
 from typing import Any
 
-from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.models import EmailAddress
 from allauth.core import ratelimit
 from allauth.core.exceptions import ImmediateHttpResponse
-from allauth.core.internal import ratelimit as internal_ratelimit
-from allauth.core.internal.ratelimit import RateLimitUsage, get_ip
 from django.conf import settings
 from django.contrib import messages
 from django.db import IntegrityError, transaction
@@ -17,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 
+from accounts.allauth_internals import CountingAdapter, get_ip
 from accounts.models import Account
 from accounts.operations import addresses, devices
 from accounts.portal import known_devices
@@ -48,10 +46,10 @@ ERRORS = {
 """Replacements for some of django-allauth's messages."""
 
 
-class AccountAdapter(DefaultAccountAdapter):
+class AccountAdapter(CountingAdapter):
     """Creates portal accounts with a DID, admits only live accounts, and limits sign-in attempts and mail."""
 
-    error_messages = {**DefaultAccountAdapter.error_messages, **ERRORS}
+    error_messages = {**CountingAdapter.error_messages, **ERRORS}
 
     def new_user(self, request: HttpRequest) -> Account:
         """Return an unsaved account. Its wallet is created on first use."""
@@ -97,18 +95,13 @@ class AccountAdapter(DefaultAccountAdapter):
             raise self.validation_error("too_many_login_attempts")
 
     def _count_failure(self, request: HttpRequest, accounts: list[str]) -> None:
-        """Count a failure for each of these accounts; django-allauth takes it back if the password is right."""
-        self._login_failed_rl_usage = counted = RateLimitUsage(usage=[])
-        for account in accounts:
-            key = _failures_key(request, account)
-            usage = internal_ratelimit.consume(request, app="allauth.account", action="login_failed", key=key)
-            if not usage:
-                counted.rollback()
-                raise self.validation_error("too_many_login_attempts")
-            counted.usage.extend(usage.usage)
+        """Count a failure for each of these accounts; django-allauth takes it back if the password is right.
 
-    def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
-        """Do nothing: `set_password` forgets the account's failures. An address may be a claim to somebody else's."""
+        After a reset, `set_password` forgets the account's failures, not those of an address, which may be a claim to
+        somebody else's.
+        """
+        if not self.count_failure(request, [_failures_key(request, account) for account in accounts]):
+            raise self.validation_error("too_many_login_attempts")
 
     def pre_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse | None:
         """Return the response that refuses an account that is not live, before any second factor."""

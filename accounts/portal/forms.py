@@ -4,11 +4,11 @@ from typing import Any
 
 from allauth.account import forms
 from allauth.account.adapter import get_adapter
-from allauth.account.internal.flows.login import record_authentication
 from django.db import transaction
 from django.forms import CharField, Form, ModelForm, TextInput
 from django.http import HttpRequest
 
+from accounts.allauth_internals import record_authentication
 from accounts.models import Account
 from accounts.operations import addresses
 from gateway.core.api.names import validate_name

@@ -8,9 +8,9 @@ from allauth.socialaccount.models import SocialApp
 from allauth.socialaccount.providers.base import ProviderException
 from allauth.socialaccount.providers.oauth2.utils import generate_code_challenge
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
-from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.http import HttpRequest
 
+from accounts.allauth_internals import IdTokenAdapter
 from accounts.models import Account
 from accounts.operations import addresses
 from accounts.portal.provider_requests import ProviderSession
@@ -25,7 +25,7 @@ _log = RecurringLog("accounts.identity_providers", logging.WARNING)
 CONNECT = "connect"
 
 
-class CheckedAdapter(OpenIDConnectOAuth2Adapter):
+class CheckedAdapter(IdTokenAdapter):
     """Sends requests to a provider, and checks that its responses match them."""
 
     verifier = ""
@@ -49,11 +49,10 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
             raise provider_answers.InvalidAnswer("no ID token")
         return data
 
-    def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
-        claims: dict[str, Any] = super()._decode_id_token(app, id_token)
+    def check_claims(self, app: SocialApp, claims: dict[str, Any]) -> None:
+        """Check that the token is meant for this client and this browser's session. Raises InvalidAnswer."""
         nonce = provider_answers.nonce_of(self.verifier)
         provider_answers.check_id_token(claims, client_id=app.client_id, nonce=nonce)
-        return claims
 
 
 class CheckedProvider(OpenIDConnectProvider):

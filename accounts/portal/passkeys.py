@@ -8,11 +8,11 @@ from typing import Any
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn import forms as allauth
-from allauth.mfa.webauthn.internal import auth
 from django import forms
 from django.core.exceptions import ValidationError
 from fido2.webauthn import AuthenticatorData
 
+from accounts.allauth_internals import passkey_answer, passkey_challenge
 from accounts.operations import enrolments
 from gateway.core.api.names import validate_name
 from gateway.core.contract.errors import InvalidJson
@@ -40,7 +40,7 @@ def _accept_once(read: Callable[[], Any]) -> Any:
 
     Raises the form's error otherwise, and for malformed credentials.
     """
-    challenge = (auth.get_state() or {}).get("challenge", "")
+    challenge = passkey_challenge()
     try:
         found = read()
     except CREDENTIAL_ERRORS:
@@ -66,7 +66,7 @@ class AuthenticateForm(allauth.AuthenticateWebAuthnForm):
         """Return the person's passkey. Its response is accepted once."""
         sent = self.cleaned_data["credential"]
         passkey = _accept_once(super().clean_credential)
-        data = auth.parse_authentication_response(sent).response.authenticator_data
+        data = passkey_answer(sent)
         registered = passkey.wrap().authenticator_data.counter
         if not self.accepts(data) or not enrolments.count(passkey, data.counter, registered=registered):
             raise _incorrect()

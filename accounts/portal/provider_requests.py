@@ -1,6 +1,7 @@
 """Sends requests to identity providers, with limits on time and size, and without following redirects."""
 
 import asyncio
+from io import BytesIO
 from typing import Any
 
 import aiohttp
@@ -40,5 +41,5 @@ def _response(request: PreparedRequest, answer: aiohttp.ClientResponse, content:
     response = Response()
     response.status_code, response.reason = answer.status, answer.reason or ""
     response.headers = CaseInsensitiveDict(answer.headers)
-    response.request, response.url, response._content = request, str(answer.url), content  # noqa: SLF001
+    response.request, response.url, response.raw = request, str(answer.url), BytesIO(content)
     return response

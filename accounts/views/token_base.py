@@ -10,6 +10,7 @@ from rest_framework.serializers import Serializer
 from accounts.authentication import raw_path_of, verify_proof
 from accounts.operations import limits, replays
 from accounts.rules.jwk import PublicKey
+from gateway.core.api.drf_internals import django_request
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.errors import InvalidDpopProof, InvalidRequest, UnsupportedGrantType, UseDpopNonce
 from gateway.core.http.addresses import client_network
@@ -46,7 +47,7 @@ class TokenViewSet(ApiViewSet):
 
     def _limit(self, request: Request, key: PublicKey) -> None:
         now = timezone.now()
-        if network := client_network(request._request):  # noqa: SLF001
+        if network := client_network(django_request(request)):
             rate = limits.Rate("token proofs of an address", settings.TOKEN_PROOFS_PER_ADDRESS_MINUTE)
             limits.take(rate, network, now=now)
         limits.take(OF_KEY, key.thumbprint, now=now)

@@ -7,8 +7,9 @@ from importlib.resources import files
 from typing import Any, TypeVar
 
 from django.apps import apps
-from django.db import connection
 from django.db.models import CheckConstraint, Model, UniqueConstraint
+
+from gateway.core.django_internals import condition_of
 
 _FUNCTION = re.compile(r"CREATE OR REPLACE FUNCTION (\w+)\((.*?)\bAS \$\$(.*?)\$\$", re.DOTALL)
 _LANGUAGE = re.compile(r"\bLANGUAGE (\w+)")
@@ -93,8 +94,7 @@ def _columns_of(model: type[Model], rule: UniqueConstraint) -> str:
 
 def _condition_of(model: type[Model], rule: UniqueConstraint) -> str:
     """Return the condition of a partial index without spaces, quotes and parentheses; empty if it has none."""
-    condition = rule._get_condition_sql(model, connection.schema_editor())  # type: ignore[attr-defined]  # noqa: SLF001
-    return re.sub(r'[() "]', "", condition or "")
+    return re.sub(r'[() "]', "", condition_of(rule, model))
 
 
 def _type(events: str, level: str) -> int:

@@ -1,11 +1,12 @@
 """Authenticates management routes by the portal's session, so that its pages need no token."""
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from rest_framework.authentication import BaseAuthentication, CSRFCheck
 from rest_framework.request import Request
 
 from accounts.models import Account
 from accounts.rules.principal import Principal
+from gateway.core.api.drf_internals import django_request
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import Forbidden, UnsupportedMediaType
 from gateway.core.http.fetch_site import is_foreign
@@ -32,22 +33,24 @@ class PortalSession(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[Principal, None] | None:
         """Return the signed-in person as a principal, or None without a session. Raises Forbidden."""
-        account = getattr(request._request, "user", None)  # noqa: SLF001
+        sent = django_request(request)
+        account = getattr(sent, "user", None)
         if not isinstance(account, Account) or not account.is_live:
             return None
-        self._check_csrf(request)
+        _check_csrf(sent)
         return principal_of(account), None
 
-    def _check_csrf(self, request: Request) -> None:
-        # Django looks for the token in a form, which reads the body. These routes have no forms.
-        if request.method == "POST" and request._request.content_type in FORMS:  # noqa: SLF001
-            raise UnsupportedMediaType
-        if is_foreign(request._request):  # noqa: SLF001
-            raise Forbidden("Another site's page sent this.")
-        check = CSRFCheck(lambda _: HttpResponse())
-        check.process_request(request._request)  # noqa: SLF001
-        if check.process_view(request._request, lambda _: HttpResponse(), (), {}):  # noqa: SLF001
-            raise Forbidden("The CSRF token is missing or wrong.")
+
+def _check_csrf(request: HttpRequest) -> None:
+    # Django looks for the token in a form, which reads the body. These routes have no forms.
+    if request.method == "POST" and request.content_type in FORMS:
+        raise UnsupportedMediaType
+    if is_foreign(request):
+        raise Forbidden("Another site's page sent this.")
+    check = CSRFCheck(lambda _: HttpResponse())
+    check.process_request(request)
+    if check.process_view(request, lambda _: HttpResponse(), (), {}):
+        raise Forbidden("The CSRF token is missing or wrong.")
 
 
 def principal_of(account: Account) -> Principal:

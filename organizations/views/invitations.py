@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gateway.core.api.access import requires
+from gateway.core.api.drf_internals import django_request
 from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
 from gateway.core.api.viewsets import ApiViewSet
@@ -80,7 +81,7 @@ class AcceptanceViewSet(ApiViewSet):
         """Join an organization as the authenticated account."""
         body = AcceptanceRequest(data=request.data)
         body.is_valid(raise_exception=True)
-        account, network = account_of(request), client_network(request._request)  # noqa: SLF001
+        account, network = account_of(request), client_network(django_request(request))
         with invitation_guesses.counted(did=account.did, network=network, now=timezone.now()):
             membership = operations.accept(token=body.validated_data["token"], account=account)
         return Response(AcceptanceResponse(membership).data)

@@ -3,7 +3,6 @@ verified.
 """
 
 from allauth.account import views
-from allauth.account.internal.flows.email_verification import send_verification_email_at_login
 from allauth.account.stages import EmailVerificationStage, LoginStageController
 from django.conf import settings
 from django.contrib import messages
@@ -11,6 +10,8 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
+
+from accounts.allauth_internals import send_verification_email_at_login
 
 
 def manage(request: HttpRequest) -> HttpResponse:

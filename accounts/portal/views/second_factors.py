@@ -7,12 +7,12 @@ from typing import Any
 from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as totp
 from allauth.mfa.webauthn import views as passkeys
-from allauth.mfa.webauthn.internal import auth
 from django.contrib.auth import HASH_SESSION_KEY, logout
 from django.db import transaction
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 
+from accounts.allauth_internals import begin_passkey
 from accounts.models import Account
 from accounts.operations import enrolments
 
@@ -43,8 +43,7 @@ class AddPasskey(passkeys.AddWebAuthnView):
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         """Return the page's context, with the options for creating the passkey."""
         shown = super().get_context_data(**context)
-        options = auth.begin_registration(self.request.user, passwordless=True)
-        return {**shown, "js_data": {"creation_options": options}}
+        return {**shown, "js_data": {"creation_options": begin_passkey(self.request.user)}}
 
 
 activate_totp = _serialized(totp.activate_totp)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from rest_framework.parsers import BaseParser
-from rest_framework.request import Request
 
+from gateway.core.api.drf_internals import HookedRequest
 from gateway.core.contract.errors import InvalidJson, RequestTooLarge
 from gateway.core.contract.limits import JSON_BODY_MAX_BYTES, JSON_VALUES_MAX
 from gateway.core.http.codings import HEADER, check_coding
@@ -29,15 +29,14 @@ class StrictJSONParser(BaseParser):
         return strict_loads(body, JSON_VALUES_MAX)
 
 
-class ApiRequest(Request):
+class ApiRequest(HookedRequest):
     """DRF's request, except that an empty body is invalid JSON for a view that asks for the body, and none is decoded."""
 
-    def _load_stream(self) -> None:
-        super()._load_stream()  # type: ignore[misc]
-        if self._stream is not None:
-            check_coding(self._request.headers.get(HEADER, ""))
+    def body_found(self) -> None:
+        """Refuse a body with a content coding."""
+        check_coding(self.headers.get(HEADER, ""))
 
-    def _parse(self) -> Any:
+    def parsing(self) -> None:
+        """Refuse a missing body."""
         if self.stream is None and any(isinstance(parser, StrictJSONParser) for parser in self.parsers or ()):
             raise InvalidJson("The body must be a JSON object.")
-        return super()._parse()  # type: ignore[misc]

@@ -10,7 +10,6 @@ An action declares the rest with `extend_schema` (drf-spectacular) and `refuses`
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ComponentRegistry
 from drf_spectacular.utils import extend_schema
 
@@ -26,6 +25,7 @@ from gateway.core.api.schema_components import (
     reference,
 )
 from gateway.core.api.schema_errors import api_error_name, oauth_error_name, one_of
+from gateway.core.api.spectacular_internals import ActionSchema
 from gateway.core.contract import errors
 from gateway.core.contract.errors import ApiError
 
@@ -74,7 +74,7 @@ def refuses(*refusals: type[ApiError], status: int | None = None) -> Callable[[A
     return decorate
 
 
-class GatewaySchema(AutoSchema):
+class GatewaySchema(ActionSchema):
     """drf-spectacular's schema of one action, completed."""
 
     def get_operation(
@@ -101,24 +101,9 @@ class GatewaySchema(AutoSchema):
         parameters either."""
         return "\n\n".join(part for part in (super().get_description(), _needs(self._access)) if part)
 
-    def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
-        """Describe a response that is declared without a status as a 200; drf-spectacular would guess 201 or 204."""
-        declared: Any = self.get_response_serializers()
-        if isinstance(declared, dict):
-            described: dict[str, Any] = super()._get_response_bodies(direction)
-            return described
-        return {"200": self._get_response_for_code(declared, "200", direction=direction)}
-
-    def _get_request_body(self, direction: Any = "request") -> dict[str, Any] | None:
-        """Require a body even if each of its members has a default, unless its serializer says otherwise."""
-        described: dict[str, Any] | None = super()._get_request_body(direction)
-        if described is not None:
-            described["required"] = not getattr(self.get_request_serializer(), "may_be_left_out", False)
-        return described
-
-    def _is_list_view(self, serializer: Any = None) -> bool:
-        """Return False, because no response is a bare array: lists are `{"data": [...]}`."""
-        return False
+    def needs_body(self) -> bool:
+        """Return True even if each of the body's members has a default, unless its serializer says otherwise."""
+        return not getattr(self.get_request_serializer(), "may_be_left_out", False)
 
     def get_tags(self) -> list[str]:
         """Return the chapter of the reference page."""

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 from django.conf import settings
-from psycopg import Connection, OperationalError
-from psycopg.errors import _WaitTimeout
+from psycopg import OperationalError
 
 from gateway.core.database.history import History
+from gateway.core.database.psycopg_internals import LimitedConnection
 
 STATEMENT_MARGIN_SECONDS = 1.0
 """The server cancels a statement this much earlier than the client gives up, so that only a hung server costs the connection."""
@@ -22,7 +22,7 @@ class DatabaseHangs(OperationalError):
     """The database accepted a statement and did not answer in time."""
 
 
-class BoundedConnection(Connection[Any]):
+class BoundedConnection(LimitedConnection):
     """Closes itself and raises DatabaseHangs when an answer does not come within the process's limit."""
 
     serves_requests: ClassVar[bool] = False
@@ -30,16 +30,14 @@ class BoundedConnection(Connection[Any]):
     history: History | None = None  # of its database, in a server or a worker
     _own_limit_seconds: float | None = None
 
-    def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
-        """Wait for the answer to a statement, up to the limit unless the caller sets a timeout."""
-        limit = self._own_limit_seconds or limit_seconds()
-        try:
-            return super().wait(gen, *args, **{"timeout": limit, **options})
-        except _WaitTimeout:
-            if "timeout" in options:
-                raise
-            self.close()
-            raise DatabaseHangs(f"the database did not answer within {limit:g} s") from None
+    def wait_limit_seconds(self) -> float | None:
+        """Return the limit of the context, or else the process's."""
+        return self._own_limit_seconds or limit_seconds()
+
+    def overdue(self, seconds: float) -> DatabaseHangs:
+        """Close the connection."""
+        self.close()
+        return DatabaseHangs(f"the database did not answer within {seconds:g} s")
 
     @contextmanager
     def limited_to(self, seconds: float) -> Iterator[Self]:
@@ -68,7 +66,7 @@ def limit_seconds() -> float | None:
 
 
 def connection_options() -> dict[str, Any]:
-    """Return libpq's parameters that limit what `wait` does not: connecting, and waiting for a vanished peer."""
+    """Return libpq's parameters that limit what the connection does not: connecting, and waiting for a vanished peer."""
     return {
         "connect_timeout": 3,
         "keepalives_idle": 10,

@@ -13,11 +13,11 @@ from hashlib import sha256
 from typing import Any
 
 from psycopg import AsyncConnection, OperationalError
-from psycopg.errors import FeatureNotSupported, InvalidSqlStatementName, error_from_result
+from psycopg.errors import FeatureNotSupported, InvalidSqlStatementName
 from psycopg.pq import ExecStatus, TransactionStatus
-from psycopg.pq.abc import PGresult
 
 from gateway.core.database.history import History
+from gateway.core.database.psycopg_internals import Result, error_of
 from gateway.core.database.values import Decoder, decoder, encode
 
 ANSWER_SECONDS = 6.0
@@ -117,11 +117,11 @@ class LedgerConnection(AsyncConnection[Any]):
         self.pgconn.send_prepare(name, sql.encode())
         answer = await self._answer()
         if answer.status != ExecStatus.COMMAND_OK:
-            raise error_from_result(answer)
+            raise error_of(answer)
         self.prepared[sql] = name
         return name
 
-    async def _answer(self) -> PGresult:
+    async def _answer(self) -> Result:
         """Wait for the whole answer, until the server confirms that the transaction has ended.
 
         Rows alone prove nothing: a server that is shut down during a commit sends them and then closes the connection.
@@ -137,9 +137,9 @@ class LedgerConnection(AsyncConnection[Any]):
             raise OperationalError("the server closed the connection before the transaction ended")
         return answer
 
-    def _reported(self, answer: PGresult) -> Exception:
+    def _reported(self, answer: Result) -> Exception:
         """Return the error that the database reported. A prepared statement that it can no longer run ends the connection."""
-        error = error_from_result(answer)
+        error = error_of(answer)
         if error.sqlstate is None:  # libpq's own error, such as too little memory for an answer, not the database's
             self.fail(error)
             return Unanswered(str(error))
@@ -147,12 +147,12 @@ class LedgerConnection(AsyncConnection[Any]):
             self.fail(error)
         return error
 
-    async def _result(self) -> PGresult | None:
+    async def _result(self) -> Result | None:
         while self.pgconn.is_busy():
             await self._woken()
         return self.pgconn.get_result()
 
-    def _rows(self, sql: str, answer: PGresult) -> list[tuple[Any, ...]]:
+    def _rows(self, sql: str, answer: Result) -> list[tuple[Any, ...]]:
         decoders = self.decoders.get(sql)
         if decoders is None:
             types = (answer.ftype(column) for column in range(answer.nfields))

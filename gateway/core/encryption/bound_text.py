@@ -10,8 +10,8 @@ from typing import Any
 from cryptography.fernet import InvalidToken
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models
-from django.db.models.query_utils import DeferredAttribute
 
+from gateway.core.django_internals import FieldAttribute
 from gateway.core.encryption.stored_bytes import decrypt_text, encrypt_text
 
 
@@ -21,7 +21,7 @@ class Token(str):
     __slots__ = ()
 
 
-class _Attribute(DeferredAttribute):
+class _Attribute(FieldAttribute):
     """Decrypts when it is first read: only then does a row know what it is bound to."""
 
     field: "BoundTextField"

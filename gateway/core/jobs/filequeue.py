@@ -13,50 +13,50 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.transport import filesystem
 from kombu.utils.json import dumps, loads
+
+from gateway.core.jobs.kombu_internals import Binding, FileChannel, register_transport
 
 SCHEME = "files"
 
 
 def register() -> None:
     """Register this transport for broker URLs."""
-    TRANSPORT_ALIASES[SCHEME] = f"{__name__}:Transport"
+    register_transport(SCHEME, f"{__name__}:Transport")
 
 
-class Channel(filesystem.Channel):
+class Channel(FileChannel):
     """Stores each message, and each exchange's bindings, in a file that appears atomically."""
 
     def get_table(self, exchange: str) -> list[Any]:
         """Return an exchange's bindings."""
         try:
-            content = self._exchange_file(exchange).read_text(encoding="utf-8")
+            content = self.bindings_file(exchange).read_text(encoding="utf-8")
         except FileNotFoundError:
             return []
-        return [filesystem.exchange_queue_t(*binding) for binding in loads(content)]
+        return [Binding(*binding) for binding in loads(content)]
 
-    def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
+    def add_binding(self, exchange: str, binding: Any) -> None:
         """Add a binding; other processes may do the same concurrently."""
-        binding = filesystem.exchange_queue_t(routing_key or "", pattern or "", queue or "")
         with self._bindings_locked():
             table = self.get_table(exchange)
             if binding not in table:
-                _write(self._exchange_file(exchange), dumps([binding, *table]))
+                _write(self.bindings_file(exchange), dumps([binding, *table]))
 
-    def _delete(self, queue: str, exchange: str, routing_key: str, pattern: str, *args: Any, **kwargs: Any) -> None:
+    def remove_binding(self, exchange: str, binding: Any) -> None:
         """Remove a binding, if it exists."""
-        binding = filesystem.exchange_queue_t(routing_key or "", pattern or "", queue or "")
         with self._bindings_locked():
             table = self.get_table(exchange)
             if binding in table:
-                _write(self._exchange_file(exchange), dumps([known for known in table if known != binding]))
+                _write(self.bindings_file(exchange), dumps([known for known in table if known != binding]))
 
-    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
+    def store(self, queue: str, message: Any) -> None:
         """Append a message."""
         name = f"{time.time_ns():020}-{uuid.uuid4().hex}.{queue}.msg"
-        _write(Path(self.data_folder_out, name), dumps(payload))
+        _write(Path(self.data_folder_out, name), dumps(message))
 
-    def _get(self, queue: str, timeout: float | None = None) -> Any:
+    def take(self, queue: str) -> Any:
         """Take the oldest message; only one process gets it. Raises Empty."""
         for path in sorted(Path(self.data_folder_in).glob(f"*.{queue}.msg")):
             taken = path.with_suffix(".taken")

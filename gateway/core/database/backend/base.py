@@ -8,7 +8,6 @@ is broken, and gives up reconnecting so early that the next request triggers a n
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS
-from django.db.backends.postgresql import base
 from psycopg import Error
 from psycopg_pool import ConnectionPool, PoolTimeout
 
@@ -17,6 +16,7 @@ from gateway.core.database.bounded import BoundedConnection, DatabaseHangs, conn
 from gateway.core.database.connection import TRANSACTIONS
 from gateway.core.database.history import histories
 from gateway.core.database.outage import Outage
+from gateway.core.django_internals import PostgresWrapper
 
 CHECK_SECONDS = 2.0
 """Timeout of an empty query, which a working database answers in a fraction of a millisecond."""
@@ -30,7 +30,7 @@ POOL_OPTIONS = {
 outage = Outage()
 
 
-class DatabaseWrapper(base.DatabaseWrapper):
+class DatabaseWrapper(PostgresWrapper):
     """A connection of one thread, with a limit on every wait."""
 
     def __init__(self, settings_dict: dict[str, Any], alias: str = DEFAULT_DB_ALIAS) -> None:
@@ -60,10 +60,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.pool.drain()  # the other idle connections are probably broken or outdated too
             return self._borrow(conn_params)
 
-    def _configure_connection(self, connection: Any) -> bool:
-        """Check a new connection, also one of the pool, before Django configures it."""
+    def opened(self, connection: Any) -> None:
+        """Check a new connection before Django configures it."""
         connection.history = sessions.check(connection, self.get_connection_params())
-        return bool(super()._configure_connection(connection))  # type: ignore[misc]
 
     def _borrow(self, conn_params: dict[str, Any]) -> BoundedConnection:
         failures = self._connection_failures()

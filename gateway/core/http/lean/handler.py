@@ -7,11 +7,11 @@ from functools import lru_cache
 from corsheaders.middleware import CorsMiddleware
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver
-from django.urls.resolvers import RegexPattern
+from django.urls import Resolver404, ResolverMatch, URLPattern
 
 from gateway.core.contract.errors import NotFound
 from gateway.core.contract.headers import REQUEST_ID
+from gateway.core.django_internals import resolver_of
 from gateway.core.http import edge
 from gateway.core.http.exceptions import answered
 from gateway.core.http.lean.answers import LeanAnswer, LeanResponse
@@ -34,8 +34,8 @@ class LeanHandler:
     """Serves a URLconf of coroutine views without leaving the event loop."""
 
     def __init__(self, patterns: Sequence[URLPattern]) -> None:
-        self._resolver = URLResolver(RegexPattern(r"^/"), list(patterns))
-        self._resolve_short = lru_cache(maxsize=1024)(self._resolver.resolve)
+        self._resolve_long = resolver_of(patterns)
+        self._resolve_short = lru_cache(maxsize=1024)(self._resolve_long)
         self.large_bodies = LargeBodies()
 
     def serves(self, path: str) -> bool:
@@ -49,7 +49,7 @@ class LeanHandler:
     def _resolve(self, path: str) -> ResolverMatch:
         """Resolve a path. Long paths are not cached, so that unknown paths take at most 256 KiB."""
         if len(path) > REMEMBERED_PATH_MAX_CHARACTERS:
-            return self._resolver.resolve(path)
+            return self._resolve_long(path)
         return self._resolve_short(path)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,0 +1,76 @@
+"""What the gateway uses of django-allauth's private and internal names, which any release may change (docs/decisions/0063)."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.email_verification import send_verification_email_at_login
+from allauth.account.internal.flows.login import record_authentication
+from allauth.core.internal import ratelimit
+from allauth.core.internal.ratelimit import RateLimitUsage, get_ip
+from allauth.mfa.base.internal.flows import delete_dangling_recovery_codes
+from allauth.mfa.webauthn.internal import auth
+from allauth.socialaccount.models import SocialApp
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.http import HttpRequest
+from fido2.webauthn import AuthenticatorData
+
+__all__ = [
+    "CountingAdapter",
+    "IdTokenAdapter",
+    "begin_passkey",
+    "delete_dangling_recovery_codes",
+    "get_ip",
+    "passkey_answer",
+    "passkey_challenge",
+    "record_authentication",
+    "send_verification_email_at_login",
+]
+
+
+class CountingAdapter(DefaultAccountAdapter):
+    """An adapter that decides itself which failed sign-ins are counted together."""
+
+    def count_failure(self, request: HttpRequest, keys: Iterable[str]) -> bool:
+        """Count a failed sign-in under each of these keys; allauth takes it back if the password is right. Return False, and count
+        nothing, if one has too many.
+        """
+        self._login_failed_rl_usage = counted = RateLimitUsage(usage=[])
+        for key in keys:
+            usage = ratelimit.consume(request, app="allauth.account", action="login_failed", key=key)
+            if not usage:
+                counted.rollback()
+                return False
+            counted.usage.extend(usage.usage)
+        return True
+
+    def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
+        """Do nothing after a password was reset. allauth would forget the failures that it counts for an address."""
+
+
+class IdTokenAdapter(OpenIDConnectOAuth2Adapter):
+    """An adapter that checks what an identity provider's token claims."""
+
+    def check_claims(self, app: SocialApp, claims: dict[str, Any]) -> None:
+        """Hook: check the claims of a token whose signature was verified. Raises to refuse the sign-in."""
+        raise NotImplementedError
+
+    def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
+        claims: dict[str, Any] = super()._decode_id_token(app, id_token)
+        self.check_claims(app, claims)
+        return claims
+
+
+def begin_passkey(user: Any) -> Any:
+    """Begin to add a passkey that can sign in, and return the options for the browser."""
+    return auth.begin_registration(user, passwordless=True)
+
+
+def passkey_challenge() -> str:
+    """Return the challenge of the request's session, empty if there is none."""
+    return str((auth.get_state() or {}).get("challenge", ""))
+
+
+def passkey_answer(credential: Any) -> AuthenticatorData:
+    """Return what an authenticator says in its response to a challenge. Raises any error if it is malformed."""
+    return auth.parse_authentication_response(credential).response.authenticator_data

@@ -1,0 +1,35 @@
+"""What the gateway uses of Django's private and undocumented names, which any release may change (docs/decisions/0063)."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.db import connection
+from django.db.backends.postgresql import base
+from django.db.models import Model, UniqueConstraint
+from django.db.models.query_utils import DeferredAttribute
+from django.urls import ResolverMatch, URLPattern, URLResolver
+from django.urls.resolvers import RegexPattern
+
+FieldAttribute = DeferredAttribute
+"""The attribute of a model's field in a row, which a field can replace (`descriptor_class`)."""
+
+
+class PostgresWrapper(base.DatabaseWrapper):
+    """Django's PostgreSQL backend. It tells of new connections."""
+
+    def opened(self, connection: Any) -> None:
+        """Hook: a connection was opened, perhaps by the pool, and is configured next. Raises to refuse it."""
+
+    def _configure_connection(self, connection: Any) -> bool:
+        self.opened(connection)
+        return bool(super()._configure_connection(connection))  # type: ignore[misc]
+
+
+def condition_of(rule: UniqueConstraint, model: type[Model]) -> str:
+    """Return the condition of a partial unique index in SQL, empty if it has none."""
+    return rule._get_condition_sql(model, connection.schema_editor()) or ""  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def resolver_of(patterns: Sequence[URLPattern]) -> Callable[[str], ResolverMatch]:
+    """Return a function that finds the pattern of a path, or raises Resolver404."""
+    return URLResolver(RegexPattern(r"^/"), list(patterns)).resolve

@@ -1,0 +1,54 @@
+"""What the gateway uses of kombu's private and undocumented names, which any release may change (docs/decisions/0063)."""
+
+from pathlib import Path
+from typing import Any
+
+from kombu.transport import TRANSPORT_ALIASES, filesystem
+
+Binding = filesystem.exchange_queue_t
+"""Which messages of an exchange go to a queue: `routing_key`, `pattern`, `queue`."""
+
+
+class FileChannel(filesystem.Channel):
+    """A channel that keeps messages and bindings in files, in a way that is left to a subclass."""
+
+    def get_table(self, exchange: str) -> list[Any]:
+        """Hook: return an exchange's bindings."""
+        raise NotImplementedError
+
+    def add_binding(self, exchange: str, binding: Any) -> None:
+        """Hook: add a binding."""
+        raise NotImplementedError
+
+    def remove_binding(self, exchange: str, binding: Any) -> None:
+        """Hook: remove a binding, if it exists."""
+        raise NotImplementedError
+
+    def store(self, queue: str, message: Any) -> None:
+        """Hook: append a message."""
+        raise NotImplementedError
+
+    def take(self, queue: str) -> Any:
+        """Hook: remove and return the oldest message. Raises queue.Empty."""
+        raise NotImplementedError
+
+    def bindings_file(self, exchange: str) -> Path:
+        """Return the file of an exchange's bindings."""
+        return Path(self._exchange_file(exchange))
+
+    def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
+        self.add_binding(exchange, Binding(routing_key or "", pattern or "", queue or ""))
+
+    def _delete(self, queue: str, exchange: str, routing_key: str, pattern: str, *args: Any, **kwargs: Any) -> None:
+        self.remove_binding(exchange, Binding(routing_key or "", pattern or "", queue or ""))
+
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
+        self.store(queue, payload)
+
+    def _get(self, queue: str, timeout: float | None = None) -> Any:
+        return self.take(queue)
+
+
+def register_transport(scheme: str, path: str) -> None:
+    """Register a transport, given as `module:Class`, for broker URLs of a scheme."""
+    TRANSPORT_ALIASES[scheme] = path
