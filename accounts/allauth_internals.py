@@ -1,4 +1,4 @@
-"""What the gateway uses of django-allauth's private and internal names, which any release may change (docs/decisions/0063)."""
+"""What the gateway uses of django-allauth's private and internal names, which any release may change (docs/decisions/0065)."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,5 +1,6 @@
-"""Start-up checks: the gateway refuses to start if an API action declares no access, and warns if no proxy is
-configured. `migrate` refuses a database to which only some of the migrations that one replaces were applied."""
+"""Start-up checks: the gateway refuses to start if an API action declares no access, and warns if no proxy is configured, or if a
+library was not tested in its installed version. `migrate` refuses a database to which only some of the migrations that one replaces
+were applied."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from gateway.core.api.access import declared_access
 from gateway.core.api.url_map import actions
+from gateway.core.runtime import tested_versions
 
 
 @register()
@@ -68,3 +70,12 @@ def _apps_between(recorder: MigrationRecorder) -> list[str]:
             if not applied.isdisjoint({key, *migration.replaces}) and not applied >= set(migration.replaces)
         }
     )
+
+
+@register()
+def libraries_have_tested_versions(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
+    """Warn of each library whose internals are used, and which is installed in a version that was not tested."""
+    return [
+        checks.Warning(difference, hint=tested_versions.HINT, id="gateway.W002")
+        for difference in tested_versions.differences()
+    ]

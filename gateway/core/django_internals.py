@@ -1,4 +1,4 @@
-"""What the gateway uses of Django's private and undocumented names, which any release may change (docs/decisions/0063)."""
+"""What the gateway uses of Django's private and undocumented names, which any release may change (docs/decisions/0065)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

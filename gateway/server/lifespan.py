@@ -16,6 +16,7 @@ from gateway.core.database import DatabaseRefused, close_pool, open_pool, watch_
 from gateway.core.http.server.stopping import handle_signals
 from gateway.core.outbound.client import client, close_client
 from gateway.core.outbound.sockets import close_socket_session
+from gateway.core.runtime import tested_versions
 from gateway.core.runtime.background import drain
 from gateway.core.runtime.descriptors import raise_descriptor_limit
 from gateway.core.runtime.huge_pages import use_huge_pages
@@ -67,7 +68,9 @@ class Lifespan:
 
 async def start() -> None:
     """Open the pools, read catalogue and keys, and exclude long-lived objects from garbage collection; their memory
-    moves to huge pages."""
+    moves to huge pages. Warn of libraries in untested versions."""
+    for difference in tested_versions.differences():
+        log.warning("%s %s", difference, tested_versions.HINT)
     end_with_parent()
     raise_descriptor_limit()
     return_large_blocks()

@@ -1,4 +1,4 @@
-"""What the gateway uses of drf-spectacular's private names, which any release may change (docs/decisions/0063)."""
+"""What the gateway uses of drf-spectacular's private names, which any release may change (docs/decisions/0065)."""
 
 from typing import Any
 

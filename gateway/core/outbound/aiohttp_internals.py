@@ -1,4 +1,4 @@
-"""All that the gateway uses of aiohttp beyond its documentation, which any release may change (docs/decisions/0063).
+"""All that the gateway uses of aiohttp beyond its documentation, which any release may change (docs/decisions/0065).
 
 `Handler` and `Pool` are thin. What a connection and the pool do differently is in their subclasses (`handlers`, `connections`), which
 override only the hooks, and methods that asyncio documents.

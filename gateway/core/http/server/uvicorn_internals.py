@@ -1,4 +1,4 @@
-"""All that the gateway uses of uvicorn beyond its documentation, which any release may change (docs/decisions/0063).
+"""All that the gateway uses of uvicorn beyond its documentation, which any release may change (docs/decisions/0065).
 
 The protocols are thin. What is done differently is in their subclasses (`protocol`, `sockets`), which override only the hooks, and
 methods that asyncio and httptools document.
