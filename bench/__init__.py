@@ -4,3 +4,5 @@
 compared, revision.py checks out another commit to compare with, load.py generates load, scenarios.py has the special
 scenarios, books.py compares the ledgers, ratios.py and report.py print.
 """
+
+import gateway.demo.client  # noqa: F401 (makes the repository's own Python client importable)

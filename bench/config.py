@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from bench.identity import AUDIENCE, CAPABILITIES, DID_PREFIX, ISSUER, PRODUCT, Customer
+from bench.identity import Customer, Product
 
 INPUT_PRICE = "0.15"
 OUTPUT_PRICE = "0.60"
@@ -38,7 +38,7 @@ LONG_AT: Mapping[str, Mapping[str, Any]] = {
 
 def gateway_configuration(
     *,
-    jwks: Mapping[str, Any],
+    product: Product,
     upstream_url: str,
     upstream_key: str,
     customers: Iterable[Customer],
@@ -47,17 +47,7 @@ def gateway_configuration(
     """Build the gateway's configuration. For older versions without translation it omits the upstreams' routes."""
     long_at = {alias: at for alias, at in LONG_AT.items() if translates or "routes" not in at}
     return {
-        "products": [{"slug": PRODUCT, "name": "Bench", "seat_price_microusd": 0}],
-        "integrations": [
-            {
-                "product": PRODUCT,
-                "issuer": ISSUER,
-                "audience": AUDIENCE,
-                "did_prefix": DID_PREFIX,
-                "capabilities": CAPABILITIES,
-                "jwks": jwks,
-            }
-        ],
+        **product.configuration(),
         "upstreams": [
             {"adapter": "openai", "base_url": upstream_url, "api_key": upstream_key, **named}
             for named in long_at.values()

@@ -6,10 +6,8 @@ from contextlib import AbstractContextManager
 
 from bench.books import Ledger
 from bench.gateways import GatewayServer
-from bench.identity import Customer, ProductServer
+from bench.identity import Customer, Product
 from bench.lanes import MAX_COST_MICROUSD, SHORT, Lane, Question, render_request
-from bench.proofs import fresh_key
-from bench.servers import GATEWAY_BASE_URL
 
 
 class GatewayLane(Lane):
@@ -19,7 +17,7 @@ class GatewayLane(Lane):
         self,
         name: str,
         gateway: GatewayServer,
-        product_server: ProductServer,
+        product: Product,
         customers: Sequence[Customer],
         ledger: Ledger | None,
         question: Question = SHORT,
@@ -30,7 +28,7 @@ class GatewayLane(Lane):
         self.customers = customers
         self.ledger = ledger
         self.gateway = gateway
-        self.product_server = product_server
+        self.product = product
         self._question = question
 
     def render(self, count: int, *, stream: bool) -> Sequence[bytes]:
@@ -46,27 +44,16 @@ class GatewayLane(Lane):
 
     def sign(self, customer: Customer, count: int) -> list[dict[str, str]]:
         """Build the headers of `count` metered calls of one customer."""
-        self.product_server.sign_in(customer, self.gateway.url)
-        proofs = customer.key.sign_proofs(
-            method="POST", url=f"{GATEWAY_BASE_URL}{self._question.path}", token=customer.token, count=count
-        )
-        return [
-            {
-                "Authorization": f"DPoP {customer.token}",
-                "DPoP": proof.decode(),
-                "Idempotency-Key": fresh_key(customer.name),
-                "x-service-max-cost-microusd": str(MAX_COST_MICROUSD),
-            }
-            for proof in proofs
-        ]
+        self.product.sign_in(customer, self.gateway.url)
+        return [customer.headers("POST", self._question.path, MAX_COST_MICROUSD) for _ in range(count)]
 
 
 class SlowDiskLane(GatewayLane):
     """A lane of the gateway with a slow database disk, for one concurrency of JSON requests."""
 
-    def __init__(self, fast: GatewayLane, product_server: ProductServer, delay_milliseconds: int, concurrency: int):
+    def __init__(self, fast: GatewayLane, product: Product, delay_milliseconds: int, concurrency: int):
         name = f"{fast.name}, {delay_milliseconds} ms disk"
-        super().__init__(name, fast.gateway, product_server, fast.customers, fast.ledger)
+        super().__init__(name, fast.gateway, product, fast.customers, fast.ledger)
         self._delay_milliseconds = delay_milliseconds
         self._concurrency = concurrency
 

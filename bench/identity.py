@@ -1,4 +1,4 @@
-"""The benchmark's product server and its customers: assertions, tokens, and payers."""
+"""The benchmark's product and its customers, who speak to the gateway with this repository's own Python client."""
 
 import time
 import uuid
@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import requests
-
-from bench.proofs import SigningKey
+from account_gateway_client import ProductKey, ProductServer, call_headers
+from account_gateway_client.keys import ProofKey
+from account_gateway_client.proofs import dpop_proof
+from bench.servers import GATEWAY_BASE_URL
 
 ISSUER = "https://bench.example"
 AUDIENCE = "https://gateway.example"
 PRODUCT = "bench"
 DID_PREFIX = "did:web:bench.example:"
-KEY_ID = "bench-1"
-ASSERTION_SECONDS = 55
 TOKEN_AGE_SECONDS = 150
 """The age at which a token is replaced; it is valid for 300 seconds, and a lane takes far less than the remainder."""
 CAPABILITIES = ["wallet:read", "usage:read", "infer:*"]
@@ -26,7 +25,7 @@ class Customer:
     """One account with its proof key and its current token."""
 
     name: str
-    key: SigningKey = field(default_factory=SigningKey)
+    key: ProofKey = field(default_factory=ProofKey.generate)
     token: str = ""
     token_at: float = 0.0
 
@@ -35,44 +34,50 @@ class Customer:
         """Return the account's identifier."""
         return DID_PREFIX + self.name
 
+    def headers(self, method: str, path: str, max_cost_microusd: int) -> dict[str, str]:
+        """Build the headers of one new metered call; servers accept its proof for about a minute."""
+        proof = dpop_proof(self.key, method, GATEWAY_BASE_URL + path, access_token=self.token)
+        call = call_headers(max_cost_microusd=max_cost_microusd, idempotency_key=fresh_key(self.name))
+        return {"Authorization": f"DPoP {self.token}", "DPoP": proof, **call}
 
-class ProductServer:
-    """Signs assertions with the integration's key, and exchanges them for customers' tokens."""
+
+class Product:
+    """The integration with the gateway, and the tokens of its customers."""
 
     def __init__(self, capabilities: Sequence[str] = CAPABILITIES, consents: Sequence[str] = ()) -> None:
-        self.capabilities = list(capabilities)
-        self.consents = list(consents)
-        self._key = SigningKey()
-        self._session = requests.Session()
+        self._capabilities, self._consents = list(capabilities), list(consents)
+        self._key = ProductKey.generate()
 
-    @property
-    def jwks(self) -> dict[str, Any]:
-        """Return the public keys for the gateway's configuration."""
-        return {"keys": [{**self._key.jwk, "kid": KEY_ID}]}
+    def configuration(self) -> dict[str, Any]:
+        """Return the sections of gateway.yaml that describe the product and its integration."""
+        integration = {
+            "product": PRODUCT,
+            "issuer": ISSUER,
+            "audience": AUDIENCE,
+            "did_prefix": DID_PREFIX,
+            "capabilities": self._capabilities,
+            "jwks": self._key.public_jwks(),
+        }
+        return {
+            "products": [{"slug": PRODUCT, "name": "Bench", "seat_price_microusd": 0}],
+            "integrations": [integration],
+        }
+
+    def assertion(self, customer: Customer) -> str:
+        """Sign a fresh single-use assertion for a customer."""
+        return self._server(GATEWAY_BASE_URL).assertion(customer.did, self._capabilities, customer.key, self._consents)
 
     def sign_in(self, customer: Customer, base_url: str) -> None:
         """Get a token for the customer, unless its current one is recent enough."""
         if time.monotonic() - customer.token_at < TOKEN_AGE_SECONDS and customer.token:
             return
-        body = {"assertion": self.sign_assertion(customer), "dpop_jwk": customer.key.jwk}
-        answer = self._session.post(f"{base_url}/v1/auth/token/exchange", json=body, timeout=10)
-        if not answer.ok:
-            raise RuntimeError(f"token exchange answered {answer.status_code}: {answer.text}")
-        customer.token = answer.json()["access_token"]
+        customer.token = self._server(base_url).exchange(self.assertion(customer), customer.key).value
         customer.token_at = time.monotonic()
 
-    def sign_assertion(self, customer: Customer) -> str:
-        """Sign a fresh single-use assertion for a customer."""
-        now = int(time.time())
-        claims = {
-            "iss": ISSUER,
-            "aud": AUDIENCE,
-            "sub": customer.did,
-            "product": PRODUCT,
-            "capabilities": self.capabilities,
-            "consents": self.consents,
-            "iat": now,
-            "exp": now + ASSERTION_SECONDS,
-            "jti": uuid.uuid4().hex,
-        }
-        return self._key.sign({"typ": "JWT", "alg": "ES256", "kid": KEY_ID}, claims).decode()
+    def _server(self, base_url: str) -> ProductServer:
+        return ProductServer(base_url, issuer=ISSUER, product=PRODUCT, key=self._key, audience=AUDIENCE)
+
+
+def fresh_key(prefix: str) -> str:
+    """Create a new idempotency key."""
+    return f"{prefix}-{uuid.uuid4().hex}"

@@ -14,7 +14,7 @@ from bench.books import Ledger
 from bench.config import gateway_configuration, write
 from bench.gateway_lanes import GatewayLane, SlowDiskLane
 from bench.gateways import GatewayServer, GatewaySettings
-from bench.identity import Customer, ProductServer
+from bench.identity import Customer, Product
 from bench.lanes import (
     MANY,
     MANY_WALLETS,
@@ -55,7 +55,7 @@ class Bench:
         self._options = options
         self._directory = directory
         self._stack = stack
-        self._product_server = ProductServer()
+        self._product = Product()
         self._skipped: list[str] = []
         self._slow_disk: str | None = None
         self._revision = resolve(options.against) if options.against else None
@@ -129,7 +129,7 @@ class Bench:
         if not self._options.concurrency:
             return []
         delay, at_once = self._options.disk_delay_ms, max(self._options.concurrency)
-        lane = SlowDiskLane(self._own.one_wallet, self._product_server, delay, at_once)
+        lane = SlowDiskLane(self._own.one_wallet, self._product, delay, at_once)
         self._slow_disk = lane.name
         return [lane]
 
@@ -146,7 +146,7 @@ class Bench:
         """
         hot, many = [Customer("hot")], [Customer(f"many-{index}") for index in range(MANY)]
         configuration = gateway_configuration(
-            jwks=self._product_server.jwks,
+            product=self._product,
             upstream_url=f"{self._upstream.origin}/v1",
             upstream_key=UPSTREAM_KEY,
             customers=[*hot, *many],
@@ -159,7 +159,7 @@ class Bench:
         ledger = None if revision else self._stack.enter_context(closing(Ledger(server.database_url)))
 
         def lane(name: str, customers: list[Customer]) -> GatewayLane:
-            return GatewayLane(of_revision(name, revision), server, self._product_server, customers, ledger)
+            return GatewayLane(of_revision(name, revision), server, self._product, customers, ledger)
 
         return Version(server, lane(ONE_WALLET, hot), lane(MANY_WALLETS, many))
 

@@ -13,19 +13,17 @@ import shutil
 import sys
 import tempfile
 import time
-import uuid
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
-import psutil
 from websockets.asyncio.client import ClientConnection, connect
 
 from bench.config import credit, write
 from bench.gateways import GatewayServer, GatewaySettings
-from bench.identity import AUDIENCE, DID_PREFIX, ISSUER, PRODUCT, Customer, ProductServer
-from bench.processes import LOOPBACK, MEBIBYTE, Process, listens
+from bench.identity import Customer, Product
+from bench.processes import LOOPBACK, Process, listens
 from bench.revision import WORKING_TREE
-from bench.servers import GATEWAY_BASE_URL, UPSTREAM_KEY
+from bench.servers import UPSTREAM_KEY
 from gateway.run.ports import free_port
 
 IDLE, TALKING = 500, 50
@@ -59,16 +57,7 @@ class Sockets:
 
     async def open(self) -> ClientConnection:
         """Open one, and receive its first event."""
-        headers = {}
-        if self._customer:
-            url = f"{GATEWAY_BASE_URL}/v1/realtime"
-            [proof] = self._customer.key.sign_proofs(method="GET", url=url, token=self._customer.token, count=1)
-            headers = {
-                "Authorization": f"DPoP {self._customer.token}",
-                "DPoP": proof.decode(),
-                "Idempotency-Key": uuid.uuid4().hex,
-                "x-service-max-cost-microusd": str(MAX_COST_MICROUSD),
-            }
+        headers = self._customer.headers("GET", "/v1/realtime", MAX_COST_MICROUSD) if self._customer else {}
         socket = await connect(self._url, additional_headers=headers, compression=None, ping_interval=None)
         await socket.recv()
         return socket
@@ -114,30 +103,12 @@ async def _flood(socket: ClientConnection, seconds: float) -> int:
     return count
 
 
-def memory_mebibytes(gateway: GatewayServer) -> float:
-    """Return the resident memory of the gateway's server process."""
-    for process in psutil.process_iter(["cmdline"]):
-        command = process.info["cmdline"] or []
-        if "gateway.asgi:application" in command and process.environ().get("PORT") == str(gateway.port):
-            return float(process.memory_info().rss) / MEBIBYTE
-    raise RuntimeError("the server process is gone")
-
-
-def configuration(server: ProductServer, customer: Customer, upstream_url: str) -> dict[str, object]:
+def configuration(product: Product, customer: Customer, upstream_url: str) -> dict[str, object]:
     """Build the gateway's configuration for the run."""
     upstream = {"name": "live", "adapter": "realtime", "base_url": upstream_url, "api_key": UPSTREAM_KEY}
     alias = {"name": "realtime", "deployments": [{"upstream": "live", "model": "live-1"}], "price": PRICE}
-    integration = {
-        "product": PRODUCT,
-        "issuer": ISSUER,
-        "audience": AUDIENCE,
-        "did_prefix": DID_PREFIX,
-        "capabilities": server.capabilities,
-        "jwks": server.jwks,
-    }
     return {
-        "products": [{"slug": PRODUCT, "name": "Bench", "seat_price_microusd": 0}],
-        "integrations": [integration],
+        **product.configuration(),
         "upstreams": [upstream],
         "aliases": [alias],
         "credits": [credit(customer, 2_000 * MAX_COST_MICROUSD)],
@@ -148,7 +119,7 @@ async def measure(gateway: GatewayServer, direct: Sockets, bare: Sockets, throug
     """Measure and print."""
     straight = await frame_milliseconds(direct, 0, seconds)
     governed = await frame_milliseconds(through, IDLE, seconds)
-    memory = memory_mebibytes(gateway)
+    memory = gateway.server_mebibytes()
     added = _percentile(governed, 0.99) - _percentile(straight, 0.99)
     relayed, held = await frames_per_second(bare, seconds), await frames_per_second(through, seconds)
     print(f"{IDLE} idle and {TALKING} talking sockets, one process, {len(governed)} frames")
@@ -167,16 +138,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="how long each part takes")
     seconds = parser.parse_args().seconds
     directory = Path(tempfile.mkdtemp(prefix="session-bench-"))
-    server, customer = ProductServer(["infer:*", "realtime:connect"], consents=["realtime"]), Customer("talker")
+    product, customer = Product(["infer:*", "realtime:connect"], consents=["realtime"]), Customer("talker")
     with ExitStack() as stack:
         upstream = stack.enter_context(SocketServer("echo", directory))
         relay = stack.enter_context(SocketServer("relay", directory, UPSTREAM=upstream.url))
         config = write(
-            directory / "gateway.yaml", configuration(server, customer, upstream.url.replace("ws", "http", 1))
+            directory / "gateway.yaml", configuration(product, customer, upstream.url.replace("ws", "http", 1))
         )
         settings = GatewaySettings(workers=1, database_pool=6)
         gateway = stack.enter_context(GatewayServer(directory, config, settings, WORKING_TREE))
-        server.sign_in(customer, gateway.url)
+        product.sign_in(customer, gateway.url)
         through = Sockets(f"{gateway.url.replace('http', 'ws', 1)}/v1/realtime?model=realtime", customer)
         asyncio.run(measure(gateway, Sockets(upstream.url), Sockets(relay.url), through, seconds))
     shutil.rmtree(directory, ignore_errors=True)

@@ -20,7 +20,7 @@ from psycopg import sql
 from bench.config import LONG, LONG_TOKENS, PLAIN, gateway_configuration, write
 from bench.gateway_lanes import GatewayLane
 from bench.gateways import GatewayServer, GatewaySettings
-from bench.identity import Customer, ProductServer
+from bench.identity import Customer, Product
 from bench.lanes import CHAT_PATH, RESPONSES_PATH, Question
 from bench.processes import ROOT
 from bench.report import write_between_markers
@@ -111,10 +111,10 @@ def _years(measured: Mapping[str, Sizes]) -> str:
 
 
 def _measure(stack: ExitStack, directory: Path, calls: int) -> Iterator[tuple[str, Sizes]]:
-    customer, product = Customer("storage"), ProductServer()
+    customer, product = Customer("storage"), Product()
     upstream = stack.enter_context(UpstreamServer(directory))
     configuration = gateway_configuration(
-        jwks=product.jwks, upstream_url=f"{upstream.origin}/v1", upstream_key=UPSTREAM_KEY, customers=[customer]
+        product=product, upstream_url=f"{upstream.origin}/v1", upstream_key=UPSTREAM_KEY, customers=[customer]
     )
     config = write(directory / "gateway.yaml", configuration)
     gateway = stack.enter_context(GatewayServer(directory, config, GatewaySettings(1, 6), WORKING_TREE))

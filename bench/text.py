@@ -60,7 +60,7 @@ class TextLane(GatewayLane):
 
     def __init__(self, name: str, gateway: GatewayLane, question: Question, *, streams: bool) -> None:
         ledger = gateway.ledger
-        super().__init__(name, gateway.gateway, gateway.product_server, gateway.customers, ledger, question)
+        super().__init__(name, gateway.gateway, gateway.product, gateway.customers, ledger, question)
         self._streams = streams
         self.requests_per_second_max = LONG_PER_SECOND_MAX if streams else None
 

@@ -8,7 +8,6 @@ import sys
 import tempfile
 import threading
 import time
-import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,10 +17,10 @@ import requests
 
 from bench.config import gateway_configuration, write
 from bench.gateways import GatewayServer, GatewaySettings
-from bench.identity import Customer, ProductServer
+from bench.identity import Customer, Product
 from bench.processes import Process
 from bench.revision import WORKING_TREE
-from bench.servers import GATEWAY_BASE_URL, UPSTREAM_KEY, UpstreamServer
+from bench.servers import UPSTREAM_KEY, UpstreamServer
 from tests.factories.audio import RATE, wav
 
 PATH = "/v1/audio/transcriptions"
@@ -34,12 +33,12 @@ LIMITS = {1: 30.0, AT_ONCE: 150.0}
 
 def main() -> int:
     """Measure, print a table, and return 1 if a limit is exceeded."""
-    customer, product = Customer("uploader"), ProductServer()
+    customer, product = Customer("uploader"), Product()
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         with UpstreamServer(directory) as upstream:
             configuration = gateway_configuration(
-                jwks=product.jwks, upstream_url=f"{upstream.origin}/v1", upstream_key=UPSTREAM_KEY, customers=[customer]
+                product=product, upstream_url=f"{upstream.origin}/v1", upstream_key=UPSTREAM_KEY, customers=[customer]
             )
             audio = {
                 "name": "audio",
@@ -52,7 +51,7 @@ def main() -> int:
                 return _measure(gateway, customer, product)
 
 
-def _measure(gateway: GatewayServer, customer: Customer, product: ProductServer) -> int:
+def _measure(gateway: GatewayServer, customer: Customer, product: Product) -> int:
     data = wav(FILE_BYTES / (2 * RATE))
     product.sign_in(customer, gateway.url)
     _send(gateway, customer, wav(1))
@@ -69,13 +68,7 @@ def _measure(gateway: GatewayServer, customer: Customer, product: ProductServer)
 
 
 def _send(gateway: GatewayServer, customer: Customer, data: bytes) -> None:
-    [proof] = customer.key.sign_proofs(method="POST", url=GATEWAY_BASE_URL + PATH, token=customer.token, count=1)
-    headers = {
-        "Authorization": f"DPoP {customer.token}",
-        "DPoP": proof.decode(),
-        "Idempotency-Key": uuid.uuid4().hex,
-        "x-service-max-cost-microusd": "1000000",
-    }
+    headers = customer.headers("POST", PATH, 1_000_000)
     answer = requests.post(
         gateway.url + PATH, data={"model": "audio"}, files={"file": ("a.wav", data)}, headers=headers, timeout=120
     )

@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import orjson
 
+from account_gateway_client.proofs import dpop_proof
 from bench.identity import Customer
 from bench.servers import GATEWAY_BASE_URL
 from tests.chaos.journal import LEFT, NO_ANSWER, Attempt, Journal
@@ -79,8 +80,8 @@ class Caller:
 
 def proof_headers(customer: Customer, token: str, method: str, path: str) -> dict[str, str]:
     """Build the headers of a protected request, with a new proof."""
-    [proof] = customer.key.sign_proofs(method=method, url=GATEWAY_BASE_URL + path, token=token, count=1)
-    return {"Authorization": f"DPoP {token}", "DPoP": proof.decode()}
+    proof = dpop_proof(customer.key, method, GATEWAY_BASE_URL + path, access_token=token)
+    return {"Authorization": f"DPoP {token}", "DPoP": proof}
 
 
 def _note_headers(attempt: Attempt, answer: aiohttp.ClientResponse) -> None:

@@ -5,9 +5,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bench.identity import ProductServer
+from bench.identity import Product, fresh_key
 from bench.lanes import CHAT_PATH, MAX_COST_MICROUSD, body
-from bench.proofs import fresh_key
 from tests.chaos.caller import Caller, proof_headers
 from tests.chaos.journal import CALL, Attempt
 from tests.chaos.models import Model
@@ -33,7 +32,7 @@ class Client:
     """One client that makes one call after another, with any of its models, until stopped."""
 
     def __init__(
-        self, caller: Caller, product: ProductServer, crowd: Crowd, models: Sequence[Model], dice: random.Random
+        self, caller: Caller, product: Product, crowd: Crowd, models: Sequence[Model], dice: random.Random
     ) -> None:
         self._caller = caller
         self._product = product

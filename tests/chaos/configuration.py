@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bench.config import gateway_configuration
-from bench.identity import CAPABILITIES, Customer, ProductServer
+from bench.identity import CAPABILITIES, Customer, Product
 from bench.servers import UPSTREAM_KEY
 from tests.chaos.models import MODELS, alias
 
@@ -17,19 +17,18 @@ SMALL_GRANT_MICROUSD = 2_000
 """Enough for about fifty calls: then a wallet is empty, and must refuse."""
 
 
-def product_server() -> ProductServer:
+def product_server() -> Product:
     """Build the product's server, with the capabilities needed to create an organization."""
-    return ProductServer([*CAPABILITIES, *MANAGING])
+    return Product([*CAPABILITIES, *MANAGING])
 
 
 def configuration(
-    product: ProductServer, upstream_url: str, rich: Iterable[Customer], poor: Iterable[Customer]
+    product: Product, upstream_url: str, rich: Iterable[Customer], poor: Iterable[Customer]
 ) -> dict[str, Any]:
     """Build the gateway's configuration for the run."""
     whole = gateway_configuration(
-        jwks=product.jwks, upstream_url=f"{upstream_url}/v1", upstream_key=UPSTREAM_KEY, customers=()
+        product=product, upstream_url=f"{upstream_url}/v1", upstream_key=UPSTREAM_KEY, customers=()
     )
-    whole["integrations"][0]["capabilities"] = product.capabilities
     whole["upstreams"][0]["timeout_seconds"] = UPSTREAM_TIMEOUT_SECONDS
     whole["aliases"] = [alias(model) for model in MODELS]
     granted = [(customer, GRANT_MICROUSD) for customer in rich] + [(each, SMALL_GRANT_MICROUSD) for each in poor]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from bench.identity import PRODUCT, TOKEN_AGE_SECONDS, Customer, ProductServer
+from bench.identity import PRODUCT, TOKEN_AGE_SECONDS, Customer, Product
 from tests.chaos.caller import Caller, proof_headers
 from tests.chaos.journal import TOKEN, Attempt
 
@@ -30,7 +30,7 @@ class Person:
         """Return the wallet's owner as named in the ledger."""
         return self.org_id or self.customer.did
 
-    async def token(self, caller: Caller, product: ProductServer, process: str) -> str:
+    async def token(self, caller: Caller, product: Product, process: str) -> str:
         """Return a valid token, exchanging a new one if necessary; empty if that failed."""
         if time.monotonic() < self._until:
             return self.customer.token
@@ -44,9 +44,9 @@ class Person:
         return token
 
 
-async def exchange(caller: Caller, product: ProductServer, customer: Customer, attempt: Attempt) -> str:
+async def exchange(caller: Caller, product: Product, customer: Customer, attempt: Attempt) -> str:
     """Exchange an assertion for a customer's token; empty if the gateway refuses."""
-    body = {"assertion": product.sign_assertion(customer), "dpop_jwk": customer.key.jwk}
+    body = {"assertion": product.assertion(customer), "dpop_jwk": customer.key.jwk}
     said = await caller.ask(attempt, "POST", EXCHANGE, body=orjson.dumps(body))
     return str(orjson.loads(said)["access_token"]) if attempt.is_served else ""
 
@@ -58,7 +58,7 @@ async def _for_organization(caller: Caller, person: Person, token: str, process:
     return str(orjson.loads(said)["access_token"]) if attempt.is_served else ""
 
 
-async def found(caller: Caller, product: ProductServer, owner: Customer, process: str) -> Person:
+async def found(caller: Caller, product: Product, owner: Customer, process: str) -> Person:
     """Create an organization with a product, a seat for its owner, and budgets of all four scopes."""
     person = Person(owner)
     token = await person.token(caller, product, process)

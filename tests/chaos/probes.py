@@ -2,9 +2,8 @@
 
 import asyncio
 
-from bench.identity import Customer, ProductServer
+from bench.identity import Customer, Product, fresh_key
 from bench.lanes import CHAT_PATH, MAX_COST_MICROUSD, body
-from bench.proofs import fresh_key
 from tests.chaos.caller import Caller, proof_headers
 from tests.chaos.journal import Attempt
 from tests.chaos.models import QUICK
@@ -20,7 +19,7 @@ INTERVAL_SECONDS = 0.5
 class Prober:
     """Probes one process. Each probe is sent at its time, whether or not earlier ones were answered."""
 
-    def __init__(self, caller: Caller, product: ProductServer, customer: Customer, process: str) -> None:
+    def __init__(self, caller: Caller, product: Product, customer: Customer, process: str) -> None:
         self._caller = caller
         self._product = product
         self._person = Person(customer)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from bench.identity import Customer, ProductServer
+from bench.identity import Customer, Product
 from tests.chaos import evidence, faults
 from tests.chaos.caller import Caller
 from tests.chaos.clients import Client
@@ -53,7 +53,7 @@ class Run:
         self._installation = installation
         self._dice = random.Random(plan.seed)
         self._journal = Journal()
-        self._product: ProductServer = product_server()
+        self._product: Product = product_server()
         self._commits = [0.0, 0.0]
 
     def play(self) -> Report:
