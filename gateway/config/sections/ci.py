@@ -1,6 +1,6 @@
 """`ci`: the providers that may report CI runs, and the project of each repository."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
@@ -33,7 +33,7 @@ class CIProviderRow(Row):
     """A provider, its webhook secret (and the previous one during a rotation), and its repositories by name."""
 
     name: Slug
-    format: Literal["workflow_run", "generic"]
+    format: Annotated[CIProvider.Format, Field(strict=False)]
     secret: WebhookSecret
     previous_secret: WebhookSecret = None
     repositories: Annotated[dict[Repository, ProjectKey], Field(max_length=REPOSITORIES_MAX)] = {}

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from gateway.config.bounds import bounds
 from gateway.config.problems import Path
 from gateway.config.row import Row, SectionRow
 from gateway.config.run import Run
 from gateway.config.texts import Slug, matching
 from integrations.models import EvolutionProgram, IntegrationSwitch
-from integrations.models.sandbox_settings import MEMORY_MAX_MB, TIMEOUT_MAX_SECONDS
 from integrations.rules import contents
 
 PROGRAMS_MAX = 100
@@ -29,8 +29,8 @@ class ProgramRow(Row):
 
     name: Slug
     command: Annotated[list[Argument], Field(min_length=1, max_length=100), AfterValidator(_named)]
-    timeout_seconds: Annotated[int, Field(ge=1, le=TIMEOUT_MAX_SECONDS)] = 30
-    memory_mb: Annotated[int, Field(ge=16, le=MEMORY_MAX_MB)] = 256
+    timeout_seconds: Annotated[int, bounds(EvolutionProgram, "timeout_seconds")] = 30
+    memory_mb: Annotated[int, bounds(EvolutionProgram, "memory_mb")] = 256
     result_kind: Kind | None = None
 
     def save(self, run: Run) -> None:

@@ -1,9 +1,10 @@
 """`sandbox`: the runner of sandbox runs, and their limits."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from gateway.config.bounds import bounds
 from gateway.config.problems import Path
 from gateway.config.row import SectionRow
 from gateway.config.run import Run
@@ -11,7 +12,6 @@ from gateway.config.secret import Secret
 from gateway.config.texts import Slug
 from gateway.config.urls import BaseUrl
 from integrations.models import SandboxSettings
-from integrations.models.sandbox_settings import MEMORY_MAX_MB, TIMEOUT_MAX_SECONDS
 
 RUNTIMES_MAX = 50
 SECRETS = ("secret", "previous_secret")
@@ -20,18 +20,18 @@ SECRETS = ("secret", "previous_secret")
 class SandboxRow(SectionRow):
     """The one row of settings. A remote runner needs its address and a secret."""
 
-    runner: Literal["bubblewrap", "http"]
+    runner: Annotated[SandboxSettings.Runner, Field(strict=False)]
     base_url: BaseUrl | None = None
     secret: Secret = None
     previous_secret: Secret = None
     runtimes: Annotated[list[Slug], Field(min_length=1, max_length=RUNTIMES_MAX)] = ["default"]
-    max_timeout_seconds: Annotated[int, Field(ge=1, le=TIMEOUT_MAX_SECONDS)] = 60
-    max_memory_mb: Annotated[int, Field(ge=16, le=MEMORY_MAX_MB)] = 512
-    network: Literal["none", "egress"] = "none"
+    max_timeout_seconds: Annotated[int, bounds(SandboxSettings, "max_timeout_seconds")] = 60
+    max_memory_mb: Annotated[int, bounds(SandboxSettings, "max_memory_mb")] = 512
+    network: Annotated[SandboxSettings.Network, Field(strict=False)] = SandboxSettings.Network.NONE
 
     @model_validator(mode="after")
     def _remote_runner_is_complete(self) -> "SandboxRow":
-        if self.runner == "http" and (self.base_url is None or self.secret is None):
+        if self.runner == SandboxSettings.Runner.HTTP and (self.base_url is None or self.secret is None):
             raise ValueError("the runner http needs base_url and secret")
         return self
 

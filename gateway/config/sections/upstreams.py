@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
+from gateway.config.bounds import bounds
 from gateway.config.context import context_of
 from gateway.config.problems import Path
 from gateway.config.row import SectionRow
@@ -11,7 +12,6 @@ from gateway.config.run import Run
 from gateway.config.secret import Secret
 from gateway.config.texts import RouteName, UpstreamName
 from gateway.config.urls import BaseUrl
-from gateway.core.contract.limits import UPSTREAM_TIMEOUT_MAX_SECONDS, UPSTREAM_TIMEOUT_MIN_SECONDS
 from inference.models import Upstream
 
 OPTIONS = frozenset({"routes", "looks_up"})
@@ -37,9 +37,7 @@ class UpstreamRow(SectionRow):
     adapter: Annotated[Upstream.Adapter, Field(strict=False), AfterValidator(_allowed_here)]
     base_url: BaseUrl | None = None
     api_key: Secret = None
-    timeout_seconds: Annotated[
-        float, Field(ge=UPSTREAM_TIMEOUT_MIN_SECONDS, le=UPSTREAM_TIMEOUT_MAX_SECONDS, allow_inf_nan=False)
-    ] = 120.0
+    timeout_seconds: Annotated[float, bounds(Upstream, "timeout_seconds"), Field(allow_inf_nan=False)] = 120.0
     bills_errors: bool = False
     fetches_images: bool = False
     routes: Annotated[list[RouteName], Field(min_length=1)] | None = None
