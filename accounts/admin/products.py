@@ -1,7 +1,6 @@
 """Console pages for products and for the values of the portal's cosmetic `product` parameter."""
 
 from django.contrib import admin
-from django.http import HttpRequest
 
 from accounts.models import (
     AppearanceProduct,
@@ -16,13 +15,10 @@ class ProductAdmin(ConsoleAdmin):
 
     seat_price = money("Price per seat per month", "seat_price_microusd", is_sortable=True)
 
+    permanent_fields = ("slug",)
     list_display = ("slug", "name", "seat_price")
     search_fields = ("slug", "name")
     ordering = ("slug",)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Product | None = None) -> tuple[str, ...]:
-        """Make the slug read-only once it is set, because all other records refer to it."""
-        return ("slug",) if obj else ()
 
 
 @admin.register(AppearanceProduct)

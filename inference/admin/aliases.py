@@ -41,6 +41,7 @@ class AliasAdmin(ServedAdmin):
     """The names under which clients call models."""
 
     form = AliasForm
+    permanent_fields = ("name",)
     inlines = (DeploymentInline,)
     fields = ("name", "enabled", "max_output_tokens", "context_tokens", "options")
     list_display = ("name", "can_be_called", "deployments", "max_output_tokens", "context_tokens", "enabled")
@@ -52,10 +53,6 @@ class AliasAdmin(ServedAdmin):
         """Count deployments in the same statement, and prefetch them with their upstreams."""
         counted = super().get_queryset(request).annotate(deployment_count=Count("deployments", distinct=True))
         return counted.prefetch_related(Prefetch("deployments", Deployment.objects.select_related("upstream")))
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Alias | None = None) -> tuple[str, ...]:
-        """Make an existing alias's name read-only: prices and usage refer to it."""
-        return (*self.readonly_fields, *(("name",) if obj else ()))
 
     @display(description="Deployments", ordering="deployment_count")
     def deployments(self, alias: Any) -> int:

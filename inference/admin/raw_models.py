@@ -2,7 +2,6 @@
 
 from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
 
 from inference.admin.served import ServedAdmin, ServedForm
 from inference.models import Alias, RawModel
@@ -28,6 +27,7 @@ class RawModelAdmin(ServedAdmin):
     """Upstream models under their own names."""
 
     form = RawModelForm
+    permanent_fields = ("model",)
     name_field = "model"
     fields = ("model", "upstream", "integrations", "enabled", "max_output_tokens", "context_tokens", "options")
     list_display = ("model", "can_be_called", "upstream", "max_output_tokens", "context_tokens", "enabled")
@@ -36,7 +36,3 @@ class RawModelAdmin(ServedAdmin):
     search_fields = ("model",)
     ordering = ("model",)
     autocomplete_fields = ("integrations",)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: RawModel | None = None) -> tuple[str, ...]:
-        """Make an existing model's name read-only: prices and usage refer to it."""
-        return (*self.readonly_fields, *(("model",) if obj else ()))

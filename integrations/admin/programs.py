@@ -6,10 +6,8 @@ from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
-from django.http import HttpRequest
-from unfold.decorators import display
 
-from gateway.core.console import ConsoleAdmin, ReadableJSONField
+from gateway.core.console import ConsoleAdmin, ReadableJSONField, quantity
 from integrations.models import EvolutionProgram
 from integrations.rules.contents import KIND
 
@@ -45,24 +43,11 @@ class EvolutionProgramForm(forms.ModelForm):
 class EvolutionProgramAdmin(ConsoleAdmin):
     """Programs that evolution jobs may name."""
 
+    timeout, memory = quantity("Timeout", "timeout_seconds", "s"), quantity("Memory", "memory_mb", "MB")
+
     form = EvolutionProgramForm
+    permanent_fields = ("name",)
     list_display = ("name", "timeout", "memory", "result_kind")
     ordering = ("name",)
     search_fields = ("name",)
     fields = ("name", "command", "timeout_seconds", "memory_mb", "result_kind")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: EvolutionProgram | None = None) -> tuple[str, ...]:
-        """Make the name read-only once it is set: it is the primary key, so another name would create a second
-        program.
-        """
-        return ("name",) if obj else ()
-
-    @display(description="Timeout")
-    def timeout(self, program: EvolutionProgram) -> str:
-        """Render the timeout."""
-        return f"{program.timeout_seconds} s"
-
-    @display(description="Memory")
-    def memory(self, program: EvolutionProgram) -> str:
-        """Render the memory limit."""
-        return f"{program.memory_mb} MB"

@@ -10,7 +10,7 @@ from unfold.admin import StackedInline
 from unfold.decorators import display
 
 from accounts.rules import dids
-from gateway.core.console import ConsoleAdmin, PartyColumn
+from gateway.core.console import ConsoleAdmin, PartyColumn, quantity
 from gateway.core.contract.ids import new_id
 from integrations.models import ExecutionConfig, Project
 from organizations.models import Organization
@@ -43,6 +43,7 @@ class ExecutionConfigInline(StackedInline):
     fields = readonly_fields = (
         *("runtime", "command_line", "variables", "timeout", "memory", "network", "version", "updated_at"),
     )
+    timeout, memory = quantity("Timeout", "timeout_seconds", "s"), quantity("Memory", "memory_mb", "MB")
     verbose_name = verbose_name_plural = "execution configuration"
     can_delete = False
 
@@ -63,16 +64,6 @@ class ExecutionConfigInline(StackedInline):
         """Render the command, one argument per line."""
         return "\n".join(config.command) or "-"
 
-    @display(description="Timeout")
-    def timeout(self, config: ExecutionConfig) -> str:
-        """Render the timeout."""
-        return f"{config.timeout_seconds} s"
-
-    @display(description="Memory")
-    def memory(self, config: ExecutionConfig) -> str:
-        """Render the memory limit."""
-        return f"{config.memory_mb} MB"
-
     @display(description="Environment variables")
     def variables(self, config: ExecutionConfig) -> str:
         """Return the variables' names, without their values."""
@@ -86,6 +77,7 @@ class ProjectAdmin(ConsoleAdmin):
     owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
 
     form = ProjectForm
+    permanent_fields = ("key",)
     inlines = (ExecutionConfigInline,)
     list_display = ("name", "key", "owner", "product", "created_at")
     list_filter = ("owner_kind", "product")
@@ -98,10 +90,6 @@ class ProjectAdmin(ConsoleAdmin):
     def get_inlines(self, request: Any, obj: Project | None) -> tuple[type[StackedInline], ...]:
         """Hide the configuration while a project is being added."""
         return self.inlines if obj else ()
-
-    def get_readonly_fields(self, request: Any, obj: Project | None = None) -> tuple[str, ...]:
-        """Make the key read-only once it is set, because configuration files refer to it."""
-        return ("key",) if obj else ()
 
     def save_model(self, request: Any, obj: Project, form: Any, change: bool) -> None:
         """Set a new project's id and time."""

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from unfold.decorators import display
 
-from gateway.core.console import LinesField, SingleRowAdmin
+from gateway.core.console import LinesField, SingleRowAdmin, quantity
 from gateway.core.contract.addresses import WEB_WORDS, is_web_address
 from integrations.admin.forms import RotatingSecretForm
 from integrations.models import SandboxSettings
@@ -50,6 +50,9 @@ class SandboxSettingsForm(RotatingSecretForm):
 class SandboxSettingsAdmin(SingleRowAdmin):
     """The runner of sandbox runs, and the limits on runs."""
 
+    timeout = quantity("Maximum timeout", "max_timeout_seconds", "s")
+    memory = quantity("Maximum memory", "max_memory_mb", "MB")
+
     form = SandboxSettingsForm
     list_display = ("__str__", "runner", "address", "timeout", "memory", "network")
 
@@ -57,13 +60,3 @@ class SandboxSettingsAdmin(SingleRowAdmin):
     def address(self, row: SandboxSettings) -> str:
         """Return the remote runner's URL."""
         return row.base_url or "-"
-
-    @display(description="Maximum timeout")
-    def timeout(self, row: SandboxSettings) -> str:
-        """Render the maximum timeout."""
-        return f"{row.max_timeout_seconds} s"
-
-    @display(description="Maximum memory")
-    def memory(self, row: SandboxSettings) -> str:
-        """Render the maximum memory."""
-        return f"{row.max_memory_mb} MB"

@@ -1,6 +1,6 @@
 """Shared parts of the console's pages: tables, columns, dialogs, filters and form fields."""
 
-from gateway.core.console.columns import links, money
+from gateway.core.console.columns import links, money, quantity
 from gateway.core.console.dialogs import dialog, may_act
 from gateway.core.console.dollars import DollarsField
 from gateway.core.console.fields import LinesField, ReadableJSONField, SecretField, json_object
@@ -29,4 +29,5 @@ __all__ = [
     "links",
     "may_act",
     "money",
+    "quantity",
 ]

@@ -1,4 +1,4 @@
-"""List columns and page fields that render money and links."""
+"""List columns and page fields that render money, quantities and links."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,6 +17,16 @@ def money(title: str, field: str, *, is_sortable: bool = False) -> Any:
     @display(description=title, ordering=field if is_sortable else None)
     def show(admin: Any, row: Any) -> str:
         return usd(getattr(row, field))
+
+    return show
+
+
+def quantity(title: str, field: str, unit: str) -> Any:
+    """Build a column or page field that renders a number with its unit."""
+
+    @display(description=title)
+    def show(admin: Any, row: Any) -> str:
+        return f"{getattr(row, field)} {unit}"
 
     return show
 

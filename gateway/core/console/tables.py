@@ -43,6 +43,8 @@ class ConsoleAdmin(ModelAdmin):
     actions_selection_counter = True
     party_fields: tuple[str, ...] = ()
     """The columns with the key of a person or organization; the list is searched by their name, email or key."""
+    permanent_fields: tuple[str, ...] = ()
+    """The fields by which other records or configuration files refer to a row: only a new one can be given them."""
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         """Return the list class that loads related objects."""
@@ -102,6 +104,10 @@ class ConsoleAdmin(ModelAdmin):
         """Log the action with the reason given in the form, and show it."""
         self.log_change(request, self.get_queryset(request).get(pk=object_id), f"{done}: {form.cleaned_data['reason']}")
         return self.leave_dialog(request, object_id, f"{done}.", messages.SUCCESS)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Make the permanent fields of an existing row read-only."""
+        return (*super().get_readonly_fields(request, obj), *(self.permanent_fields if obj else ()))
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """Omit write-only fields: the page would show all fields as text to operators who may not change the row."""
