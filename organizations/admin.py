@@ -25,7 +25,6 @@ class MembershipInline(ReadOnlyInline):
     hide_title = True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Membership]:
-        """Load the people in the same query."""
         return super().get_queryset(request).select_related("account")
 
 
@@ -40,13 +39,11 @@ class EntitlementInline(ReadOnlyInline):
     hide_title = True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Entitlement]:
-        """Count seats in the same query."""
         taken = Count("seats", filter=Q(seats__assigned_at__isnull=False))
         return super().get_queryset(request).select_related("product").annotate(taken=taken)
 
     @display(description="Seats assigned")
     def seats_taken(self, entitlement: Entitlement) -> int:
-        """Return the number of assigned seats."""
         return getattr(entitlement, "taken", 0)
 
 
@@ -119,12 +116,10 @@ class SeatAdmin(ReadOnlyAdmin):
 
     @display(description="Product")
     def product(self, seat: Seat) -> str:
-        """Return the product."""
         return seat.entitlement.product_id
 
     @display(description="Role")
     def role(self, seat: Seat) -> str:
-        """Return the member's role."""
         return seat.membership.role
 
 

@@ -39,7 +39,6 @@ class PublicClientForm(forms.ModelForm):
         return client_id
 
     def clean_redirect_uris(self) -> list[str]:
-        """Refuse invalid redirect URIs."""
         uris: list[str] = self.cleaned_data["redirect_uris"]
         if not all(map(is_redirect_uri, uris)):
             raise ValidationError(f"Each {REDIRECT_WORDS}.")

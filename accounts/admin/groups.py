@@ -17,13 +17,10 @@ class GroupAdmin(StockGroupAdmin, ConsoleAdmin):
     """
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Return whether the operator is a superuser."""
         return bool(request.user.is_superuser)
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """Return whether the operator is a superuser."""
         return bool(request.user.is_superuser)
 
     def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """Return whether the operator is a superuser."""
         return bool(request.user.is_superuser)

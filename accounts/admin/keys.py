@@ -32,7 +32,6 @@ class SigningKeyAdmin(ReadOnlyAdmin):
         description="State", label={"active": "success", "pending": "info", "passive": "warning", "retired": "danger"}
     )
     def stage(self, key: SigningKey) -> str:
-        """Render the key's state."""
         return key.state
 
     def has_rotate_permission(self, request: HttpRequest) -> bool:

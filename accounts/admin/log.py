@@ -28,5 +28,4 @@ class LogEntryAdmin(ReadOnlyAdmin):
 
     @display(description="Change")
     def message(self, entry: LogEntry) -> str:
-        """Describe the action."""
         return entry.get_change_message() or entry.get_action_flag_display()

@@ -91,7 +91,6 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         return CheckedProvider(request, app=found.app) if isinstance(found, OpenIDConnectProvider) else found
 
     def get_requests_session(self) -> ProviderSession:
-        """Return the HTTP session for requests to providers."""
         return ProviderSession()
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:

@@ -101,7 +101,6 @@ class AddPasskeyForm(allauth.AddWebAuthnForm):
     passwordless = None  # removes the field: every passkey is passwordless
 
     def clean_name(self) -> str:
-        """Return the cleaned name."""
         self.cleaned_data["name"] = cleaned(self.cleaned_data["name"]).strip()
         return str(super().clean_name())
 

@@ -20,7 +20,6 @@ class MfaAdapter(DefaultMFAAdapter):
     }
 
     def encrypt(self, text: str) -> str:
-        """Return the text encrypted."""
         return fields.encrypt(text)
 
     def decrypt(self, encrypted_text: str) -> str:

@@ -29,7 +29,6 @@ class PublicJwkField(serializers.Field[jwk.PublicKey, Any, Any, Any]):
     """Parses a public JWK."""
 
     def to_internal_value(self, data: Any) -> jwk.PublicKey:
-        """Return the checked key."""
         try:
             return jwk.parse(data)
         except jwk.JwkError as error:

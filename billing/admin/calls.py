@@ -134,7 +134,6 @@ class ReservationAdmin(ReadOnlyAdmin):
 
     @display(description="State", label=STATE_COLOURS)
     def stage(self, call: Reservation) -> str:
-        """Describe the call's state."""
         return State(call.state).label
 
     @display(description="Deployment")

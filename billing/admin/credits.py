@@ -51,7 +51,6 @@ class GrantForm(forms.ModelForm):
         js = ("gateway/console/dollars.js",)
 
     def clean_expires_at(self) -> Any:
-        """Refuse a credit that has already expired."""
         expires_at = self.cleaned_data["expires_at"]
         if expires_at and expires_at <= timezone.now():
             raise ValidationError("This time is in the past.")
@@ -139,7 +138,6 @@ class CreditLotAdmin(LotAmounts, ReadOnlyAdmin):
 
     @display(description="Source")
     def source(self, lot: CreditLot) -> str:
-        """Describe the credit's source."""
         return f"{lot.source_kind}: {lot.source_key}"
 
 

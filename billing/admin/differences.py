@@ -24,11 +24,9 @@ class StateFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        """List both."""
         return [("open", OPEN), ("closed", CLOSED)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[PaymentDifference]) -> QuerySet[PaymentDifference]:
-        """Filter by the chosen state."""
         if self.value() == "open":
             return queryset.filter(closing=None)
         return queryset.exclude(closing=None) if self.value() == "closed" else queryset
@@ -82,18 +80,15 @@ class PaymentDifferenceAdmin(ReadOnlyAdmin):
 
     @display(description="State", label=COLOURS)
     def stage(self, difference: PaymentDifference) -> str:
-        """Describe its state."""
         return CLOSED if hasattr(difference, "closing") else OPEN
 
     @display(description="Look at")
     def related(self, difference: PaymentDifference) -> str:
-        """Link to the payment here."""
         title, table = TABLES[difference.transaction_id.partition("_")[0]]
         return links([(title, table, difference.transaction_id)])
 
     @display(description="Closed at")
     def closed_at(self, difference: PaymentDifference) -> object:
-        """Return when it was closed."""
         return difference.closing.closed_at if hasattr(difference, "closing") else None
 
     @display(description="Closed by")
@@ -103,5 +98,4 @@ class PaymentDifferenceAdmin(ReadOnlyAdmin):
 
     @display(description="Reason")
     def reason(self, difference: PaymentDifference) -> str:
-        """Return why it was closed."""
         return difference.closing.reason if hasattr(difference, "closing") else ""

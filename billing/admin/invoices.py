@@ -237,7 +237,6 @@ class InvoiceAdmin(ReadOnlyAdmin):
 
     @display(description="Invoice", ordering="serial")
     def title(self, invoice: Invoice) -> str:
-        """Return its number, if it has one."""
         return format_html('<span class="whitespace-nowrap">{}</span>', invoice)
 
     @display(description="Returned")
@@ -250,12 +249,10 @@ class InvoiceAdmin(ReadOnlyAdmin):
 
     @display(description="Month", ordering="period_start")
     def month(self, invoice: Invoice) -> str:
-        """Return its month."""
         return f"{invoice.period_start:%B %Y}"
 
     @display(description="Status", label=STATUS_COLOURS)
     def stage(self, invoice: Invoice) -> str:
-        """Describe its state."""
         return InvoiceStatus(invoice.status).label
 
 

@@ -52,5 +52,4 @@ class UsageRecordAdmin(ReadOnlyAdmin):
 
     @display(description="Route")
     def route(self, record: UsageRecord) -> str:
-        """Name the route."""
         return record.reservation.route

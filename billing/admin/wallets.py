@@ -49,7 +49,6 @@ class WalletAdmin(ReadOnlyAdmin):
 
     @display(description="See also")
     def related(self, wallet: Wallet) -> str:
-        """Link to the wallet's activity."""
         return links(
             [
                 ("Calls", "billing_reservation", wallet.owner_key),

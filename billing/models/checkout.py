@@ -120,5 +120,4 @@ class Checkout(models.Model):
 
     @property
     def owner(self) -> tuple[str, str]:
-        """Return the owner of the checkout's wallet."""
         return self.owner_kind, self.owner_key

@@ -37,5 +37,4 @@ class CreditNote(models.Model):
 
     @property
     def number(self) -> str:
-        """Return its number."""
         return credit_number_of(self.serial)

@@ -16,7 +16,6 @@ class KeyField(models.TextField):
         super().__init__(*args, **{"db_collation": "C", **kwargs})
 
     def db_type(self, connection: Any) -> str:
-        """Name the column type."""
         return "pg_catalog.text"
 
 

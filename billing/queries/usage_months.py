@@ -29,7 +29,6 @@ class Choice:
 
     @property
     def is_current(self) -> bool:
-        """Return whether the month is the current one."""
         return self.month == self.offered[0]
 
 

@@ -27,7 +27,6 @@ class Child:
 
     @property
     def is_running(self) -> bool:
-        """Return whether its process is running."""
         return self.process is not None and self.process.poll() is None
 
 

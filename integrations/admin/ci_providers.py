@@ -22,7 +22,6 @@ class CIProviderForm(RotatingSecretForm):
         fields = ("name", "format", "secret", "previous_secret", "remove_previous_secret")
 
     def clean_secret(self) -> str:
-        """Refuse a provider without a secret."""
         secret = super().clean_secret()
         if not secret:
             raise ValidationError("Enter the secret that the provider signs with.")
@@ -30,12 +29,10 @@ class CIProviderForm(RotatingSecretForm):
         return secret
 
     def clean_previous_secret(self) -> str:
-        """Refuse a previous secret that can be guessed."""
         self._check_length("previous_secret")
         return super().clean_previous_secret()
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a secret of another provider."""
         cleaned = super().clean() or {}
         others = ci_runs.secrets_of_others(self.instance.pk)
         for name in ("secret", "previous_secret"):

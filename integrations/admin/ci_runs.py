@@ -35,12 +35,10 @@ class CIRunAdmin(ReadOnlyAdmin):
 
     @display(description="Steps")
     def step_list(self, run: CIRun) -> str:
-        """Render one step per line."""
         return lines(f"{step['name']}: {step['status']}" for step in run.steps)
 
     @display(description="Commit")
     def commit_hash(self, run: CIRun) -> str:
-        """Render the commit."""
         return breakable(run.commit)
 
     @display(description="URL")

@@ -33,5 +33,4 @@ class EvolutionJobAdmin(ReadOnlyAdmin):
 
     @display(description="Evidence")
     def evidence_named(self, job: EvolutionJob) -> str:
-        """Name the evidence, one per line."""
         return lines(job.evidence_ids)

@@ -32,7 +32,6 @@ class EvolutionProgramForm(forms.ModelForm):
         return command
 
     def clean_result_kind(self) -> str:
-        """Refuse an invalid kind."""
         kind: str = self.cleaned_data["result_kind"]
         if kind:
             RegexValidator(rf"\A{KIND}\Z", "Use letters, digits and . _ - only.")(kind)

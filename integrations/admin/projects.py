@@ -61,7 +61,6 @@ class ExecutionConfigInline(StackedInline):
 
     @display(description="Command")
     def command_line(self, config: ExecutionConfig) -> str:
-        """Render the command, one argument per line."""
         return "\n".join(config.command) or "-"
 
     @display(description="Environment variables")

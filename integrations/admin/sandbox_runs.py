@@ -32,7 +32,6 @@ class SandboxRunAdmin(ReadOnlyAdmin):
 
     @display(description="Truncated")
     def cut(self, run: SandboxRun) -> str:
-        """Describe whether output was truncated."""
         return "Yes" if run.truncated else "No"
 
     @admin.action(description="Cancel the selected runs", permissions=["cancel"])

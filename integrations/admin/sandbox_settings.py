@@ -30,7 +30,6 @@ class SandboxSettingsForm(RotatingSecretForm):
         }
 
     def clean_base_url(self) -> str:
-        """Refuse an invalid base URL."""
         base_url: str = self.cleaned_data["base_url"].rstrip("/")
         if base_url and not is_web_address(base_url):
             raise ValidationError(f"This {WEB_WORDS}.")

@@ -28,7 +28,6 @@ class RecipientField(serializers.Field[recipients.Recipient, Any, Any, Any]):
     """Parses a recipient's public JWK."""
 
     def to_internal_value(self, data: Any) -> recipients.Recipient:
-        """Return the checked key."""
         try:
             return recipients.parse(data)
         except JwkError as error:

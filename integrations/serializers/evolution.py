@@ -50,11 +50,9 @@ class ArtifactRequest(StrictSerializer):
     metadata = serializers.DictField(default=dict)
 
     def validate_metadata(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Bound the metadata."""
         return _bounded(value)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Decode the content."""
         try:
             content = contents.decode(attrs["content"], attrs["encoding"])
         except contents.UnreadableContent as error:
@@ -98,7 +96,6 @@ class EvidenceRequest(StrictSerializer):
     payload = serializers.DictField(help_text="At most 16 KiB of JSON.")
 
     def validate_payload(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Bound the payload."""
         return _bounded(value)
 
 

@@ -23,7 +23,6 @@ class IdsField(serializers.ListField):
     child = StrictStringField(max_length=64)
 
     def to_internal_value(self, data: Any) -> list[str]:
-        """Refuse repeated ids."""
         ids: list[str] = super().to_internal_value(data)
         if len(set(ids)) != len(ids):
             raise serializers.ValidationError("Name each id once.")

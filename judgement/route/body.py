@@ -21,7 +21,6 @@ class JudgementBody:
 
     @property
     def members(self) -> Mapping[str, Any]:
-        """Return the body's members."""
         return self.sent.members
 
     @property

@@ -42,7 +42,6 @@ class Question:
 
     @property
     def sent(self) -> dict[str, Any]:
-        """Return the question as the caller sent it."""
         asked: dict[str, Any] = {"type": self.kind.value, "instructions": self.instructions}
         return {**asked, "criteria": dict(self.criteria)} if self.criteria else asked
 

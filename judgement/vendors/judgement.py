@@ -26,7 +26,6 @@ class JudgementProtocol(JsonEndpoint[BoundedJudgement]):
         return {**super().body(attempt, streams=streams), **({"images": images} if images else {})}
 
     def convert_answer(self, attempt: Attempt[BoundedJudgement], body: dict[str, Any]) -> None:
-        """Check and render the answers."""
         try:
             answers = read_answers(attempt.request.asked.questions, body.get("answers"))
             ours = judgement_of(attempt, body.get("version"), answers)

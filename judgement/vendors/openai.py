@@ -28,7 +28,6 @@ class JudgementOverChat(JsonEndpoint[BoundedJudgement]):
     path = "/chat/completions"
 
     def body(self, attempt: Attempt[BoundedJudgement], *, streams: bool) -> dict[str, Any]:
-        """Build the chat completion's body."""
         request = attempt.request
         older = attempt.target.options.get("output_limit_field") == "max_tokens"
         return {
@@ -54,7 +53,6 @@ class JudgementOverChat(JsonEndpoint[BoundedJudgement]):
         body.update(ours, usage={ours_name: usage.get(name) for ours_name, name in _USAGE.items()})
 
     def refused(self, attempt: Attempt[BoundedJudgement], refusal: Refusal) -> Outcome:
-        """Read a refusal."""
         return too_large(super().refused(attempt, refusal))
 
 

@@ -31,7 +31,6 @@ class Seat(models.Model):
 
     @property
     def is_assigned(self) -> bool:
-        """Return whether the seat is assigned."""
         return self.assigned_at is not None
 
 

@@ -25,7 +25,6 @@ class Change:
 
     @property
     def actor_role(self) -> Role:
-        """Return the actor's role."""
         assert self.actor is not None
         return Role(self.actor.role)
 

@@ -28,7 +28,6 @@ class Decision:
 
     @property
     def allowed(self) -> bool:
-        """Return whether access is allowed."""
         return self.reason == ALLOWED
 
 

@@ -12,6 +12,5 @@ class AccountKeySyncRow(SectionRow):
     enabled: bool
 
     def save(self, run: Run, path: Path) -> None:
-        """Set the switch."""
         lookup = {"name": IntegrationSwitch.Name.ACCOUNT_KEY_SYNC}
         run.upsert(IntegrationSwitch, "account key sync", lookup=lookup, values={"enabled": self.enabled})

@@ -57,7 +57,6 @@ class IntegrationRow(SectionRow):
     enabled: bool = True
 
     def save(self, run: Run, path: Path) -> None:
-        """Set the integration's row."""
         values = self.stated("audience", "did_prefix", "enabled")
         values["product_id"] = self.product
         values["capabilities"] = list(dict.fromkeys(self.capabilities))

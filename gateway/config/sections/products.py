@@ -19,6 +19,5 @@ class ProductRow(SectionRow):
     seat_price_microusd: Microusd = 0
 
     def save(self, run: Run, path: Path) -> None:
-        """Set the product's row."""
         values = self.stated("name", "seat_price_microusd")
         run.upsert(Product, f"product {self.slug}", lookup={"slug": self.slug}, values=values)

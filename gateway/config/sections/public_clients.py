@@ -45,6 +45,5 @@ class PublicClientRow(SectionRow):
         return self
 
     def save(self, run: Run, path: Path) -> None:
-        """Set the client's row."""
         values = self.stated("name", "redirect_uris", "trusted", "enabled")
         run.upsert(PublicClient, f"public client {self.client_id}", lookup={"client_id": self.client_id}, values=values)

@@ -36,7 +36,6 @@ class SandboxRow(SectionRow):
         return self
 
     def save(self, run: Run, path: Path) -> None:
-        """Set the settings' row."""
         values = self.stated("runner", "runtimes", "max_timeout_seconds", "max_memory_mb", "network")
         values["base_url"] = self.base_url or ""
         for name in SECRETS:

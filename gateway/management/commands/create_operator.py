@@ -24,7 +24,6 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the arguments that identify the operator."""
         parser.add_argument("who", metavar="EMAIL", help="an email address, or the DID of an existing account")
         parser.add_argument(
             "--set-password", action=BooleanOptionalAction, help="also give an existing account a new password"
