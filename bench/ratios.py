@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from bench.figures import median
 from bench.lanes import DIRECT, LITELLM, MANY_WALLETS, ONE_WALLET, PORTKEY, of_revision
@@ -10,27 +9,35 @@ from bench.measure import Figures, Results, Shape
 from bench.processes import DATABASE, SERVER
 from bench.tables import number, table
 
-MEASURES: Mapping[str, Callable[[Figures], Sequence[float]]] = {
-    "Requests/s": lambda figures: figures.rates(),
+Measure = Callable[[Figures], Sequence[float]]
+
+
+def server_cpu(figures: Figures) -> Sequence[float]:
+    """Return each round's processor time of the server per request."""
+    return figures.cpu_milliseconds.get(SERVER, [])
+
+
+MEASURES: Mapping[str, Measure] = {
+    "Requests/s": Figures.rates,
     "p50": lambda figures: figures.latencies(50),
     "p99": lambda figures: figures.latencies(99),
-    "Server CPU": lambda figures: figures.cpu_milliseconds.get(SERVER, []),
+    "Server CPU": server_cpu,
     "Database CPU": lambda figures: figures.cpu_milliseconds.get(DATABASE, []),
 }
 """The measures for comparing two versions. Each returns one value per round, in order."""
-
-
-class Pair(NamedTuple):
-    """A lane and the lane that its rate is divided by."""
-
-    lane: str
-    base: str
 
 
 def rounds_ratio(values: Sequence[float], bases: Sequence[float]) -> float:
     """Return the median of the rounds' ratios; NaN if no round has both values."""
     ratios = (value / base for value, base in zip(values, bases, strict=False) if base)
     return median(ratio for ratio in ratios if math.isfinite(ratio))
+
+
+def ratio(results: Results, lane: str, base: str, shape: Shape, measure: Measure) -> float | None:
+    """Return one lane's measure divided by another's; None if one of them did not run."""
+    if not (results.ran(lane, shape) and results.ran(base, shape)):
+        return None
+    return rounds_ratio(measure(results.of(lane, shape)), measure(results.of(base, shape)))
 
 
 def rates_table(results: Results, slow_disk: str | None) -> str:
@@ -40,7 +47,8 @@ def rates_table(results: Results, slow_disk: str | None) -> str:
     """
     shapes = results.shapes()
     rows = [
-        (f"{pair.lane} / {pair.base}", [_rate(results, pair, shape) for shape in shapes]) for pair in _pairs(slow_disk)
+        (f"{lane} / {base}", [ratio(results, lane, base, shape, Figures.rates) for shape in shapes])
+        for lane, base in _pairs(slow_disk)
     ]
     rows += [(f"{lane}, added p50 ms", [added(results, lane, shape) for shape in shapes]) for lane in _gateways()]
     known = [[name, *map(number, values)] for name, values in rows if any(value is not None for value in values)]
@@ -71,19 +79,14 @@ def added(results: Results, lane: str, shape: Shape, percent: float = 50) -> flo
     return results.of(lane, shape).milliseconds(percent) - results.of(DIRECT, shape).milliseconds(percent)
 
 
-def _rate(results: Results, pair: Pair, shape: Shape) -> float | None:
-    if not (results.ran(pair.lane, shape) and results.ran(pair.base, shape)):
-        return None
-    return rounds_ratio(results.of(pair.lane, shape).rates(), results.of(pair.base, shape).rates())
-
-
-def _pairs(slow_disk: str | None) -> Iterator[Pair]:
-    yield Pair(ONE_WALLET, MANY_WALLETS)
+def _pairs(slow_disk: str | None) -> Iterator[tuple[str, str]]:
+    """Yield each lane with the lane that its rate is divided by."""
+    yield ONE_WALLET, MANY_WALLETS
     if slow_disk:
-        yield Pair(slow_disk, ONE_WALLET)
+        yield slow_disk, ONE_WALLET
     for peer in (LITELLM, PORTKEY):
         for lane in _gateways():
-            yield Pair(lane, peer)
+            yield lane, peer
 
 
 def _gateways() -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Compares long streams on both text routes, translated and not, with the pass-through; and stored responses with
 chats."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from bench.config import LONG, LONG_MODEL, LONG_OVER_CHAT, LONG_OVER_RESPONSES, LONG_TOKENS, PLAIN
@@ -9,7 +9,7 @@ from bench.gateway_lanes import GatewayLane
 from bench.lanes import CHAT_PATH, RESPONSES_PATH, KeyLane, Lane, Question
 from bench.measure import Figures, Measurement, Plan, Results, Shape
 from bench.processes import DATABASE, SERVER
-from bench.ratios import rounds_ratio
+from bench.ratios import Measure, ratio, server_cpu
 from bench.servers import UPSTREAM_KEY, PassThroughServer, UpstreamServer
 from bench.tables import number, table
 
@@ -34,25 +34,21 @@ class Wanted(NamedTuple):
     name: str
     lane: str
     base: str
-    measure: Callable[[Figures], Sequence[float]]
+    measure: Measure
     limit: str
 
-
-def _rates(figures: Figures) -> Sequence[float]:
-    return figures.rates()
-
-
-def _server_cpu(figures: Figures) -> Sequence[float]:
-    return figures.cpu_milliseconds.get(SERVER, [])
+    def at(self, results: Results, shape: Shape) -> str:
+        """Render the ratio in one shape."""
+        return number(ratio(results, self.lane, self.base, shape, self.measure))
 
 
 STREAMED = (
-    Wanted("chunks/s, chats / pass-through", CHATS, BARE_CHATS, _rates, "at least 0.6"),
-    Wanted("chunks/s, responses / pass-through", RESPONSES, BARE_RESPONSES, _rates, "at least 0.6"),
-    Wanted("server CPU, chats over responses / chats", OVER_RESPONSES, CHATS, _server_cpu, "at most 1.3"),
-    Wanted("server CPU, responses over chats / responses", OVER_CHAT, RESPONSES, _server_cpu, "at most 1.3"),
+    Wanted("chunks/s, chats / pass-through", CHATS, BARE_CHATS, Figures.rates, "at least 0.6"),
+    Wanted("chunks/s, responses / pass-through", RESPONSES, BARE_RESPONSES, Figures.rates, "at least 0.6"),
+    Wanted("server CPU, chats over responses / chats", OVER_RESPONSES, CHATS, server_cpu, "at most 1.3"),
+    Wanted("server CPU, responses over chats / responses", OVER_CHAT, RESPONSES, server_cpu, "at most 1.3"),
 )
-WHOLE = Wanted("requests/s, stored responses / chats", JSON_RESPONSES, JSON_CHATS, _rates, "at least 0.8")
+WHOLE = Wanted("requests/s, stored responses / chats", JSON_RESPONSES, JSON_CHATS, Figures.rates, "at least 0.8")
 
 
 class TextLane(GatewayLane):
@@ -96,12 +92,8 @@ def measure(
 def ratios_table(results: Results) -> str:
     """Return the ratios for every concurrency, with their targets."""
     shapes = [Shape(True, at_once) for at_once in AT_ONCE]
-    rows = [
-        [wanted.name, *(number(_ratio(results, wanted, shape)) for shape in shapes), wanted.limit]
-        for wanted in STREAMED
-    ]
-    whole = number(_ratio(results, WHOLE, Shape(False, JSON_AT_ONCE)))
-    rows.append([WHOLE.name, whole, "-", WHOLE.limit])
+    rows = [[wanted.name, *(wanted.at(results, shape) for shape in shapes), wanted.limit] for wanted in STREAMED]
+    rows.append([WHOLE.name, WHOLE.at(results, Shape(False, JSON_AT_ONCE)), "-", WHOLE.limit])
     return table(["Divided", *(f"{at_once} at once" for at_once in AT_ONCE), "Wanted"], rows)
 
 
@@ -143,9 +135,3 @@ def _lanes(gateway: GatewayLane, proxy: PassThroughServer) -> list[Lane]:
         TextLane(JSON_CHATS, gateway, Question(PLAIN), streams=False),
         TextLane(JSON_RESPONSES, gateway, Question(PLAIN, RESPONSES_PATH), streams=False),
     ]
-
-
-def _ratio(results: Results, wanted: Wanted, shape: Shape) -> float | None:
-    if not (results.ran(wanted.lane, shape) and results.ran(wanted.base, shape)):
-        return None
-    return rounds_ratio(wanted.measure(results.of(wanted.lane, shape)), wanted.measure(results.of(wanted.base, shape)))
