@@ -63,6 +63,10 @@ OWNERS = """
 INSERT INTO billing_wallet (id, owner_kind, owner_key, balance_microusd, held_microusd, debt_microusd, created_at)
 SELECT 'wal_' || n, 'account', 'owner-' || n, 1000000000000, 0, 0, now() FROM generate_series(0, {wallets} - 1) n
 """
+ACCOUNTS = """
+INSERT INTO accounts_account (did, password, display_name, is_active, is_staff, is_superuser, created_at)
+SELECT 'owner-' || n, '', '', true, false, false, now() FROM generate_series(0, {wallets} - 1) n
+"""
 PRICE = """INSERT INTO billing_price_version (id, alias, components) VALUES (1, 'fast', '{"request": "19"}')"""
 WHERE = "SELECT count(*) FROM ONLY billing_reservation WHERE created_at < '2026-01-01'"
 
@@ -107,6 +111,7 @@ class Trial:
         say(f"filling in {calls:,} calls")
         with self._connect() as connection:
             connection.execute(PRICE.encode())
+            connection.execute(ACCOUNTS.format(wallets=WALLETS).encode())
             connection.execute(OWNERS.format(wallets=WALLETS).encode())
             connection.execute(FILL.format(wallets=WALLETS).encode(), {"calls": calls})
             connection.execute(FINAL.encode())
@@ -180,8 +185,8 @@ def _hold_and_settle(connection: psycopg.Connection[Any], owner: str) -> None:
     usage_id = new_id("use")
     call: dict[str, Any] = {"usage_id": usage_id, "owner_kind": "account", "owner_key": owner, "did": owner}
     call |= {"route": "chat.completions", "model": "fast", "key": usage_id, "digest": "00", "deadline_seconds": 60}
-    call |= {"hold": 100, "max_cost": 100, "price_version": 1}
-    held = connection.execute("SELECT outcome FROM billing_hold(%s, NULL)", [Json(call)])
+    call |= {"hold": 100, "max_cost": 100, "price_version": 1, "is_admitted": True}
+    held = connection.execute("SELECT answer->>'outcome' FROM inference_open_calls(%s, NULL, true)", [Json([call])])
     assert held.fetchone() == ("reserved",)
     settled = connection.execute("SELECT outcome FROM billing_settle(%s, 19, 'upstream', '{}')", [usage_id])
     assert settled.fetchone() == ("settled",)

@@ -1,8 +1,9 @@
--- billing_hold(p_call json, p_membership_id text, p_now timestamptz DEFAULT NULL)
+-- billing_hold_locked(p_call record, p_membership_id text, p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, usage_id text, available_microusd bigint, budget_id text,
 --            replay_status integer, replay_headers jsonb, replay_body bytea)
 --
--- Places a call's hold, or returns why not. p_call is an object with these members, absent ones being null:
+-- Places a call's hold, or returns why not. The caller has locked the owner's wallet in an earlier statement: under that lock
+-- each statement here sees the current wallet, lots and calls. p_call has these members, and may have more:
 --
 --   usage_id, owner_kind, owner_key, did, product, client_id, route, model, request_id, key, digest (hex)
 --   hold, max_cost: in micro-USD
@@ -23,26 +24,6 @@
 -- Credits are spent before balance: those for the product first, then sooner expiry first, then older first. A call
 -- holds at most the first 64 credits in this order, so that no call holds the wallet's lock for long; balance covers
 -- the rest. An expired credit is not spendable from that instant on.
-CREATE OR REPLACE FUNCTION billing_hold(
-  p_call json, p_membership_id text, p_now timestamptz DEFAULT NULL,
-  OUT outcome text, OUT usage_id text, OUT available_microusd bigint, OUT budget_id text,
-  OUT replay_status integer, OUT replay_headers jsonb, OUT replay_body bytea)
-LANGUAGE plpgsql AS $$
-DECLARE
-  v_call record;
-BEGIN
-  SELECT c.* INTO v_call FROM json_to_record(p_call) AS c (
-    usage_id text, owner_kind text, owner_key text, did text, product text, client_id text, route text, model text,
-    request_id text, key text, digest text, hold bigint, max_cost bigint, price_version bigint,
-    deadline_seconds double precision, is_trial boolean);
-  PERFORM billing_lock_wallet(v_call.owner_kind, v_call.owner_key);
-  SELECT h.* INTO outcome, usage_id, available_microusd, budget_id, replay_status, replay_headers, replay_body
-    FROM billing_hold_locked(v_call, p_membership_id, p_now) h;
-END $$;
-
-
--- The same for a caller that has parsed the call, and has locked its owner's wallet in an earlier statement: under that
--- lock each statement here sees the current wallet, lots and calls. p_call may have more members.
 CREATE OR REPLACE FUNCTION billing_hold_locked(
   p_call record, p_membership_id text, p_now timestamptz DEFAULT NULL,
   OUT outcome text, OUT usage_id text, OUT available_microusd bigint, OUT budget_id text,
@@ -158,7 +139,8 @@ BEGIN
 END $$;
 
 
--- The same with other parameters, which only functions called.
+-- What only functions of the version before called.
 DROP FUNCTION IF EXISTS billing_reserve(
   text, text, text, text, text, text, text, text, text, text, text, bytea, bigint, bigint, bigint, timestamptz,
   timestamptz);
+DROP FUNCTION IF EXISTS billing_hold(json, text, timestamptz);

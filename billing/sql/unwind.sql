@@ -64,6 +64,6 @@ BEGIN
 END $$;
 
 
--- The same with other parameters, which only functions called.
+-- What only functions of the version before called.
 DROP FUNCTION IF EXISTS billing_unwind_lots(billing_reservation, bigint, timestamptz);
 DROP FUNCTION IF EXISTS billing_unwind_budgets(billing_reservation, bigint, timestamptz);

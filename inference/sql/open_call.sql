@@ -8,17 +8,17 @@
 --   proof (hex), proof_issued_at, proof_expires_at (Unix seconds), did, session_id: as for accounts_admit
 --   is_admitted: a trial of the same request has recorded the proof; account and session must still be live
 --   owner_kind, owner_key, route, key, digest (hex): the call's owner and idempotency key
---   the hold's other members, as for billing_hold
+--   the hold's other members, as for billing_hold_locked
 --   stop_before: the step before which the process already knows that the request fails
 --     'idempotency'  only record the proof (outcome is null)
 --     'access'       record the proof and look up the idempotency key (outcomes of billing_find_replay)
 --     'hold'         the same, then check access
---     null           do everything (outcomes of billing_hold)
+--     null           do everything (outcomes of billing_hold_locked)
 -- so that a proof serves once, and a repeated request gets its first response, whatever else is wrong with the request.
 --
 -- `answer` has `admission`, the result of accounts_admit or accounts_liveness; unless it is 'ok', nothing else was
 -- done. With it `outcome`, and `usage_id`, `available_microusd`, `budget_id`, `replay_status`, `replay_headers` as
--- returned by billing_hold; `body` is the replay's. Without live access, and with a free key, the outcome is 'denied'
+-- returned by billing_hold_locked; `body` is the replay's. Without live access, and with a free key, the outcome is 'denied'
 -- and `reason` that of organizations_access. A call belongs to its caller's live membership, whichever one the token
 -- was issued for.
 --
@@ -183,9 +183,7 @@ BEGIN
 END $$;
 
 
--- The same with other parameters, which only the functions above called.
-DROP FUNCTION IF EXISTS inference_open_alone(json, boolean);
+-- What only functions of the version before called.
 DROP FUNCTION IF EXISTS inference_lock_owners(json, boolean);
-DROP FUNCTION IF EXISTS inference_open_admitted(json, text, text);
 DROP FUNCTION IF EXISTS inference_open_admitted(
   text, text, text, text, text, text, text, text, text, text, text, text, bytea, bigint, bigint, bigint, interval);

@@ -30,6 +30,11 @@ from tests.factories import payments
 
 ROUTE = "chat.completions"
 PRICE = {"input_token": "0.15", "output_token": "0.60"}
+# As the first statement of a call does, but for any member and at any time. It reads `w`, so that the lock comes first.
+HOLD = """
+SELECT h.* FROM json_populate_record(NULL::inference_call, %(call)s) c, billing_lock_wallet(c.owner_kind, c.owner_key) w,
+       billing_hold_locked(c, CASE WHEN w.id IS NOT NULL THEN %(membership_id)s END, %(now)s) h
+"""
 ANSWER = Replay(200, [["content-type", "application/json"]], b'{"id":"chatcmpl_1"}')
 
 
@@ -77,11 +82,7 @@ class Purse:
         )[0]
 
     def reserve(self, hold: int, key: str | None = None, body: bytes = b"{}", **fields: Any) -> Hold:
-        """Ask for a hold."""
-        return self.reservation(hold, key, body, **fields).run()
-
-    def reservation(self, hold: int, key: str | None = None, body: bytes = b"{}", **fields: Any) -> Statement[Hold]:
-        """Make the statement that asks for a hold; `fields` are members of what `billing_hold` takes, or its parameters."""
+        """Ask for a hold; `fields` are members of an `inference_call`, the member who makes the call, and the time."""
         membership_id, now = fields.pop("membership_id", None), fields.pop("now", None)
         made: dict[str, Any] = {
             "usage_id": new_id("use"),
@@ -98,7 +99,7 @@ class Purse:
             "deadline_seconds": 120,
             **fields,
         }
-        return call("billing_hold", _read_hold, call=Json(made), membership_id=membership_id, now=now)
+        return Statement(HOLD, {"call": Json(made), "membership_id": membership_id, "now": now}, _read_hold).run()
 
     def look_up(self, key: str, body: bytes = b"{}", **clock: datetime) -> Hold:
         """Look an idempotency key up, as for a request that is refused before a hold is tried."""
