@@ -23,11 +23,8 @@ class MfaAdapter(DefaultMFAAdapter):
         return fields.encrypt(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Return the text decrypted.
-
-        During an upgrade, a process of an older version may store a plain secret; `reencrypt` encrypts it.
-        """
-        return fields.decrypt(encrypted_text) if fields.is_encrypted(encrypted_text) else encrypted_text
+        """Return the text decrypted."""
+        return fields.decrypt(encrypted_text)
 
     def generate_authenticator_name(self, user: Any, type: Authenticator.Type) -> str:  # noqa: A002
         """Return a new passkey's default name."""

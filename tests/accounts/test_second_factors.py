@@ -1,6 +1,5 @@
 """Second factors' secrets are encrypted at rest, and key rotation re-encrypts them."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from accounts.operations import second_factors
+from gateway.core.encryption.fields import decrypt, encrypt
 from tests.factories.accounts import make_account
 
 pytestmark = pytest.mark.django_db
@@ -28,28 +28,27 @@ def plain(texts: list[dict[str, Any]]) -> bool:
     return SECRET in str(texts) or SEED in str(texts)
 
 
+def _key() -> str:
+    return Fernet.generate_key().decode()
+
+
 def code_of(secret: str) -> str:
     [counter] = yield_hotp_counters_from_time()
     return format_hotp_value(hotp_value(secret, counter))
 
 
 @pytest.fixture
-def old_rows() -> list[Authenticator]:
-    """Create rows with plain secrets, and a passkey, which has no secret."""
+def rows() -> list[Authenticator]:
+    """Create rows with secrets, and a passkey, which has none."""
     person = make_account()
-    rows = (
-        ("totp", {"secret": SECRET}),
-        ("recovery_codes", {"seed": SEED, "used_mask": 5}),
+    data = (
+        ("totp", {"secret": encrypt(SECRET)}),
+        ("recovery_codes", {"seed": encrypt(SEED), "used_mask": 5}),
         ("webauthn", {"name": "Key", "credential": {"public": "part"}}),
     )
-    made = [Authenticator.objects.create(user=person, type=kind, data=data) for kind, data in rows]
-    moved = {"seed": SEED, "used_mask": 0, "migrated_codes": ["11112222", "33334444"]}
+    made = [Authenticator.objects.create(user=person, type=kind, data=of_kind) for kind, of_kind in data]
+    moved = {"seed": encrypt(SEED), "used_mask": 0, "migrated_codes": [encrypt("11112222"), encrypt("33334444")]}
     return [*made, Authenticator.objects.create(user=make_account("bob"), type="recovery_codes", data=moved)]
-
-
-@pytest.fixture
-def rewrite() -> Callable[[str], int]:
-    return lambda direction: second_factors.rewrite(Authenticator, getattr(second_factors, direction))
 
 
 def test_new_secrets_are_stored_encrypted_and_work() -> None:
@@ -67,58 +66,36 @@ def test_new_secrets_are_stored_encrypted_and_work() -> None:
     assert code not in codes.get_unused_codes()
 
 
-def test_old_rows_are_encrypted_and_mean_the_same(old_rows: list[Authenticator], rewrite: Callable[[str], int]) -> None:
-    before = RecoveryCodes(old_rows[1]).generate_codes()
-    rewrite("encrypted")
-    assert not plain(stored())
-    for row in old_rows:
-        row.refresh_from_db()
-    assert TOTP(old_rows[0]).validate_code(code_of(SECRET))
-    assert RecoveryCodes(old_rows[1]).generate_codes() == before
-    assert old_rows[1].data["used_mask"] == 5
-    assert old_rows[2].data == {"name": "Key", "credential": {"public": "part"}}
-    assert RecoveryCodes(old_rows[3]).get_unused_codes() == ["11112222", "33334444"]
-    assert "11112222" not in str(old_rows[3].data)
-
-
-def test_encrypting_twice_changes_nothing_and_can_be_undone(
-    old_rows: list[Authenticator], rewrite: Callable[[str], int]
-) -> None:
-    original = stored()
-    rewrite("encrypted")
-    once = stored()
-    rewrite("encrypted")
-    assert stored() == once
-    rewrite("decrypted")
-    assert stored() == original
-
-
-def test_many_rows_are_written_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(second_factors, "ROWS_AT_ONCE", 2)
-    for number in range(5):
-        Authenticator.objects.create(user=make_account(f"p{number}"), type="totp", data={"secret": SECRET})
-    assert second_factors.rewrite(Authenticator, second_factors.encrypted) == 5
-    assert not plain(stored())
-
-
-def test_a_row_of_an_older_process_still_works(old_rows: list[Authenticator]) -> None:
-    assert TOTP(old_rows[0]).validate_code(code_of(SECRET))
-
-
-def test_rotation_writes_them_under_the_new_key(old_rows: list[Authenticator], settings: Settings) -> None:
-    old, new = settings.FIELD_ENCRYPTION_KEYS, [Fernet.generate_key().decode()]
-    second_factors.rewrite(Authenticator, second_factors.encrypted)
+def test_rotation_writes_them_under_the_new_key(rows: list[Authenticator], settings: Settings) -> None:
+    codes, old, new = RecoveryCodes(rows[1]).generate_codes(), settings.FIELD_ENCRYPTION_KEYS, [_key()]
     settings.FIELD_ENCRYPTION_KEYS = [*new, *old]
     call_command("reencrypt", verbosity=0)
     settings.FIELD_ENCRYPTION_KEYS = new
-    old_rows[0].refresh_from_db()
-    assert TOTP(old_rows[0]).validate_code(code_of(SECRET))
+    assert not plain(stored())
+    for row in rows:
+        row.refresh_from_db()
+    assert TOTP(rows[0]).validate_code(code_of(SECRET))
+    assert RecoveryCodes(rows[1]).generate_codes() == codes
+    assert rows[1].data["used_mask"] == 5
+    assert rows[2].data == {"name": "Key", "credential": {"public": "part"}}
+    assert RecoveryCodes(rows[3]).get_unused_codes() == ["11112222", "33334444"]
+    assert "11112222" not in str(rows[3].data)
 
 
-def test_rotation_without_the_old_key_changes_nothing(old_rows: list[Authenticator], settings: Settings) -> None:
-    second_factors.rewrite(Authenticator, second_factors.encrypted)
+def test_many_rows_are_written_some_at_a_time(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(second_factors, "ROWS_AT_ONCE", 2)
+    for number in range(5):
+        data = {"secret": encrypt(SECRET)}
+        Authenticator.objects.create(user=make_account(f"p{number}"), type="totp", data=data)
+    settings.FIELD_ENCRYPTION_KEYS = [_key(), *settings.FIELD_ENCRYPTION_KEYS]
+    assert second_factors.reencrypt() == 5
+    settings.FIELD_ENCRYPTION_KEYS = settings.FIELD_ENCRYPTION_KEYS[:1]
+    assert {decrypt(data["secret"]) for data in stored()} == {SECRET}
+
+
+def test_rotation_without_the_old_key_changes_nothing(rows: list[Authenticator], settings: Settings) -> None:
     before = stored()
-    settings.FIELD_ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    settings.FIELD_ENCRYPTION_KEYS = [_key()]
     with pytest.raises(CommandError, match="Nothing was changed"):
         call_command("reencrypt")
     assert stored() == before

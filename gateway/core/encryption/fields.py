@@ -36,26 +36,16 @@ class EncryptedTextField(models.TextField):
 
 def encrypt(text: str) -> str:
     """Return the text encrypted with the newest key."""
-    return encrypt_bytes(text.encode()).decode()
+    return _cipher().encrypt(text.encode()).decode()
 
 
 def decrypt(token: str) -> str:
     """Decrypt text with any configured key; raises InvalidToken if none fits."""
-    return decrypt_bytes(token.encode()).decode()
-
-
-def encrypt_bytes(data: bytes) -> bytes:
-    """Encrypt bytes, such as text in UTF-8, with the newest key; return the token as ASCII bytes."""
-    return _cipher().encrypt(data)
-
-
-def decrypt_bytes(token: bytes) -> bytes:
-    """Decrypt a token's bytes with any configured key; raises InvalidToken if none fits."""
-    return _cipher().decrypt(token)
+    return _cipher().decrypt(token.encode()).decode()
 
 
 def is_encrypted(text: str) -> bool:
-    """Distinguish a token of `encrypt` from a plain secret in base32 or hexadecimal digits (Fernet specification, Version)."""
+    """Distinguish a token of `encrypt` from one of `gateway.core.encryption.stored_bytes` (Fernet specification, Version)."""
     return text.startswith(TOKEN_START)
 
 

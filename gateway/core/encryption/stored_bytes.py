@@ -41,13 +41,8 @@ def encrypt(data: bytes, place: str) -> bytes:
 
 
 def decrypt(token: bytes, place: str) -> bytes:
-    """Decrypt a token with any configured key; raises InvalidToken if none fits, or the place differs.
-
-    Also reads tokens that earlier versions stored with Fernet, which are not bound to a place.
-    """
-    if not token.startswith(VERSION):
-        return fields.decrypt_bytes(token)
-    if len(token) < _NONCE_END:
+    """Decrypt a token with any configured key; raises InvalidToken if none fits, or the place differs."""
+    if len(token) < _NONCE_END or not token.startswith(VERSION):
         raise InvalidToken
     salt, nonce, ciphertext = token[len(VERSION) : _SALT_END], token[_SALT_END:_NONCE_END], token[_NONCE_END:]
     for key in settings.FIELD_ENCRYPTION_KEYS:
@@ -64,9 +59,12 @@ def encrypt_text(data: bytes, place: str) -> str:
 
 
 def decrypt_text(text: str, place: str) -> bytes:
-    """Return what `encrypt_text` was given; raises InvalidToken as `decrypt` does, and reads Fernet as it does."""
+    """Return what `encrypt_text` was given; raises InvalidToken as `decrypt` does.
+
+    Also reads what earlier versions stored with Fernet, which is not bound to a place.
+    """
     if fields.is_encrypted(text):
-        return fields.decrypt_bytes(text.encode())
+        return fields.decrypt(text).encode()
     try:
         token = binascii.a2b_base64(text)
     except ValueError:

@@ -65,6 +65,6 @@ def _rows_after(last: Any, model: type[models.Model], field: EncryptedTextField 
 
 def _reencrypt_second_factors() -> int:
     try:
-        return second_factors.rewrite(Authenticator, second_factors.reencrypted)
+        return second_factors.reencrypt()
     except InvalidToken:
         raise ImproperlyConfigured("No key of FIELD_ENCRYPTION_KEYS decrypts the second factors.") from None

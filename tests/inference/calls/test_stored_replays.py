@@ -94,17 +94,6 @@ def noting(threads: list[str], convert: Callable[..., Replay]) -> Callable[..., 
     return run
 
 
-def test_an_answer_that_an_earlier_version_encrypted_with_fernet_is_replayed(
-    stage: Stage, alias: str, settings: Any
-) -> None:
-    caller = stage.caller()
-    first = caller.post(chat(alias), key="one")
-    row = stored(caller)
-    row.body = Fernet(settings.FIELD_ENCRYPTION_KEYS[0]).encrypt(first.content)
-    row.save()
-    assert_replayed(caller, chat(alias), first)
-
-
 def test_an_answer_that_an_earlier_version_stored_is_replayed_unchanged(stage: Stage, alias: str) -> None:
     caller = stage.caller()
     first = caller.post(chat(alias), key="one")
