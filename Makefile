@@ -34,6 +34,8 @@ demo: venv ## make paid calls through the running gateway and show their receipt
 demo-app: venv ## serve an example app on another origin: sign in, stream an answer; DEMO_APP_PORT sets its port
 	@exec $(RUN) manage.py demo_app
 
+# Else each of the many processes that tests start would compile all modules again.
+test: export PYTHONDONTWRITEBYTECODE =
 test: venv-dev ## run the whole test suite; TESTS=tests/run runs a part, WORKERS=0 uses one process
 	@exec $(RUN) -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
 

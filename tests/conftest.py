@@ -35,6 +35,7 @@ from tests.support.leftovers import (  # noqa: E402
     nothing_left_behind,  # noqa: F401
 )
 from tests.support.schedule import (  # noqa: E402
+    pytest_collection,  # noqa: F401
     pytest_collection_modifyitems,  # noqa: F401
     pytest_configure,  # noqa: F401
     pytest_xdist_make_scheduler,  # noqa: F401

@@ -4,6 +4,8 @@ Files that use one whole gateway run on one worker, so that it starts once. Pack
 and browsers, alternate with those that compute: with more workers than cores, neither kind keeps the other from a core.
 """
 
+import gc
+from collections.abc import Iterator
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -61,6 +63,18 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Schedule:
     """Schedule by units."""
     return Schedule(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no garbage among what lasts for the session: while it is collected, and whenever tests leave some."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
