@@ -35,6 +35,7 @@ OURS = (
 class GatewayProcess:
     """One process and its output; the context manager starts it, waits until it is ready, and always stops it."""
 
+    popen = subprocess.Popen
     data_dir: Path = field(default_factory=lambda: make_home() / "data")
     port: int = field(default_factory=free_port)
     settings: dict[str, str] = field(default_factory=dict)
@@ -89,7 +90,7 @@ class GatewayProcess:
     def start(self) -> Self:
         """Start without waiting."""
         with self._path("out").open("wb") as out, self._path("err").open("wb") as err:
-            self.process = subprocess.Popen(
+            self.process = self.popen(
                 self.command,
                 cwd=PROJECT_DIR,
                 env=self.environment,

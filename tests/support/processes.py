@@ -16,11 +16,14 @@ import httpx
 
 from tests.factories.accounts import Caller
 from tests.support.database import database_url
+from tests.support.forked import Forked
 from tests.support.gateways import GatewayProcess
 
 
 class ServerProcess(GatewayProcess):
     """A server on the tests' database, without its own database, worker and scheduler."""
+
+    popen = Forked
 
     def is_ready(self) -> bool:
         """Return whether it is listening."""

@@ -1,0 +1,90 @@
+"""Programs that the tests' fork server runs are what a new interpreter would have run, and none of them is left."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gateway.run.options import PROJECT_DIR
+from tests.support import forked
+from tests.support.concurrency import PATIENCE_SECONDS, eventually
+
+PROGRAMS = {
+    "ends": ["-c", "import sys; print(sys.argv, sys.path[0], __name__)", "one", "two"],
+    "a module": ["-m", "gateway.run.temporary", "sh", "-c", "exit 7"],
+    "a file": ["manage.py", "help", "prepare"],
+    "says why": ["-c", "import sys; sys.exit('gone')"],
+    "fails": ["-c", "1/0"],
+    "is killed": ["-c", "import os; os.kill(os.getpid(), 9)"],
+    "is interrupted": ["-c", "import os; os.kill(os.getpid(), 2)"],
+    "its environment": ["-c", "import os; print(sorted(os.environ.items()), os.getcwd())"],
+    "its files": ["-c", "import os; print(os.listdir('/proc/self/fd'))"],
+    "its signals": ["-c", "import signal; print([(n, signal.getsignal(n)) for n in signal.valid_signals() if n < 32])"],
+    "its group": ["-c", "import os; print(os.getpgrp() == os.getpid())"],
+    "at the end": [
+        "-c",
+        "import atexit, threading; atexit.register(print, 'last'); threading.Timer(0.1, print, ['first']).start()",
+    ],
+    "warnings": ["-W", "ignore:of a", "-c", "import warnings; warnings.warn('of a kind'); warnings.warn('other')"],
+}
+SLEEPS = "import time; print('begun', flush=True); time.sleep(1000)"
+STARTS_ONE = f"""
+import sys, time
+from tests.support.forked import Forked
+print(Forked([sys.executable, "-c", {SLEEPS!r}], stdout=-3).pid, flush=True)
+time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_it_does_as_one_that_is_executed(name: str) -> None:
+    command = [sys.executable, *PROGRAMS[name]]
+    environment = {**os.environ, "ANOTHER": "one", "DATABASE_URL": "postgresql://127.0.0.1/nowhere"}
+    executed = subprocess.run(command, cwd=PROJECT_DIR, env=environment, capture_output=True, text=True)
+    told = forked.run(command, cwd=PROJECT_DIR, env=environment, timeout=PATIENCE_SECONDS)
+    assert (told.returncode, told.stdout, told.stderr) == (executed.returncode, executed.stdout, executed.stderr)
+
+
+def test_it_reads_its_settings_from_its_own_environment() -> None:
+    code = "import sys; from django.conf import settings; print(settings.CATALOGUE_TTL_SECONDS, 'gateway.urls' in sys.modules)"
+    assert printed(code, CATALOGUE_TTL_SECONDS="0.25") == "0.25 True"
+
+
+def test_it_is_executed_if_imports_have_used_a_setting_that_differs() -> None:
+    code = (
+        "import sys; from django.conf import settings; print(settings.SYNC_REQUESTS_MAX, 'gateway.urls' in sys.modules)"
+    )
+    assert printed(code, SYNC_REQUESTS_MAX="3") == "3 False"
+
+
+def test_it_is_waited_for_and_killed_as_a_child_is() -> None:
+    with forked.Forked([sys.executable, "-c", SLEEPS], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        assert process.poll() is None
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.01)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait(PATIENCE_SECONDS) == process.poll() == process.returncode == -signal.SIGKILL
+    assert not Path(f"/proc/{process.pid}").exists()
+
+
+def test_it_ends_with_the_tests() -> None:
+    command = [sys.executable, "-c", STARTS_ONE]
+    with subprocess.Popen(command, cwd=PROJECT_DIR, stdout=subprocess.PIPE, text=True) as tests:
+        assert tests.stdout is not None
+        pid = int(tests.stdout.readline())
+        assert Path(f"/proc/{pid}").exists()
+        tests.kill()
+    eventually(lambda: not Path(f"/proc/{pid}").exists())
+
+
+def printed(code: str, **settings: str) -> str:
+    """Return what a program prints in an environment with these variables."""
+    command = [sys.executable, "-c", code]
+    told = forked.run(command, cwd=PROJECT_DIR, env={**os.environ, **settings}, timeout=PATIENCE_SECONDS)
+    assert told.returncode == 0, told.stderr
+    return told.stdout.strip()
