@@ -69,13 +69,18 @@ def die_when_held(hold: Any) -> None:
 
 def die_when_taken_over(call: Any, entry: Any) -> None:
     """Die when a call is marked as sent to its fallback model."""
-    fall_back = call.fall_back
+    fall_back, mark, taken_over = call.fall_back, entry.sent, list[Any]()
 
-    def fall_back_to_death(self: Any) -> Any:
-        die_when_marked(entry)
+    def fall_back_and_note(self: Any) -> Any:
+        taken_over.append(self)
         return fall_back(self)
 
-    call.fall_back = fall_back_to_death
+    def mark_and_die(self: Any) -> None:
+        mark(self)
+        if taken_over:
+            die()
+
+    call.fall_back, entry.sent = fall_back_and_note, mark_and_die
 
 
 def moments() -> dict[str, Callable[[], None]]:
