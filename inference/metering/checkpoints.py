@@ -70,7 +70,7 @@ class Checkpoints:
         self._note_at = now + NOTE_SECONDS
         call = self._call
         evidence = call.evidence(self._used())
-        call.entry.closing(closings.review(call.reference, reason="process_died", evidence=evidence).note)
+        call.entry.note_closing(closings.review(call.reference, reason="process_died", evidence=evidence).note)
 
     def stop(self) -> None:
         """Stop making checkpoints."""

@@ -37,7 +37,7 @@ Row = TypeVar("Row")
 
 async def deliver(entry: Entry, closing: Closing[Row]) -> Row | None:
     """Close a call and wait briefly for the result. Return None if the closing is still being retried."""
-    entry.closing(closing.note)
+    entry.note_closing(closing.note)
     try:
         row = await _attempt(entry, closing, CLIENT_WAIT_SECONDS)
     except Exception as error:  # noqa: BLE001 - the retry handles each kind

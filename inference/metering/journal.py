@@ -74,7 +74,7 @@ class Entry:
         if not self._is_done:
             self._segment[self._at] = Stage.SENT
 
-    def closing(self, arguments: bytes) -> None:
+    def note_closing(self, arguments: bytes) -> None:
         """Record the intended closing. One that does not fit is omitted; recovery then leaves the call to review."""
         if self._is_done or len(arguments) > CLOSING_MAX_BYTES:
             return

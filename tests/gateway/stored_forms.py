@@ -78,7 +78,7 @@ def slots() -> list[str]:
             if name != "held":
                 entry.sent()
             if name == "closing":
-                entry.closing(b'{"action":"release"}')
+                entry.note_closing(b'{"action":"release"}')
         data = made.path.read_bytes()[_SEGMENT_BYTES:]
         made.close()
     found = (data[at : at + _SLOT_BYTES].rstrip(b"\0") for at in range(0, len(data), _SLOT_BYTES))

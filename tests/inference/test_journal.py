@@ -23,7 +23,7 @@ made = Journal(pathlib.Path(sys.argv[1]))
 held, sent, closing, done = (made.begin(f"use_{n}") for n in range(4))
 sent.sent()
 closing.sent()
-closing.closing(b'{"action":"release"}')
+closing.note_closing(b'{"action":"release"}')
 done.sent()
 done.done()
 os.kill(os.getpid(), signal.SIGKILL)
@@ -48,12 +48,12 @@ def test_what_a_killed_process_had_under_way_can_be_read(tmp_path: Path) -> None
 def test_a_slot_is_used_again_without_what_was_in_it(tmp_path: Path) -> None:
     made = Journal(tmp_path)
     first = made.begin(new_id("use"))
-    first.closing(b"a closing that is longer than the next")
+    first.note_closing(b"a closing that is longer than the next")
     first.done()
     usage_id = new_id("use")
     second = made.begin(usage_id)
     assert read(tmp_path) == [Leftover(Stage.HELD, usage_id, b"")]
-    second.closing(b"short")
+    second.note_closing(b"short")
     assert read(tmp_path) == [Leftover(Stage.CLOSING, usage_id, b"short")]
 
 
@@ -61,7 +61,7 @@ def test_it_grows_with_the_calls_under_way(tmp_path: Path) -> None:
     made = Journal(tmp_path)
     entries: dict[str, Entry] = {name: made.begin(name) for name in (f"use_{n}" for n in range(1000))}
     for name, entry in entries.items():
-        entry.closing(name.encode())
+        entry.note_closing(name.encode())
     found = read(tmp_path)
     assert {left.usage_id: left.closing for left in found} == {name: name.encode() for name in entries}
     for entry in entries.values():
@@ -72,9 +72,9 @@ def test_it_grows_with_the_calls_under_way(tmp_path: Path) -> None:
 def test_a_closing_that_is_too_long_is_left_to_review(tmp_path: Path) -> None:
     entry = Journal(tmp_path).begin("use_1")
     entry.sent()
-    entry.closing(b"x" * (CLOSING_MAX_BYTES + 1))
+    entry.note_closing(b"x" * (CLOSING_MAX_BYTES + 1))
     assert read(tmp_path) == [Leftover(Stage.SENT, "use_1", b"")]
-    entry.closing(b"x" * CLOSING_MAX_BYTES)
+    entry.note_closing(b"x" * CLOSING_MAX_BYTES)
     assert read(tmp_path) == [Leftover(Stage.CLOSING, "use_1", b"x" * CLOSING_MAX_BYTES)]
 
 
@@ -130,11 +130,11 @@ def test_an_entry_that_is_done_touches_no_other_call(tmp_path: Path) -> None:
     first.done()
     second = made.begin("use_2")
     first.sent()
-    first.closing(b"{}")
+    first.note_closing(b"{}")
     first.done()
     assert read(tmp_path) == [Leftover(Stage.HELD, "use_2", b"")]
     made.begin("use_3").sent()
-    second.closing(b"{}")
+    second.note_closing(b"{}")
     assert sorted(read(tmp_path), key=lambda left: left.usage_id) == [
         Leftover(Stage.CLOSING, "use_2", b"{}"),
         Leftover(Stage.SENT, "use_3", b""),

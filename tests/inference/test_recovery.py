@@ -49,7 +49,7 @@ def test_each_stage_is_closed_as_far_as_it_is_known(folder: Path) -> None:
     closing = closings.settle(
         OpenCall(purse.owner, charged, None), cost_microusd=30, basis="upstream", quantities=used_for(30)
     )
-    made.begin(charged).closing(closing.note)
+    made.begin(charged).note_closing(closing.note)
     made.begin(gone).done()
     die(made)
     assert recovered(0) == 0
@@ -66,7 +66,7 @@ def test_a_charge_whose_answer_was_to_be_kept_is_made_without_it(folder: Path) -
     closing = closings.settle(
         OpenCall(purse.owner, call, None), cost_microusd=30, basis="upstream", quantities=used_for(30), replay=ANSWER
     )
-    made.begin(call).closing(closing.note)
+    made.begin(call).note_closing(closing.note)
     die(made)
     recovered(0)
     recovered(GRACE_SECONDS)
@@ -168,14 +168,14 @@ def noted(purse: Purse, made: Journal, said: str, usage_id: str) -> None:
     if said != NOTHING_SENT:
         entry.sent()
     if said == DELIVERED:
-        entry.closing(closings.review(call, reason="process_died", evidence=EVIDENCE).note)
+        entry.note_closing(closings.review(call, reason="process_died", evidence=EVIDENCE).note)
     if said == RELEASE:
-        entry.closing(closings.release(call, resolution="rejected").note)
+        entry.note_closing(closings.release(call, resolution="rejected").note)
     if said == SETTLE:
         charge = closings.settle(call, cost_microusd=30, basis="upstream", quantities=used_for(30))
-        entry.closing(charge.note)
+        entry.note_closing(charge.note)
     if said == REVIEW:
-        entry.closing(closings.review(call, reason="lost", evidence=EVIDENCE).note)
+        entry.note_closing(closings.review(call, reason="lost", evidence=EVIDENCE).note)
 
 
 def bring_to(known: str, call: str) -> None:
@@ -265,7 +265,7 @@ def test_a_closing_that_cannot_be_written_goes_to_review_and_keeps_no_other(fold
     purse, made, others = Purse().pay(1000), Journal(folder), [Journal(folder) for _ in range(4)]
     bad, before, after = purse.call(100, usage_id="use_bad"), purse.call(100), purse.call(100)
     made.begin(before)
-    made.begin(bad).closing(closing)
+    made.begin(bad).note_closing(closing)
     made.begin(after)
     elsewhere = [purse.call(100) for _ in others]
     for other, call in zip(others, elsewhere, strict=True):

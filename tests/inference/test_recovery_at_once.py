@@ -71,7 +71,7 @@ def test_a_wallet_that_is_locked_for_long_delays_no_other_call(
     made, [one, other] = Journal(tmp_path), [purse.call(10) for purse in (stuck, free)]
     entry, _ = made.begin(one), made.begin(other)
     if closing:
-        entry.closing(closing)
+        entry.note_closing(closing)
     made.close()
     recovery.recover(now=timezone.now(), folder=tmp_path)
     with connect() as locking, locking.transaction():
@@ -94,7 +94,7 @@ def test_killed_before_each_of_its_steps_it_is_finished_by_the_next(tmp_path: Pa
     closing = closings.settle(
         OpenCall(purse.owner, charged, None), cost_microusd=30, basis="upstream", quantities=used_for(30)
     )
-    made.begin(charged).closing(closing.note)
+    made.begin(charged).note_closing(closing.note)
     made.close()
     command = [sys.executable, "-m", "tests.faults.crashing_recovery", str(tmp_path)]
     environment = {**os.environ, "DATABASE_URL": database_url()}
