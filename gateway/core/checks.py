@@ -41,6 +41,15 @@ def visitors_have_their_own_addresses(
     return [checks.Warning(message, hint="Add the proxy's address or network.", id="gateway.W001")]
 
 
+@register()
+def libraries_have_tested_versions(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
+    """Warn of each library whose internals are used, and which is installed in a version that was not tested."""
+    return [
+        checks.Warning(difference, hint=tested_versions.HINT, id="gateway.W002")
+        for difference in tested_versions.differences()
+    ]
+
+
 @register(Tags.database)
 def replaced_migrations_are_applied_together(
     databases: Sequence[str] | None = None, **kwargs: Any
@@ -70,12 +79,3 @@ def _apps_between(recorder: MigrationRecorder) -> list[str]:
             if not applied.isdisjoint({key, *migration.replaces}) and not applied >= set(migration.replaces)
         }
     )
-
-
-@register()
-def libraries_have_tested_versions(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
-    """Warn of each library whose internals are used, and which is installed in a version that was not tested."""
-    return [
-        checks.Warning(difference, hint=tested_versions.HINT, id="gateway.W002")
-        for difference in tested_versions.differences()
-    ]

@@ -10,15 +10,29 @@ from django.db.models.query_utils import DeferredAttribute
 from django.urls import ResolverMatch, URLPattern, URLResolver
 from django.urls.resolvers import RegexPattern
 
-FieldAttribute = DeferredAttribute
-"""The attribute of a model's field in a row, which a field can replace (`descriptor_class`)."""
+
+class FieldAttribute(DeferredAttribute):
+    """The attribute of a model's field in a row. A field replaces it by a subclass, named `descriptor_class`."""
+
+    field: Any
 
 
 class PostgresWrapper(base.DatabaseWrapper):
-    """Django's PostgreSQL backend. It tells of new connections."""
+    """Django's PostgreSQL backend. It tells of new connections. `pool` has them, if they are pooled."""
+
+    pool: Any
 
     def opened(self, connection: Any) -> None:
         """Hook: a connection was opened, perhaps by the pool, and is configured next. Raises to refuse it."""
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """Hook: return libpq's parameters."""
+        params: dict[str, Any] = super().get_connection_params()
+        return params
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Hook: open a connection, or take one of the pool."""
+        return super().get_new_connection(conn_params)
 
     def _configure_connection(self, connection: Any) -> bool:
         self.opened(connection)

@@ -13,10 +13,9 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from kombu.transport import filesystem
 from kombu.utils.json import dumps, loads
 
-from gateway.core.jobs.kombu_internals import Binding, FileChannel, register_transport
+from gateway.core.jobs.kombu_internals import Binding, FileChannel, FileTransport, register_transport
 
 SCHEME = "files"
 
@@ -77,7 +76,7 @@ class Channel(FileChannel):
             yield
 
 
-class Transport(filesystem.Transport):
+class Transport(FileTransport):
     """Connects Celery to the directory that its transport options name."""
 
     Channel = Channel

@@ -12,6 +12,10 @@ Binding = filesystem.exchange_queue_t
 class FileChannel(filesystem.Channel):
     """A channel that keeps messages and bindings in files, in a way that is left to a subclass."""
 
+    control_folder: Path
+    data_folder_in: str
+    data_folder_out: str
+
     def get_table(self, exchange: str) -> list[Any]:
         """Hook: return an exchange's bindings."""
         raise NotImplementedError
@@ -47,6 +51,12 @@ class FileChannel(filesystem.Channel):
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
         return self.take(queue)
+
+
+class FileTransport(filesystem.Transport):
+    """Connects Celery to the directory that its transport options name. A subclass names the class of its channels."""
+
+    Channel: type[FileChannel]
 
 
 def register_transport(scheme: str, path: str) -> None:
