@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.timesince import timesince
 
-from billing.models import Checkout, CheckoutStatus, Loss, Reservation, State, Wallet
+from billing.models import Call, CallState, Checkout, CheckoutStatus, Loss, Wallet
 from billing.queries import payment_matching
 from gateway.core.contract.amounts import usd
 from gateway.core.jobs.queries import statuses
@@ -28,7 +28,7 @@ def environment(request: HttpRequest) -> list[str]:
 
 def review_count(request: HttpRequest) -> int | None:
     """Count the calls that wait for an operator; None if there are none."""
-    return Reservation.objects.filter(closed_at=None, state=State.REVIEW).count() or None
+    return Call.objects.filter(closed_at=None, state=CallState.REVIEW).count() or None
 
 
 def payment_review_count(request: HttpRequest) -> int | None:
@@ -48,7 +48,7 @@ def job_alarm_count(request: HttpRequest) -> int | None:
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the figures that this operator may see. Each is read from an index of open or rare rows."""
-    if request.user.has_perm("billing.view_reservation"):
+    if request.user.has_perm("billing.view_call"):
         context["title"] = "Overview"
         context["cards"], context["lists"] = [_held(), _in_review()], [_reviews()]
         if request.user.has_perm("billing.view_loss"):
@@ -62,17 +62,17 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _held() -> dict[str, Any]:
-    open_calls = Reservation.objects.filter(closed_at=None).aggregate(sum=Sum("hold_microusd"), count=Count("pk"))
-    link = reverse("admin:billing_reservation_changelist") + "?state__exact=dispatched"
+    open_calls = Call.objects.filter(closed_at=None).aggregate(sum=Sum("hold_microusd"), count=Count("pk"))
+    link = reverse("admin:billing_call_changelist") + "?state__exact=dispatched"
     return _card("Held by open calls", open_calls["sum"], f"{open_calls['count']} open", link)
 
 
 def _in_review() -> dict[str, Any]:
-    waiting = Reservation.objects.filter(closed_at=None, state=State.REVIEW)
+    waiting = Call.objects.filter(closed_at=None, state=CallState.REVIEW)
     found = waiting.aggregate(sum=Sum("hold_microusd"), count=Count("pk"), oldest=Min("created_at"))
     age = f", oldest {timesince(found['oldest'], depth=1)}" if found["oldest"] else ""
-    link = reverse("admin:billing_reservation_changelist") + "?state__exact=review"
-    return _card("In review", found["sum"], f"{found['count']} waiting{age}", link)
+    link = reverse("admin:billing_call_changelist") + "?state__exact=review"
+    return _card("Reconciling", found["sum"], f"{found['count']} waiting{age}", link)
 
 
 def _losses() -> dict[str, Any]:
@@ -97,10 +97,10 @@ def _card(title: str, amount_microusd: int | None, note: str, link: str) -> dict
 
 
 def _reviews() -> dict[str, Any]:
-    calls = Reservation.objects.filter(closed_at=None, state=State.REVIEW).order_by("created_at")[:RECENT_ROWS]
+    calls = Call.objects.filter(closed_at=None, state=CallState.REVIEW).order_by("created_at")[:RECENT_ROWS]
     rows = [
         [
-            _link("billing_reservation_change", call.pk, call.pk),
+            _link("billing_call_change", call.pk, call.pk),
             call.model,
             usd(call.hold_microusd),
             call.review_reason or "",
@@ -115,7 +115,7 @@ def _reviews() -> dict[str, Any]:
 def _recent_losses() -> dict[str, Any]:
     rows = [
         [
-            _link("billing_reservation_change", loss.reservation_id, loss.reservation_id),
+            _link("billing_call_change", loss.call_id, loss.call_id),
             loss.get_kind_display(),
             usd(loss.amount_microusd),
             f"{timesince(loss.created_at, depth=1)} ago",

@@ -57,8 +57,8 @@ JOB_TEXTS: dict[str, tuple[str, str]] = {
     ),
     "billing.tasks.reap": ("Find abandoned calls", "Moves calls that are past their deadline to review."),
     "billing.tasks.reconcile": (
-        "Resolve calls in review",
-        "Closes calls in review by the upstream's record, by what was delivered or, after long enough, as a loss.",
+        "Resolve reconciling calls",
+        "Closes reconciling calls by the upstream's record, by what was delivered or, after long enough, as a loss.",
     ),
     "billing.tasks.reconcile_payments": (
         "Check payments",

@@ -87,7 +87,7 @@ class OrganizationAdmin(ReadOnlyAdmin):
         tables = {
             "Wallet": "billing_wallet",
             "Credits": "billing_creditlot",
-            "Calls": "billing_reservation",
+            "Calls": "billing_call",
             "Budgets": "billing_budget",
             "Seats": "organizations_seat",
             "Audit log": "organizations_auditentry",

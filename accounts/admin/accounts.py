@@ -109,7 +109,7 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         tables = {
             "Wallet": "billing_wallet",
             "Credits": "billing_creditlot",
-            "Calls": "billing_reservation",
+            "Calls": "billing_call",
             "Usage": "billing_usagerecord",
             "Checkouts": "billing_checkout",
             "Organizations": "organizations_organization",

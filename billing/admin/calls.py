@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from unfold.decorators import action, display
 
 from billing.admin.owners import OWNER, SEARCH_HELP
-from billing.models import Reservation, State, Takeover
+from billing.models import Call, CallState, Takeover
 from billing.operations import reviews
 from billing.queries import charges
 from billing.rules.prices import show
@@ -27,10 +27,10 @@ from gateway.core.contract.aliases import Route
 from gateway.core.contract.amounts import usd
 
 STATE_COLOURS = {
-    State.DISPATCHED.label: "info",
-    State.REVIEW.label: "warning",
-    State.SETTLED.label: "success",
-    State.RELEASED.label: "default",
+    CallState.HELD.label: "info",
+    CallState.REVIEW.label: "warning",
+    CallState.SETTLED.label: "success",
+    CallState.RELEASED.label: "default",
 }
 
 
@@ -42,7 +42,7 @@ class ChargeForm(ReasonForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.hold_microusd = Reservation.objects.values_list("hold_microusd", flat=True).get(pk=self.object_id)
+        self.hold_microusd = Call.objects.values_list("hold_microusd", flat=True).get(pk=self.object_id)
         self.fields["amount"].help_text = f"In dollars; at most {usd(self.hold_microusd)}, the amount held."
 
     def clean_amount(self) -> int:
@@ -60,9 +60,9 @@ class RouteFilter(WordFilter):
     words = tuple(Route)
 
 
-@admin.register(Reservation)
-class ReservationAdmin(ReadOnlyAdmin):
-    """Calls. A call in review can be charged or released here, once."""
+@admin.register(Call)
+class CallAdmin(ReadOnlyAdmin):
+    """Calls. A reconciling call can be charged or released here, once."""
 
     owner = OWNER
     actor = PartyColumn("Called by", "actor_did")
@@ -85,15 +85,15 @@ class ReservationAdmin(ReadOnlyAdmin):
             None,
             {"fields": ("id", "stage", "hold", "charge_made", "credits", "overrun", "max_cost", "price")},
         ),
-        ("Review", {"fields": ("review_reason", "evidence", "resolution")}),
+        ("Reconciling", {"fields": ("review_reason", "evidence", "resolution")}),
         ("Parties", {"fields": ("owner", "actor", "client_id", "product", "organization", "membership_id")}),
         ("Request", {"fields": ("model", "route", "served_by", "request_id", "idempotency_key", "replayable")}),
         ("Timestamps", {"fields": ("created_at", "dispatched_at", "deadline_at", "closed_at")}),
     )
 
     def has_resolve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators with that permission to resolve a call that is in review."""
-        return may_act(request, "billing.change_reservation", Reservation.objects.filter(state=State.REVIEW), object_id)
+        """Allow operators with that permission to resolve a reconciling call."""
+        return may_act(request, "billing.change_call", Call.objects.filter(state=CallState.REVIEW), object_id)
 
     @action(
         description="Charge",
@@ -133,16 +133,16 @@ class ReservationAdmin(ReadOnlyAdmin):
         return self.leave_dialog(request, object_id, "Someone else has resolved this call.", messages.WARNING)
 
     @display(description="State", label=STATE_COLOURS)
-    def stage(self, call: Reservation) -> str:
-        return State(call.state).label
+    def stage(self, call: Call) -> str:
+        return CallState(call.state).label
 
     @display(description="Deployment")
-    def served_by(self, call: Reservation) -> str:
+    def served_by(self, call: Call) -> str:
         """Name the upstream and the model that the call was sent to."""
         return row_name("deployment", call.deployment) if call.deployment else ""
 
     @display(description="Paid from credits")
-    def credits(self, call: Reservation) -> str:
+    def credits(self, call: Call) -> str:
         """List the credits charged, or for an open call the credits held, with the amounts."""
         if call.closed_at is None:
             held = zip(call.lot_ids or (), call.lot_amounts_microusd or (), strict=True)
@@ -151,7 +151,7 @@ class ReservationAdmin(ReadOnlyAdmin):
         return ", ".join(f"{usd(amount)} of {lot_id}" for lot_id, amount in charged) or "none"
 
     @display(description="Price in USD per million")
-    def price(self, call: Reservation) -> str:
+    def price(self, call: Call) -> str:
         """Render the prices that the call was held and charged at; those of another model if it took the call over."""
         takeover = Takeover.objects.filter(pk=call.pk).select_related("price_version").first()
         if takeover is None:

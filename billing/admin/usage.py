@@ -12,11 +12,11 @@ from gateway.core.console import PartyColumn, ReadOnlyAdmin, money
 class UsageRecordAdmin(ReadOnlyAdmin):
     """Usage of settled calls: model, quantities, charge."""
 
-    owner = PartyColumn("Owner", "reservation.wallet.owner_key", kind_path="reservation.wallet.owner_kind")
+    owner = PartyColumn("Owner", "call.wallet.owner_key", kind_path="call.wallet.owner_kind")
     charge = money("Charge", "charge_microusd")
 
     list_display = (
-        "reservation_id",
+        "call_id",
         "called_model",
         "owner",
         "input_tokens",
@@ -26,13 +26,13 @@ class UsageRecordAdmin(ReadOnlyAdmin):
         "settled_at",
     )
     list_filter = ("basis", "settled_at")
-    list_select_related = ("reservation", "reservation__wallet")
-    search_fields = ("reservation__id__exact", "reservation__wallet__owner_key__exact")
-    party_fields = ("reservation__wallet__owner_key", "reservation__actor_did")
+    list_select_related = ("call", "call__wallet")
+    search_fields = ("call__id__exact", "call__wallet__owner_key__exact")
+    party_fields = ("call__wallet__owner_key", "call__actor_did")
     search_help_text = SEARCH_HELP
     ordering = ("-pk",)
     fieldsets = (
-        (None, {"fields": ("reservation", "called_model", "route", "owner", "charge", "basis", "settled_at")}),
+        (None, {"fields": ("call", "called_model", "route", "owner", "charge", "basis", "settled_at")}),
         (
             "Quantities",
             {
@@ -48,8 +48,8 @@ class UsageRecordAdmin(ReadOnlyAdmin):
     @display(description="Model")
     def called_model(self, record: UsageRecord) -> str:
         """Return the alias or raw model. The name `model` is taken by the admin class."""
-        return record.reservation.model
+        return record.call.model
 
     @display(description="Route")
     def route(self, record: UsageRecord) -> str:
-        return record.reservation.route
+        return record.call.route

@@ -51,7 +51,7 @@ class WalletAdmin(ReadOnlyAdmin):
     def related(self, wallet: Wallet) -> str:
         return links(
             [
-                ("Calls", "billing_reservation", wallet.owner_key),
+                ("Calls", "billing_call", wallet.owner_key),
                 ("Usage", "billing_usagerecord", wallet.owner_key),
                 ("Checkouts", "billing_checkout", wallet.owner_key),
                 ("Ledger", "billing_transfer", wallet.pk),
@@ -126,13 +126,13 @@ class LossAdmin(ReadOnlyAdmin):
 
     amount = money("Amount", "amount_microusd")
 
-    owner = PartyColumn("Owner", "reservation.wallet.owner_key", kind_path="reservation.wallet.owner_kind")
+    owner = PartyColumn("Owner", "call.wallet.owner_key", kind_path="call.wallet.owner_kind")
 
-    list_display = ("id", "kind", "amount", "owner", "reservation", "created_at")
+    list_display = ("id", "kind", "amount", "owner", "call", "created_at")
     list_filter = ("kind", "created_at")
-    list_select_related = ("reservation__wallet",)
-    search_fields = ("reservation__id__exact",)
-    party_fields = ("reservation__wallet__owner_key",)
+    list_select_related = ("call__wallet",)
+    search_fields = ("call__id__exact",)
+    party_fields = ("call__wallet__owner_key",)
     search_help_text = SEARCH_HELP
     ordering = ("-id",)
-    fields = ("id", "kind", "amount", "owner", "reservation", "created_at")
+    fields = ("id", "kind", "amount", "owner", "call", "created_at")

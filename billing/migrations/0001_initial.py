@@ -80,7 +80,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="Reservation",
+            name="Call",
             fields=[
                 ("id", KeyField(primary_key=True, serialize=False)),
                 ("actor_did", KeyField()),
@@ -99,8 +99,8 @@ class Migration(migrations.Migration):
                     "state",
                     models.TextField(
                         choices=[
-                            ("dispatched", "Dispatched"),
-                            ("review", "Review"),
+                            ("dispatched", "Held"),
+                            ("review", "Reconciling"),
                             ("settled", "Settled"),
                             ("released", "Released"),
                         ]
@@ -129,7 +129,7 @@ class Migration(migrations.Migration):
                         models.PROTECT,
                         db_constraint=False,
                         db_index=False,
-                        related_name="reservations",
+                        related_name="calls",
                     ),
                 ),
                 ("lot_ids", ArrayField(KeyField(), null=True)),
@@ -240,10 +240,11 @@ class Migration(migrations.Migration):
             name="StoredReplay",
             fields=[
                 (
-                    "reservation",
+                    "call",
                     models.OneToOneField(
-                        "billing.reservation",
+                        "billing.call",
                         models.PROTECT,
+                        db_column="reservation_id",
                         db_constraint=False,
                         primary_key=True,
                         related_name="stored_replay",
@@ -264,10 +265,11 @@ class Migration(migrations.Migration):
             name="UsageRecord",
             fields=[
                 (
-                    "reservation",
+                    "call",
                     models.OneToOneField(
-                        "billing.reservation",
+                        "billing.call",
                         models.PROTECT,
+                        db_column="reservation_id",
                         db_constraint=False,
                         primary_key=True,
                         related_name="usage_record",
@@ -298,15 +300,21 @@ class Migration(migrations.Migration):
                 ("amount_microusd", MicrousdField()),
                 ("created_at", models.DateTimeField(db_default=Now())),
                 (
-                    "reservation",
-                    models.ForeignKey("billing.reservation", models.PROTECT, db_index=False, related_name="losses"),
+                    "call",
+                    models.ForeignKey(
+                        "billing.call",
+                        models.PROTECT,
+                        db_column="reservation_id",
+                        db_index=False,
+                        related_name="losses",
+                    ),
                 ),
             ],
             options={
                 "verbose_name_plural": "losses",
                 "db_table": "billing_loss",
                 "constraints": [
-                    models.UniqueConstraint(fields=("reservation", "kind"), name="loss_booked_once"),
+                    models.UniqueConstraint(fields=("call", "kind"), name="loss_booked_once"),
                     models.CheckConstraint(condition=Q(amount_microusd__gt=0), name="loss_amount_positive"),
                     models.CheckConstraint(condition=Q(kind__in=["overrun", "unresolved"]), name="loss_kind_known"),
                 ],

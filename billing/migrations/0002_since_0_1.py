@@ -37,10 +37,11 @@ class Migration(migrations.Migration):
             name="Takeover",
             fields=[
                 (
-                    "reservation",
+                    "call",
                     models.OneToOneField(
-                        "billing.reservation",
+                        "billing.call",
                         models.PROTECT,
+                        db_column="reservation_id",
                         db_constraint=False,
                         primary_key=True,
                         related_name="takeover",

@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
         migrations.RunSQL(RELEASE, migrations.RunSQL.noop, elidable=True),
         migrations.RunSQL(FORMER, migrations.RunSQL.noop, elidable=True),
         AddIndexConcurrently(
-            "reservation",
+            "call",
             models.Index(
                 fields=["membership_id", "created_at"],
                 condition=Q(membership_id__isnull=False),

@@ -1,6 +1,7 @@
 """The ledger's tables, one noun per file."""
 
 from billing.models.budget import Budget
+from billing.models.call import Call, CallState
 from billing.models.checkout import Checkout, CheckoutKind, CheckoutStatus
 from billing.models.credit_lot import CreditLot
 from billing.models.credit_note import CreditNote
@@ -14,7 +15,6 @@ from billing.models.payment_difference import DifferenceClosing, DifferenceKind,
 from billing.models.price_version import PriceVersion
 from billing.models.provider_event import ProviderEvent
 from billing.models.provider_movement import ProviderMovement
-from billing.models.reservation import Reservation, State
 from billing.models.seal import Seal
 from billing.models.seat_price import SeatPrice
 from billing.models.stored_replay import StoredReplay
@@ -28,6 +28,8 @@ __all__ = [
     "PENDING",
     "UNPAID",
     "Budget",
+    "Call",
+    "CallState",
     "Checkout",
     "CheckoutKind",
     "CheckoutStatus",
@@ -51,10 +53,8 @@ __all__ = [
     "PriceVersion",
     "ProviderEvent",
     "ProviderMovement",
-    "Reservation",
     "Seal",
     "SeatPrice",
-    "State",
     "StoredReplay",
     "Takeover",
     "Transfer",

@@ -4,8 +4,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from billing.models.call import Call
 from billing.models.fields import MicrousdField
-from billing.models.reservation import Reservation
 from gateway.core.contract.amounts import usd
 
 
@@ -20,7 +20,7 @@ class Loss(models.Model):
     """An amount that no customer was billed for. No wallet money moves, so it is not a transfer."""
 
     id = models.BigAutoField(primary_key=True)
-    reservation = models.ForeignKey(Reservation, models.PROTECT, related_name="losses", db_index=False)
+    call = models.ForeignKey(Call, models.PROTECT, related_name="losses", db_column="reservation_id", db_index=False)
     kind = models.TextField(choices=LossKind.choices)
     amount_microusd = MicrousdField()
     created_at = models.DateTimeField(db_default=Now())
@@ -29,10 +29,10 @@ class Loss(models.Model):
         db_table = "billing_loss"
         verbose_name_plural = "losses"
         constraints = [
-            models.UniqueConstraint(fields=["reservation", "kind"], name="loss_booked_once"),
+            models.UniqueConstraint(fields=["call", "kind"], name="loss_booked_once"),
             models.CheckConstraint(condition=Q(amount_microusd__gt=0), name="loss_amount_positive"),
             models.CheckConstraint(condition=Q(kind__in=LossKind.values), name="loss_kind_known"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.reservation_id}: {usd(self.amount_microusd)}"
+        return f"{self.kind} {self.call_id}: {usd(self.amount_microusd)}"

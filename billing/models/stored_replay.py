@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from billing.models.reservation import Reservation
+from billing.models.call import Call
 
 
 class StoredReplay(models.Model):
@@ -11,8 +11,13 @@ class StoredReplay(models.Model):
     `expires_at` is null while the call is in review: the response is not replayed before the charge is known.
     """
 
-    reservation = models.OneToOneField(
-        Reservation, models.PROTECT, primary_key=True, related_name="stored_replay", db_constraint=False
+    call = models.OneToOneField(
+        Call,
+        models.PROTECT,
+        primary_key=True,
+        related_name="stored_replay",
+        db_column="reservation_id",
+        db_constraint=False,
     )
     status = models.SmallIntegerField()
     headers = models.JSONField()
@@ -24,4 +29,4 @@ class StoredReplay(models.Model):
         indexes = [models.Index(fields=["expires_at"], name="stored_replay_expiry")]
 
     def __str__(self) -> str:
-        return f"{self.reservation_id}: {self.status}"
+        return f"{self.call_id}: {self.status}"

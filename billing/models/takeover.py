@@ -3,9 +3,9 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from billing.models.call import Call
 from billing.models.fields import KeyField
 from billing.models.price_version import PriceVersion
-from billing.models.reservation import Reservation
 
 
 class Takeover(models.Model):
@@ -14,8 +14,8 @@ class Takeover(models.Model):
     The call's hold covers both prices. Rows never change; the audit prices their calls by them.
     """
 
-    reservation = models.OneToOneField(
-        Reservation, models.PROTECT, primary_key=True, related_name="takeover", db_constraint=False
+    call = models.OneToOneField(
+        Call, models.PROTECT, primary_key=True, related_name="takeover", db_column="reservation_id", db_constraint=False
     )
     model = KeyField()
     price_version = models.ForeignKey(PriceVersion, models.DO_NOTHING, db_index=False, db_constraint=False)
@@ -25,4 +25,4 @@ class Takeover(models.Model):
         db_table = "billing_takeover"
 
     def __str__(self) -> str:
-        return f"{self.reservation_id}: {self.model}"
+        return f"{self.call_id}: {self.model}"

@@ -3,8 +3,8 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from billing.models.call import Call
 from billing.models.fields import MicrousdField
-from billing.models.reservation import Reservation
 from gateway.core.contract.amounts import usd
 
 
@@ -14,8 +14,13 @@ class UsageRecord(models.Model):
     `basis` says whose count it is: the upstream's own, the part delivered before a stream broke, or the operator's.
     """
 
-    reservation = models.OneToOneField(
-        Reservation, models.PROTECT, primary_key=True, related_name="usage_record", db_constraint=False
+    call = models.OneToOneField(
+        Call,
+        models.PROTECT,
+        primary_key=True,
+        related_name="usage_record",
+        db_column="reservation_id",
+        db_constraint=False,
     )
     input_tokens = models.BigIntegerField(null=True)
     cached_input_tokens = models.BigIntegerField(null=True)
@@ -36,4 +41,4 @@ class UsageRecord(models.Model):
         verbose_name_plural = "usage"
 
     def __str__(self) -> str:
-        return f"{self.reservation_id}: {usd(self.charge_microusd)}"
+        return f"{self.call_id}: {usd(self.charge_microusd)}"

@@ -25,7 +25,7 @@ _IN_REVIEW = ["review"]
 class HoldOutcome(StrEnum):
     """The outcome of a request for a hold, or of a lookup of its idempotency key."""
 
-    RESERVED = "reserved"
+    HELD = "reserved"
     FRESH = "fresh"
     IN_PROGRESS = "in_progress"
     KEY_REUSED = "key_reused"

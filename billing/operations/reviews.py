@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
-from billing.models import Reservation
+from billing.models import Call
 from billing.operations import ledger
 from billing.operations.deadlines import deadline
 from billing.queries import reviews
@@ -32,7 +32,7 @@ class Finding:
     quantities: Mapping[str, int] = field(default_factory=dict)
 
 
-LookUp = Callable[[Reservation], Finding | None]
+LookUp = Callable[[Call], Finding | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def release_unresolved(*, now: datetime, after: timedelta, seconds: float = STEP
     return _each(reviews.one_by_one(calls), _give_up, seconds)
 
 
-def _each(calls: Iterable[Reservation], resolve: Callable[[Reservation], bool], seconds: float) -> int:
+def _each(calls: Iterable[Call], resolve: Callable[[Call], bool], seconds: float) -> int:
     is_over = deadline(seconds)
     resolved = 0
     for call in calls:
@@ -134,7 +134,7 @@ def _look_ups() -> list[LookUp]:
     return [source.look_up for source in _sources if source.is_any()]
 
 
-def _look_up(look_ups: Iterable[LookUp], call: Reservation, *, now: datetime) -> bool:
+def _look_up(look_ups: Iterable[LookUp], call: Call, *, now: datetime) -> bool:
     findings = (_ask(look_up, call) for look_up in look_ups)
     finding = next((finding for finding in findings if finding is not None), None)
     age = now - (call.dispatched_at or call.created_at)
@@ -143,7 +143,7 @@ def _look_up(look_ups: Iterable[LookUp], call: Reservation, *, now: datetime) ->
     return finding is not None and resolve(call.id, finding)
 
 
-def _ask(look_up: LookUp, call: Reservation) -> Finding | None:
+def _ask(look_up: LookUp, call: Call) -> Finding | None:
     try:
         return look_up(call)
     except Exception:
@@ -151,7 +151,7 @@ def _ask(look_up: LookUp, call: Reservation) -> Finding | None:
         return None
 
 
-def _charge_delivered(call: Reservation) -> bool:
+def _charge_delivered(call: Call) -> bool:
     evidence = call.evidence or {}
     quantities = {name: count for name, count in evidence.items() if name in QUANTITY_NAMES}
     return charge(
@@ -163,7 +163,7 @@ def _charge_delivered(call: Reservation) -> bool:
     )
 
 
-def _give_up(call: Reservation) -> bool:
+def _give_up(call: Call) -> bool:
     is_released = release(call.id, resolution="unresolved", book_loss=True)
     if is_released:
         log.error("call %s released without evidence: possibly lost %d micro-USD", call.id, call.hold_microusd)

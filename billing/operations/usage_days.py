@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from billing.models import UsageDay, UsageHorizon, UsageSubject
-from billing.models.reservation import BEGINNING
+from billing.models.call import BEGINNING
 from billing.operations import finality
 from billing.operations.statement import call
 

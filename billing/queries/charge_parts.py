@@ -1,12 +1,12 @@
 """The components of a call's charge."""
 
-from billing.models import Reservation
+from billing.models import Call
 from billing.rules import charge_parts
 from billing.rules.prices import PriceBook
 from billing.rules.quantities import QUANTITY_NAMES, Quantities
 
 
-def of_call(call: Reservation) -> list[charge_parts.Part]:
+def of_call(call: Call) -> list[charge_parts.Part]:
     """List the components of a settled call's cost, at the prices it was charged at; empty for any other call."""
     used = getattr(call, "usage_record", None)
     if used is None:

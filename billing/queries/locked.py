@@ -13,7 +13,7 @@ from gateway.core.contract.ids import new_id
 def wallet(owner: Owner) -> Wallet:
     """Lock the owner's wallet until the transaction ends, opening it if necessary.
 
-    The lock also guards the wallet's lots, budgets and open reservations.
+    The lock also guards the wallet's lots, budgets and open calls.
     """
     kind, key = owner
     wallets = Wallet.objects.select_for_update(no_key=True)

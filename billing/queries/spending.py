@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from django.db.models import Q, QuerySet, Sum
 
-from billing.models import Reservation, Transfer
+from billing.models import Call, Transfer
 from billing.rules.owners import Owner
 
 CLOCK_STEP = timedelta(seconds=5)
@@ -54,11 +54,11 @@ def total(subject: Subject, past: PastCharges) -> tuple[int, int]:
     return past.charged_microusd + _charged(subject, Q(created_at__gt=past.until)), held
 
 
-def _calls(subject: Subject) -> QuerySet[Reservation]:
+def _calls(subject: Subject) -> QuerySet[Call]:
     given = {"product": subject.product, "membership_id": subject.membership_id}
     named = {name: value for name, value in given.items() if value is not None}
     kind, key = subject.owner
-    return Reservation.objects.filter(wallet__owner_kind=kind, wallet__owner_key=key, **named)
+    return Call.objects.filter(wallet__owner_kind=kind, wallet__owner_key=key, **named)
 
 
 def _charged(subject: Subject, when: Q) -> int:
@@ -70,5 +70,5 @@ def _charged(subject: Subject, when: Q) -> int:
     return _sum(_calls(subject).filter(id__in=charges.values("source")), "charge_microusd")
 
 
-def _sum(calls: QuerySet[Reservation], column: str) -> int:
+def _sum(calls: QuerySet[Call], column: str) -> int:
     return calls.aggregate(total=Sum(column))["total"] or 0

@@ -2,26 +2,26 @@
 
 from django.db.models import QuerySet, Subquery
 
-from billing.models import Reservation, Wallet
-from billing.models.reservation import BEGINNING
+from billing.models import Call, Wallet
+from billing.models.call import BEGINNING
 from billing.rules.owners import Owner
 
 
-def of_owner(owner: Owner) -> QuerySet[Reservation]:
+def of_owner(owner: Owner) -> QuerySet[Call]:
     """Return an owner's calls."""
     kind, key = owner
     wallet = Wallet.objects.filter(owner_kind=kind, owner_key=key).values("id")[:1]
     # By a subquery, not a join: then the newest calls are read from the index, however many calls the wallet has.
-    return Reservation.objects.filter(wallet_id=Subquery(wallet), created_at__gt=BEGINNING)
+    return Call.objects.filter(wallet_id=Subquery(wallet), created_at__gt=BEGINNING)
 
 
-def newest(owner: Owner, limit: int, *, member: str | None = None) -> QuerySet[Reservation]:
+def newest(owner: Owner, limit: int, *, member: str | None = None) -> QuerySet[Call]:
     """Return an owner's newest calls with their usage, newest first; with `member`, only that membership's calls."""
     calls = of_owner(owner) if member is None else _of_member(owner, member)
     return calls.select_related("usage_record").order_by("-created_at", "-id")[:limit]
 
 
-def _of_member(owner: Owner, member: str) -> QuerySet[Reservation]:
+def _of_member(owner: Owner, member: str) -> QuerySet[Call]:
     # By the organization that the call names, not by its wallet: the planner then knows how many of its calls are the
     # member's, and reads the newest from their own index. The audit checks that the wallet is the organization's.
-    return Reservation.objects.filter(org_id=owner[1], membership_id=member)
+    return Call.objects.filter(org_id=owner[1], membership_id=member)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from django.db.models import Q
 
-from billing.models import Reservation
+from billing.models import Call
 from billing.queries import usage
 from billing.rules.months import Month
 from billing.rules.owners import Owner
@@ -15,7 +15,7 @@ PAGE = 50
 class CallPage(NamedTuple):
     """A page of calls, newest first, and the usage id that the next page starts after: None on the last page."""
 
-    calls: list[Reservation]
+    calls: list[Call]
     next: str | None
 
 
@@ -31,7 +31,7 @@ def page_of(owner: Owner, month: Month, after: str | None = None, *, size: int =
     return CallPage(found[:size], found[size - 1].pk if len(found) > size else None)
 
 
-def one(owner: Owner, usage_id: str) -> Reservation | None:
+def one(owner: Owner, usage_id: str) -> Call | None:
     """Return a call of the owner with its usage, prices and takeover, or None if there is no such call."""
     return (
         usage.of_owner(owner)

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from billing.models import Reservation, State
-from billing.models.reservation import BEGINNING
+from billing.models import Call, CallState
+from billing.models.call import BEGINNING
 from billing.queries.usage_facts import begun_since, wallet_id
 from billing.rules.months import Month
 from billing.rules.owners import Owner
@@ -38,13 +38,13 @@ def iterate_calls(owner: Owner, month: Month, *, page: int = PAGE) -> Iterator[R
     if wallet is None:
         return
     start, end = month
-    calls = Reservation.objects.filter(wallet_id=wallet, created_at__gt=BEGINNING, created_at__lt=end)
+    calls = Call.objects.filter(wallet_id=wallet, created_at__gt=BEGINNING, created_at__lt=end)
     for found in (_late(calls, owner, month), calls.filter(created_at__gte=start)):
         for call in _one_by_one(found, page):
             yield _reported(call, month)
 
 
-def _late(calls: "QuerySet[Reservation]", owner: Owner, month: Month) -> "QuerySet[Reservation]":
+def _late(calls: "QuerySet[Call]", owner: Owner, month: Month) -> "QuerySet[Call]":
     """Find the calls that began before the month and were charged in it."""
     start, end = month
     since = begun_since(owner, month)
@@ -54,7 +54,7 @@ def _late(calls: "QuerySet[Reservation]", owner: Owner, month: Month) -> "QueryS
     return charged.filter(created_at__gte=since, created_at__lt=start)
 
 
-def _one_by_one(calls: "QuerySet[Reservation]", page: int) -> Iterator[Reservation]:
+def _one_by_one(calls: "QuerySet[Call]", page: int) -> Iterator[Call]:
     calls = calls.select_related("usage_record").order_by("created_at", "id")
     found = list(calls[:page])
     while found:
@@ -64,7 +64,7 @@ def _one_by_one(calls: "QuerySet[Reservation]", page: int) -> Iterator[Reservati
         found = list(later[:page]) if len(found) == page else []
 
 
-def _reported(call: Reservation, month: Month) -> ReportedCall:
+def _reported(call: Call, month: Month) -> ReportedCall:
     start, end = month
     used, charged = getattr(call, "usage_record", None), call.charge_microusd or 0
     in_month = call.closed_at is not None and start <= call.closed_at < end
@@ -77,7 +77,7 @@ def _reported(call: Reservation, month: Month) -> ReportedCall:
         did=call.actor_did,
         route=call.route,
         model=call.model,
-        state=State(call.state).value,
+        state=CallState(call.state).value,
         review_reason=call.review_reason,
         resolution=call.resolution,
         basis=used.basis if used else None,

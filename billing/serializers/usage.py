@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from billing.models import Reservation
+from billing.models import Call
 from billing.rules.call_labels import STATUS
 from gateway.core.api.times import rfc3339, rfc3339_or_none
 
@@ -59,12 +59,12 @@ class UsageListResponse(serializers.Serializer[Any]):
     data = UsageRecordResponse(many=True)  # type: ignore[assignment]
 
 
-def render_usage(calls: Iterable[Reservation]) -> dict[str, Any]:
+def render_usage(calls: Iterable[Call]) -> dict[str, Any]:
     """Render a list of calls."""
     return {"data": [_render_call(call) for call in calls]}
 
 
-def _render_call(call: Reservation) -> dict[str, Any]:
+def _render_call(call: Call) -> dict[str, Any]:
     used = getattr(call, "usage_record", None)
     return {
         "usageId": call.id,

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django import template
 from django.utils.html import format_html
 
-from billing.models import Checkout, Invoice, InvoicePayment, Reservation
+from billing.models import Call, Checkout, Invoice, InvoicePayment
 from billing.rules import call_labels, invoice_labels, payment_labels
 from gateway.core.contract.amounts import decimals_of, dollars, usd, usd_rounded
 
@@ -53,7 +53,7 @@ def bought(checkout: Checkout) -> str:
 
 
 @register.filter
-def ending(call: Reservation) -> call_labels.Ending:
+def ending(call: Call) -> call_labels.Ending:
     """Return how a call ended, and why."""
     used = getattr(call, "usage_record", None)
     return call_labels.ending(
@@ -66,19 +66,19 @@ def ending(call: Reservation) -> call_labels.Ending:
 
 
 @register.filter
-def with_charges(calls: Iterable[Reservation]) -> list[tuple[Reservation, str]]:
+def with_charges(calls: Iterable[Call]) -> list[tuple[Call, str]]:
     """Pair calls with their cost, all with the same number of decimals."""
     rows = list(calls)
     decimals = decimals_of(_charged_microusd(call) for call in rows)
     return [(call, _charge_of(call, decimals)) for call in rows]
 
 
-def _charged_microusd(call: Reservation) -> int | None:
+def _charged_microusd(call: Call) -> int | None:
     """Return the charge of a closed call, 0 if it was released."""
     return (call.charge_microusd or 0) if call.closed_at else None
 
 
-def _charge_of(call: Reservation, decimals: int) -> str:
+def _charge_of(call: Call, decimals: int) -> str:
     """Return what a call cost, or that it is not known yet."""
     charged = _charged_microusd(call)
     return "Not known yet" if charged is None else usd(charged, decimals)

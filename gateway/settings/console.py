@@ -42,9 +42,9 @@ NAVIGATION = [
         {"title": "Overview", "icon": "space_dashboard", "link": reverse_lazy("admin:index")},
         _row(
             "rule",
-            "billing.reservation",
+            "billing.call",
             "?state__exact=review",
-            "Calls in review",
+            "Reconciling calls",
             badge="gateway.admin.review_count",
         ),
         _row(
@@ -64,7 +64,7 @@ NAVIGATION = [
     ),
     _group(
         "Money",
-        _row("receipt_long", "billing.reservation"),
+        _row("receipt_long", "billing.call"),
         _row("monitoring", "billing.usagerecord"),
         _row("account_balance_wallet", "billing.wallet"),
         _row("redeem", "billing.creditlot"),

@@ -1,7 +1,7 @@
 """Builds the arguments of a metered call's first statement, and reads its result.
 
 `inference_open_calls` documents every member. A new member of the hold is added here, to `billing_hold_locked`, and to the
-reservation's model, whose migration also adds it to the type `inference_call`. It is also added to
+call's model, whose migration also adds it to the type `inference_call`. It is also added to
 `billing/sql/guards.sql`, which prevents later changes to it.
 """
 

@@ -65,7 +65,7 @@ async def open_call(call: Call) -> Replay | None:
             raise
         raise NotReady(headers={"Retry-After": "1"}) from error
     try:
-        replay = opened.replay_unless(HoldOutcome.RESERVED, call.hold_microusd)
+        replay = opened.replay_unless(HoldOutcome.HELD, call.hold_microusd)
     except BaseException:
         call.entry.done()
         raise

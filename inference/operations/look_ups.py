@@ -11,7 +11,7 @@ from typing import Any
 
 import aiohttp
 
-from billing.models import Reservation
+from billing.models import Call
 from billing.operations.reviews import Finding
 from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import MalformedUsage
@@ -42,7 +42,7 @@ _NO_RECORD = (
 )
 
 
-def look_up(call: Reservation) -> Finding | None:
+def look_up(call: Call) -> Finding | None:
     """Return the findings of the upstream's record of a call, or None if it has none (yet), or one that cannot be
     charged."""
     generation_id = (call.evidence or {}).get("generation_id")
@@ -70,7 +70,7 @@ async def _get(target: UpstreamTarget, generation_id: str) -> Mapping[str, Any]:
         await close_client()
 
 
-def _finding(call: Reservation, prices: PriceBook, record: Mapping[str, Any], generation_id: str) -> Finding | None:
+def _finding(call: Call, prices: PriceBook, record: Mapping[str, Any], generation_id: str) -> Finding | None:
     try:
         used = read_generation(record, generation_id)
     except (MissingUsage, MalformedUsage) as error:

@@ -9,7 +9,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from billing.models import Budget, Reservation, Transfer, UsageRecord
+from billing.models import Budget, Call, Transfer, UsageRecord
 from billing.operations import budgets
 from billing.queries import locked, spending
 from billing.queries.spending import Subject
@@ -276,6 +276,6 @@ def test_a_subject_fits_its_scope(org: Purse) -> None:
     budget = put(10)
     with pytest.raises(IntegrityError), transaction.atomic():
         Budget.objects.filter(pk=budget.pk).update(product="studio")
-    assert not Reservation.objects.exists()
+    assert not Call.objects.exists()
     assert not UsageRecord.objects.exists()
     assert not Transfer.objects.exists()

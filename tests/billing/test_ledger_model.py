@@ -19,7 +19,8 @@ from hypothesis.stateful import (
 )
 
 from billing.models import Budget as BudgetRow
-from billing.models import Checkout, CreditLot, Reservation, Wallet
+from billing.models import Call as CallRow
+from billing.models import Checkout, CreditLot, Wallet
 from billing.operations import budgets, credits, ledger, reviews
 from billing.rules.budgets import spent_microusd
 from gateway.core.contract.ids import new_id
@@ -291,7 +292,7 @@ class LedgerMachine(RuleBasedStateMachine):
             assert spent_microusd(row.spent_microusd, row.period_start, self.now) == model.budget_spent(
                 budget, self.now
             )
-        states = Reservation.objects.filter(wallet=wallet).values_list("id", "state", "charge_microusd")
+        states = CallRow.objects.filter(wallet=wallet).values_list("id", "state", "charge_microusd")
         assert {row[0]: row[1:] for row in states} == {c.id: (c.state, c.charge) for c in model.calls.values()}
 
 

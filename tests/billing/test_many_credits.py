@@ -6,7 +6,7 @@ from django.db import connection
 from django.utils import timezone
 
 from billing import tasks
-from billing.models import CreditLot, Reservation, Transfer
+from billing.models import Call, CreditLot, Transfer
 from billing.queries import audit
 from gateway.core.contract.ids import new_id
 from tests.factories.billing import Purse, release, settle
@@ -17,7 +17,7 @@ LOTS_MAX = 64
 
 
 def lots_of(usage_id: str | None) -> dict[str, int]:
-    call = Reservation.objects.get(pk=usage_id)
+    call = Call.objects.get(pk=usage_id)
     return dict(zip(call.lot_ids or (), call.lot_amounts_microusd or (), strict=True))
 
 
@@ -35,7 +35,7 @@ def test_balance_covers_what_64_do_not(purse: Purse) -> None:
     for _ in range(LOTS_MAX + 6):
         purse.grant(1)
     call = purse.pay(10).call(LOTS_MAX + 4)
-    row = Reservation.objects.get(pk=call)
+    row = Call.objects.get(pk=call)
     assert (len(row.lot_ids or ()), row.cash_held_microusd) == (LOTS_MAX, 4)
     assert settle(call, LOTS_MAX + 1).charge_microusd == LOTS_MAX + 1
     assert (purse.wallet.balance_microusd, purse.wallet.credits_microusd) == (9, 6)

@@ -39,7 +39,7 @@ def test_tells_what_was_metered() -> None:
 
 def test_names_are_the_usage_records_columns() -> None:
     columns = {field.name for field in UsageRecord._meta.get_fields()}
-    assert columns - {"reservation", "charge_microusd", "basis", "settled_at"} == set(QUANTITY_NAMES)
+    assert columns - {"call", "charge_microusd", "basis", "settled_at"} == set(QUANTITY_NAMES)
 
 
 @given(st.one_of(st.integers(), st.floats(), st.booleans(), st.text(), st.binary(), st.none()))

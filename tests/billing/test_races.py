@@ -14,7 +14,7 @@ from django.db import connection as django_connection
 from django.db import transaction
 from django.utils import timezone
 
-from billing.models import Budget, CreditLot, Reservation, Transfer, Wallet
+from billing.models import Budget, Call, CreditLot, Transfer, Wallet
 from billing.operations import budgets, ledger
 from billing.operations.statement import Statement
 from billing.queries.wallets import WalletBalance
@@ -96,7 +96,7 @@ def test_a_check_in_and_the_reaper_at_once_leave_one_winner() -> None:
     for _ in range(10):
         call = payer.purse.call(10, deadline_seconds=0)
         noted, _ = statements_at_once(payer.check_in(call, {"charge_microusd": 1}), _reap())
-        reaped = Reservation.objects.get(pk=call)
+        reaped = Call.objects.get(pk=call)
         assert (noted, reaped.state) in (("ok", "dispatched"), ("closed", "review"))
         assert (reaped.evidence is None) == (noted == "closed")
 
@@ -133,7 +133,7 @@ def test_two_budgets_at_once_admit_what_the_tighter_one_allows() -> None:
     tight = budgets.put(org.key, limit_microusd=50, product="studio", now=now)
     held = statements_at_once(*(payer.opening(10, product="studio" if i % 2 else None) for i in range(40)))
     admitted = [result.usage_id for result in held if result.outcome == "reserved"]
-    studio = Reservation.objects.filter(pk__in=admitted, product="studio").count()
+    studio = Call.objects.filter(pk__in=admitted, product="studio").count()
     assert len(admitted) == 7
     assert studio <= 5
     for budget, total in ((wide, 70), (tight, 10 * studio)):
@@ -171,7 +171,7 @@ def test_a_credit_that_expires_while_calls_come_in_is_neither_overspent_nor_lost
     sweeps = [ledger.Statement(sweep.sql, sweep.parameters, lambda row: row)] * 40
     *results, _ = lanes_at_once(*lanes, sweeps)
     held = [hold for lane in results for hold in lane if hold.outcome == "reserved"]
-    assert all(Reservation.objects.get(pk=hold.usage_id).created_at < expiry for hold in held), "held after its expiry"
+    assert all(Call.objects.get(pk=hold.usage_id).created_at < expiry for hold in held), "held after its expiry"
     ledger.sweep_lots(now=timezone.now() + timedelta(seconds=1)).rows()
     assert CreditLot.objects.get(pk=lot).remaining_microusd == 10 * len(held)
 
@@ -215,8 +215,8 @@ def test_everything_at_once_over_several_wallets_ends_without_deadlock() -> None
     results = lanes_at_once(*(lane(payer) for payer in people for _ in range(4)), jobs, jobs, late)
     assert {result for made in results[:16] for result in made[1::3]} == {"ok"}
     assert outcomes([result for made in results[:16] for result in made[2::3]]) == {"settled": 128}
-    assert Reservation.objects.filter(state="settled", charge_microusd=20).count() == 128
-    assert Reservation.objects.filter(state="settled", charge_microusd=5).count() == len(overdue)
+    assert Call.objects.filter(state="settled", charge_microusd=20).count() == 128
+    assert Call.objects.filter(state="settled", charge_microusd=5).count() == len(overdue)
 
 
 def test_batches_of_several_wallets_at_once_end_without_deadlock() -> None:
@@ -235,8 +235,8 @@ def test_batches_of_several_wallets_at_once_end_without_deadlock() -> None:
     )
     held = [hold.usage_id for batch in opened for hold in batch if hold]
     settled = [done for batch in closed for done in batch if done and done.outcome == "settled"]
-    assert Reservation.objects.filter(pk__in=held).count() == len(held) >= 4
-    assert Reservation.objects.filter(state="settled").count() == len(settled) >= 1
+    assert Call.objects.filter(pk__in=held).count() == len(held) >= 4
+    assert Call.objects.filter(state="settled").count() == len(settled) >= 1
     charged = sum(100_000 - payer.purse.wallet.balance_microusd for payer in people)
     assert charged == 3 * len(settled)
 

@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
-from billing.models import CreditLot, Loss, Reservation, StoredReplay, Takeover, Transfer, UsageHorizon, UsageRecord
+from billing.models import Call, CreditLot, Loss, StoredReplay, Takeover, Transfer, UsageHorizon, UsageRecord
 from billing.operations import closings, ledger
 from billing.operations.closings import OpenCall, TakenOverBy
 from billing.operations.statement import call
@@ -17,7 +17,7 @@ from billing.rules.quantities import QUANTITY_NAMES
 from tests.factories import batches, payers
 from tests.factories.billing import Purse, note_delivery, review, settle, used_for
 
-ROWS = (CreditLot, Loss, Reservation, StoredReplay, Takeover, Transfer, UsageHorizon, UsageRecord)
+ROWS = (CreditLot, Loss, Call, StoredReplay, Takeover, Transfer, UsageHorizon, UsageRecord)
 NO_PRICE = 999_999
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from billing.models import CreditLot, Loss, Reservation, Transfer
+from billing.models import Call, CreditLot, Loss, Transfer
 from billing.operations import ledger, reviews
 from billing.queries.wallets import WalletBalance
 from gateway.core.contract.ids import new_id
@@ -20,7 +20,7 @@ def test_gives_cash_and_credits_back(purse: Purse) -> None:
     assert purse.wallet == before
     assert CreditLot.objects.get(pk=lot).held_microusd == 0
     assert not Transfer.objects.filter(kind="charge").exists()
-    assert Reservation.objects.get(pk=call).resolution == "rejected"
+    assert Call.objects.get(pk=call).resolution == "rejected"
 
 
 def test_releases_once(purse: Purse) -> None:
@@ -66,7 +66,7 @@ def test_books_a_loss_where_asked(purse: Purse) -> None:
     call = purse.pay(100).call(50)
     review(call)
     release(call, expected=["review"], book_loss=True)
-    assert list(Loss.objects.values_list("reservation", "kind", "amount_microusd")) == [(call, "unresolved", 50)]
+    assert list(Loss.objects.values_list("call", "kind", "amount_microusd")) == [(call, "unresolved", 50)]
 
 
 @pytest.mark.parametrize("reason", ["deadline_passed", "process_died"])

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from billing.models import Reservation, StoredReplay
+from billing.models import Call, StoredReplay
 from billing.operations import replays, reviews
 from tests.factories.billing import ANSWER, Purse, release, review, settle
 
@@ -25,7 +25,7 @@ def test_a_key_is_in_progress_while_its_call_is_open(purse: Purse) -> None:
     assert purse.reserve(10, "k") == ("in_progress", call, None, None, None)
     review(call)
     assert purse.reserve(10, "k").outcome == "in_progress"
-    assert Reservation.objects.count() == 1
+    assert Call.objects.count() == 1
     assert purse.wallet.held_microusd == 10
 
 
@@ -73,7 +73,7 @@ def test_a_key_is_free_again_24_hours_after_settlement(purse: Purse) -> None:
     assert purse.look_up("k", now=edge) == ("fresh", None, None, None, None)
     again = purse.reserve(10, "k", now=edge)
     assert again.outcome == "reserved"
-    assert Reservation.objects.get(pk=call).replayable is False
+    assert Call.objects.get(pk=call).replayable is False
     assert purse.look_up("k", now=edge) == ("in_progress", again.usage_id, None, None, None)
 
 
@@ -93,7 +93,7 @@ def test_an_answer_given_before_review_is_replayed_after_it(purse: Purse) -> Non
     assert purse.reserve(10, "k") == ("in_progress", call, None, None, None)
     assert reviews.charge(call, cost_microusd=5)
     assert purse.reserve(10, "k") == ("replay", call, None, None, ANSWER)
-    assert StoredReplay.objects.get(pk=call).expires_at == Reservation.objects.get(pk=call).closed_at + DAY  # type: ignore[operator]
+    assert StoredReplay.objects.get(pk=call).expires_at == Call.objects.get(pk=call).closed_at + DAY  # type: ignore[operator]
 
 
 def test_a_later_answer_replaces_the_one_given_before_review(purse: Purse) -> None:

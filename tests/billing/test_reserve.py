@@ -7,7 +7,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from billing.models import Reservation, Wallet
+from billing.models import Call, Wallet
 from billing.operations import budgets
 from billing.queries.wallets import WalletBalance
 from tests.factories.billing import Purse, price_version, settle, state
@@ -16,7 +16,7 @@ NOTHING = WalletBalance(0, 0, 0, 0, 0, ())
 
 
 def allocations(usage_id: str | None) -> list[tuple[str, int]]:
-    call = Reservation.objects.get(pk=usage_id)
+    call = Call.objects.get(pk=usage_id)
     return list(zip(call.lot_ids or (), call.lot_amounts_microusd or (), strict=True))
 
 
@@ -24,7 +24,7 @@ def test_holds_cash(purse: Purse) -> None:
     held = purse.pay(1000).reserve(400)
     assert tuple(held) == ("reserved", held.usage_id, None, None, None)
     assert purse.wallet == WalletBalance(1000, 0, 400, 600, 0, ())
-    call = Reservation.objects.get(pk=held.usage_id)
+    call = Call.objects.get(pk=held.usage_id)
     assert (call.state, call.hold_microusd, call.cash_held_microusd, call.charge_microusd) == (
         "dispatched",
         400,
@@ -44,7 +44,7 @@ def test_keeps_what_the_caller_tells_of_the_call(purse: Purse) -> None:
         request_id="req_1",
         key="k",
     )
-    call = Reservation.objects.get(pk=held.usage_id)
+    call = Call.objects.get(pk=held.usage_id)
     assert (call.membership_id, call.product, call.client_id) == ("mem_1", "studio", "https://app.example")
     assert (call.request_id, call.max_cost_microusd, call.price_version_id) == ("req_1", 9, price_version())
     assert (call.idempotency_key, call.replayable, len(bytes(call.request_digest or b""))) == ("k", True, 32)
@@ -52,7 +52,7 @@ def test_keeps_what_the_caller_tells_of_the_call(purse: Purse) -> None:
 
 def test_knows_the_organization_by_its_wallet(org: Purse) -> None:
     held = org.pay(10).reserve(5)
-    assert Reservation.objects.get(pk=held.usage_id).org_id == "org_acme"
+    assert Call.objects.get(pk=held.usage_id).org_id == "org_acme"
 
 
 def test_holds_the_last_micro_dollar_and_no_more(purse: Purse) -> None:
@@ -76,7 +76,7 @@ def test_refusing_changes_nothing(purse: Purse) -> None:
     refused = purse.reserve(151)
     assert (refused.outcome, refused.available_microusd) == ("insufficient_funds", 150)
     assert purse.wallet == before
-    assert not Reservation.objects.exists()
+    assert not Call.objects.exists()
 
 
 def test_holds_nothing_for_a_call_that_cannot_cost_anything(purse: Purse) -> None:
@@ -104,7 +104,7 @@ def test_takes_credits_before_cash_scoped_first_then_sooner_expiry_then_older(pu
         (general_for_ever, 10),
         (general_for_ever_too, 70),
     ]
-    assert Reservation.objects.get(pk=held.usage_id).cash_held_microusd == 5
+    assert Call.objects.get(pk=held.usage_id).cash_held_microusd == 5
     assert all(credit.remaining_microusd for credit in purse.wallet.credits if credit.credit_id == other_product)
 
 
@@ -156,7 +156,7 @@ def test_the_database_refuses_a_hold_beyond_its_maximum(purse: Purse, fields: di
 def test_counts_as_sent_and_has_a_deadline(purse: Purse) -> None:
     now = timezone.now()
     held = purse.pay(10).reserve(5, now=now, deadline_seconds=30)
-    call = Reservation.objects.get(pk=held.usage_id)
+    call = Call.objects.get(pk=held.usage_id)
     assert (call.state, call.dispatched_at, call.deadline_at) == ("dispatched", now, now + timedelta(seconds=30))
 
 
@@ -166,7 +166,7 @@ def test_a_trial_says_what_a_hold_would_and_leaves_nothing(purse: Purse) -> None
     assert purse.reserve(150, "k", product="studio", is_trial=True) == ("fresh", None, None, None, None)
     refused = purse.reserve(101, is_trial=True)
     assert (refused.outcome, refused.available_microusd) == ("insufficient_funds", 100)
-    assert (purse.wallet, Reservation.objects.count()) == (before, 0)
+    assert (purse.wallet, Call.objects.count()) == (before, 0)
     call = purse.call(10, "k")
     assert purse.reserve(10, "k", is_trial=True) == ("in_progress", call, None, None, None)
     assert purse.reserve(10, "k", b"other", is_trial=True).outcome == "key_reused"
@@ -190,5 +190,5 @@ def test_the_database_refuses_a_call_without_a_deadline(purse: Purse) -> None:
 def test_the_database_refuses_a_state_that_is_none(purse: Purse, former: str) -> None:
     call = purse.pay(10).call(5)
     with pytest.raises(IntegrityError), transaction.atomic():
-        Reservation.objects.filter(pk=call).update(state=former)
+        Call.objects.filter(pk=call).update(state=former)
     assert state(call) == "dispatched"

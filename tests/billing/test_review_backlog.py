@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from billing.models import Reservation, Wallet
+from billing.models import Call, Wallet
 from billing.operations import reviews
 from billing.operations.reviews import Finding
 from billing.queries import audit
@@ -63,7 +63,7 @@ def backlog(purse: Purse, calls: int, evidence: str | None = None, since: dateti
 
 
 def states() -> Counter[str]:
-    return Counter(Reservation.objects.values_list("state", flat=True))
+    return Counter(Call.objects.values_list("state", flat=True))
 
 
 def test_the_newest_with_evidence_does_not_wait_for_older_ones_without(purse: Purse) -> None:
@@ -101,7 +101,7 @@ def test_one_that_fails_does_not_stop_the_rest(purse: Purse, caplog: pytest.LogC
     [found] = audit.findings()
     assert (found.subject, found.detail) == (poor, f"evidence of a charge of many, hold {HOLD}")
     with unguarded():
-        Reservation.objects.filter(pk=poor).update(evidence=None)
+        Call.objects.filter(pk=poor).update(evidence=None)
 
 
 def test_what_has_no_evidence_for_so_long_is_released_page_by_page(purse: Purse) -> None:
@@ -122,7 +122,7 @@ def test_one_that_cannot_be_released_does_not_stop_the_rest(purse: Purse, caplog
     review(stuck)
     long_ago = now - timedelta(hours=3)
     with unguarded():
-        Reservation.objects.filter(pk=stuck).update(created_at=long_ago, dispatched_at=long_ago)
+        Call.objects.filter(pk=stuck).update(created_at=long_ago, dispatched_at=long_ago)
     backlog(purse, 5, since=now - timedelta(hours=2))
     Wallet.objects.filter(owner_key=other.key).update(held_microusd=0)
     assert release_unresolved(now=now, after=timedelta(hours=1)) == 5
@@ -168,7 +168,7 @@ class TestLookUps:
         review(newest, evidence={"output_tokens": 11, "charge_microusd": 7})
         reviews.register(lambda call: Finding(5) if call.id == newest else None)
         assert reconcile(now=timezone.now()) == 1
-        assert Reservation.objects.get(pk=newest).charge_microusd == 5
+        assert Call.objects.get(pk=newest).charge_microusd == 5
 
     def test_findings_that_cannot_be_booked_do_not_take_every_turn(self, purse: Purse) -> None:
         backlog(purse, reviews.LOOK_UPS_MAX)

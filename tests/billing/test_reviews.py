@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from billing import tasks
-from billing.models import Loss, Reservation, UsageRecord
+from billing.models import Call, Loss, UsageRecord
 from billing.operations import ledger, reviews
 from billing.operations.reviews import Finding
 from billing.queries.wallets import WalletBalance
@@ -31,7 +31,7 @@ def test_review_keeps_the_hold_and_the_key(purse: Purse) -> None:
     call = in_review(purse)
     assert purse.wallet == WalletBalance(100, 0, 50, 50, 0, ())
     assert purse.reserve(10, "k").outcome == "in_progress"
-    assert Reservation.objects.get(pk=call).review_reason == "upstream_timeout"
+    assert Call.objects.get(pk=call).review_reason == "upstream_timeout"
 
 
 def test_a_call_goes_to_review_once(purse: Purse) -> None:
@@ -48,7 +48,7 @@ def test_a_call_that_was_given_up_gets_its_process_s_own_reason_and_evidence_onc
     assert review(call, "connection lost", evidence=EVIDENCE, replay=ANSWER) is True
     assert review(call, "upstream_timeout") is False
     assert review(call, "deadline_passed") is False
-    found = Reservation.objects.get(pk=call)
+    found = Call.objects.get(pk=call)
     assert (found.state, found.review_reason, found.evidence) == ("review", "connection lost", EVIDENCE)
     assert purse.wallet.held_microusd == 50
     assert reviews.reconcile(now=timezone.now()) == 1
@@ -60,11 +60,11 @@ def test_checkpoints_are_kept_until_the_call_is_no_longer_delivered(purse: Purse
     deadline = timezone.now() + timedelta(hours=1)
     assert note_delivery(call, {"charge_microusd": 3}, deadline)
     assert note_delivery(call, EVIDENCE, deadline - timedelta(minutes=9))
-    kept = Reservation.objects.get(pk=call)
+    kept = Call.objects.get(pk=call)
     assert (kept.evidence, kept.deadline_at) == (EVIDENCE, deadline)
     review(call)
     assert note_delivery(call, {"charge_microusd": 50}) is False
-    assert Reservation.objects.get(pk=call).evidence == EVIDENCE
+    assert Call.objects.get(pk=call).evidence == EVIDENCE
 
 
 def test_charges_what_was_delivered(purse: Purse) -> None:
@@ -72,7 +72,7 @@ def test_charges_what_was_delivered(purse: Purse) -> None:
     assert reviews.reconcile(now=timezone.now()) == 1
     used = UsageRecord.objects.get(pk=call)
     assert (used.input_tokens, used.output_tokens, used.charge_microusd, used.basis) == (12, 8, 7, "delivered")
-    assert Reservation.objects.get(pk=call).resolution == "delivered"
+    assert Call.objects.get(pk=call).resolution == "delivered"
     assert purse.wallet == WalletBalance(93, 0, 0, 93, 0, ())
     assert reviews.reconcile(now=timezone.now()) == 0
 
@@ -104,14 +104,14 @@ def test_no_call_waits_for_a_look_up_while_no_upstream_can_be_asked(purse: Purse
     call = in_review(purse, evidence=EVIDENCE)
     reviews.register(lambda found: Finding(20), is_any=lambda: False)
     assert reviews.reconcile(now=timezone.now()) == 1
-    assert Reservation.objects.get(pk=call).charge_microusd == 7
-    assert Reservation.objects.get(pk=call).next_look_up_at is None
+    assert Call.objects.get(pk=call).charge_microusd == 7
+    assert Call.objects.get(pk=call).next_look_up_at is None
 
 
 def test_a_look_up_that_fails_keeps_nobody_waiting(purse: Purse, caplog: pytest.LogCaptureFixture) -> None:
     call = in_review(purse, evidence=EVIDENCE)
 
-    def broken(found: Reservation) -> Finding | None:
+    def broken(found: Call) -> Finding | None:
         raise RuntimeError("upstream is away")
 
     reviews.register(broken)
@@ -155,7 +155,7 @@ def test_without_evidence_for_so_long_it_is_released_and_booked_as_a_possible_lo
     assert reviews.release_unresolved(now=later - timedelta(minutes=1), after=hours) == 0
     assert reviews.release_unresolved(now=later, after=hours) == 1
     assert purse.wallet == WalletBalance(100, 0, 0, 100, 0, ())
-    assert list(Loss.objects.values_list("reservation", "kind", "amount_microusd")) == [(call, "unresolved", 50)]
+    assert list(Loss.objects.values_list("call", "kind", "amount_microusd")) == [(call, "unresolved", 50)]
     assert "possibly lost 50 micro-USD" in caplog.text
     assert settle(call, 50).outcome == "released"
 
@@ -167,7 +167,7 @@ def test_reaps_what_dead_processes_left(purse: Purse) -> None:
     under_way = purse.call(40, now=now, deadline_seconds=0.000001)
     assert ledger.reap(now=now).rows() == [(overdue, "review")]
     assert [state(call) for call in (overdue, under_way)] == ["review", "dispatched"]
-    assert Reservation.objects.get(pk=overdue).review_reason == "deadline_passed"
+    assert Call.objects.get(pk=overdue).review_reason == "deadline_passed"
     assert purse.wallet.held_microusd == 70
     assert ledger.reap(now=now).rows() == []
     assert settle(overdue, 5).outcome == "settled"
@@ -201,7 +201,7 @@ def test_the_job_reconciles_and_releases(purse: Purse) -> None:
     review(old)
     long_ago = timezone.now() - timedelta(hours=settings.REVIEW_RELEASE_HOURS, minutes=1)
     with unguarded():
-        Reservation.objects.filter(pk=old).update(created_at=long_ago, dispatched_at=long_ago)
+        Call.objects.filter(pk=old).update(created_at=long_ago, dispatched_at=long_ago)
     assert tasks.reconcile() == {"resolved": 1, "released": 1}
     assert (state(known), state(old)) == ("settled", "released")
     assert tasks.reconcile() == {"resolved": 0, "released": 0}
@@ -217,7 +217,7 @@ def test_the_jobs_sweep_and_purge(purse: Purse) -> None:
 def test_the_audit_job_raises_the_alarm(purse: Purse, caplog: pytest.LogCaptureFixture) -> None:
     assert tasks.audit_ledger() == 0
     call = purse.pay(100).call(50)
-    Reservation.objects.filter(pk=call).update(deadline_at=timezone.now() - timedelta(hours=1))
+    Call.objects.filter(pk=call).update(deadline_at=timezone.now() - timedelta(hours=1))
     assert tasks.audit_ledger() == 1
     assert f"nothing_is_stale: {call}" in caplog.text
     tasks.reap()

@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from billing.models import CreditLot, Loss, Reservation, Transfer, UsageRecord
+from billing.models import Call, CreditLot, Loss, Transfer, UsageRecord
 from billing.operations import ledger
 from billing.queries.wallets import WalletBalance
 from gateway.core.contract.ids import new_id
@@ -32,7 +32,7 @@ def test_records_what_was_used(purse: Purse) -> None:
     used = UsageRecord.objects.get(pk=call)
     assert (used.input_tokens, used.cached_input_tokens, used.output_tokens, used.seconds) == (46, 0, None, 2)
     assert (used.charge_microusd, used.basis) == (7, "upstream")
-    assert Reservation.objects.get(pk=call).deployment == "primary/small"
+    assert Call.objects.get(pk=call).deployment == "primary/small"
 
 
 def test_a_repeated_settlement_gives_the_first_ones_charge(purse: Purse) -> None:
@@ -48,7 +48,7 @@ def test_what_exceeds_the_hold_is_the_operators_loss(purse: Purse) -> None:
     call = purse.pay(1000).call(400)
     assert settle(call, 1000) == ("settled", 400, 400, 600)
     assert purse.wallet.balance_microusd == 600
-    assert list(Loss.objects.values_list("reservation", "kind", "amount_microusd")) == [(call, "overrun", 600)]
+    assert list(Loss.objects.values_list("call", "kind", "amount_microusd")) == [(call, "overrun", 600)]
     assert UsageRecord.objects.get(pk=call).charge_microusd == 400
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from billing.models import Reservation, UsageRecord
+from billing.models import Call, UsageRecord
 from gateway.core.api.times import rfc3339
 from tests.factories.accounts import Caller, make_caller
 from tests.factories.billing import Purse, release, review, settle
@@ -68,7 +68,7 @@ def test_shows_a_settled_call(client: Client, caller: Caller, purse: Purse) -> N
             "outputTokens": 7,
             "heldMicrousd": 0,
             "chargedMicrousd": 123,
-            "createdAt": rfc3339(Reservation.objects.get(pk=call).created_at),
+            "createdAt": rfc3339(Call.objects.get(pk=call).created_at),
             "settledAt": rfc3339(UsageRecord.objects.get(pk=call).settled_at),
             "idempotencyKey": "my-key",
         }

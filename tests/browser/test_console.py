@@ -38,7 +38,7 @@ def test_owners_can_be_read(person: Person, gateway: AppGateway) -> None:
     book_months(gateway, "account", did)
     person.page.context.clear_cookies()
     sign_in(person.page, gateway)
-    for screen, table in ((DESK, "transfer"), (PHONE, "reservation")):
+    for screen, table in ((DESK, "transfer"), (PHONE, "call")):
         person.page.set_viewport_size(screen)
         person.page.goto(f"{gateway.base_url}/admin/billing/{table}/")
         person.page.locator("#result_list .party").first.wait_for()

@@ -10,7 +10,7 @@ from django.utils import timezone
 from psycopg.types.json import Json, Jsonb
 from psycopg.types.numeric import Int8
 
-from billing.models import PriceVersion, Reservation
+from billing.models import Call, PriceVersion
 from billing.operations import credits
 from billing.operations.ledger import (
     AMOUNT_MAX_MICROUSD,
@@ -159,7 +159,7 @@ def note_delivery(usage_id: str, evidence: dict[str, int], deadline: datetime | 
 
 def state(usage_id: str) -> str:
     """Return a call's state."""
-    return Reservation.objects.get(pk=usage_id).state
+    return Call.objects.get(pk=usage_id).state
 
 
 def _replay(fields: dict[str, Any]) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def reap_later() -> None:
 
 
 def assert_charged_once(caller: Caller, call: Any) -> Any:
-    assert UsageRecord.objects.filter(reservation=call).count() == 1
+    assert UsageRecord.objects.filter(call=call).count() == 1
     charged = Transfer.objects.filter(kind="charge", source=call.id)
     assert sum(transfer.amount_microusd for transfer in charged) == call.charge_microusd
     assert caller.wallet == {"balance": BALANCE - call.charge_microusd, "held": 0, "debt": 0}

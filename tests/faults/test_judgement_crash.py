@@ -56,8 +56,8 @@ def ask_and_die(bench: Bench, journals: Path, moment: str) -> tuple[Caller, str,
 def assert_charged_once(caller: Caller, target: str) -> None:
     call = caller.only_call
     assert (call.state, call.charge_microusd) == ("settled", DEAR)
-    assert UsageRecord.objects.filter(reservation=call).count() == 1
-    assert Takeover.objects.get(reservation_id=call.id).model == target
+    assert UsageRecord.objects.filter(call=call).count() == 1
+    assert Takeover.objects.get(call_id=call.id).model == target
     assert caller.wallet == {"balance": BALANCE - DEAR, "held": 0, "debt": 0}
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from billing.models import Reservation
+from billing.models import Call
 from billing.operations import ledger, reviews
 from billing.queries import audit
 from gateway.core.contract.ids import new_id
@@ -66,7 +66,7 @@ def settle_down() -> None:
 
 
 def ends(calls: dict[str, str]) -> dict[str, tuple[str | None, int | None]]:
-    rows = {row.pk: (row.state, row.charge_microusd) for row in Reservation.objects.filter(pk__in=calls)}
+    rows = {row.pk: (row.state, row.charge_microusd) for row in Call.objects.filter(pk__in=calls)}
     return {point: rows.get(usage_id, (None, None)) for usage_id, point in calls.items()}
 
 
@@ -104,7 +104,7 @@ def test_an_open_call_of_a_dead_process_is_not_run_again() -> None:
     [waiting, *_] = calls
     assert reviews.release(waiting)
     assert repeated(payer, {waiting: ""}) == ["reserved"]
-    assert Reservation.objects.filter(state="settled").count() == 2
+    assert Call.objects.filter(state="settled").count() == 2
     assert audit.findings() == []
 
 

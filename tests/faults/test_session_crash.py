@@ -78,7 +78,7 @@ def test_a_killed_server_loses_no_charge_and_makes_none_twice(
     call = caller.only_call
     assert call.state == "settled"
     assert call.charge_microusd in charges
-    assert UsageRecord.objects.filter(reservation=call).count() == 1
+    assert UsageRecord.objects.filter(call=call).count() == 1
     assert caller.wallet == {"balance": 1_000_000 - call.charge_microusd, "held": 0, "debt": 0}
     recover_and_reconcile()
     assert caller.wallet["balance"] == 1_000_000 - call.charge_microusd

@@ -61,7 +61,7 @@ def send_and_die(world: Bench, origin: str) -> None:
 
 def assert_charged_once(world: Bench) -> None:
     call = world.caller.calls[0]
-    assert UsageRecord.objects.filter(reservation=call).count() == 1
+    assert UsageRecord.objects.filter(call=call).count() == 1
     [charged] = Transfer.objects.filter(kind="charge", source=call.id)
     assert charged.amount_microusd == call.charge_microusd == COSTS[world.path]
     assert world.caller.wallet == {"balance": BALANCE - COSTS[world.path], "held": 0, "debt": 0}

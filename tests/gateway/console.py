@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import Account, DeviceSession
 from accounts.operations import signing_keys
-from billing.models import Checkout, ExternalMapping, PaymentDifference, ProviderEvent, Reservation
+from billing.models import Call, Checkout, ExternalMapping, PaymentDifference, ProviderEvent
 from billing.operations import payment_differences
 from billing.queries.payment_matching import Books
 from gateway.core.contract.ids import new_id
@@ -70,11 +70,11 @@ def make_call(*, hold_microusd: int = 50_000) -> str:
     return Purse("account", ALICE).call(hold_microusd, new_id("key"), actor_did=ALICE, request_id=new_id("req"))
 
 
-def make_review(*, hold_microusd: int = 50_000) -> Reservation:
+def make_review(*, hold_microusd: int = 50_000) -> Call:
     """Leave a call of Alice's to the operator."""
     usage_id = make_call(hold_microusd=hold_microusd)
     assert review(usage_id, "timeout")
-    return Reservation.objects.get(pk=usage_id)
+    return Call.objects.get(pk=usage_id)
 
 
 def differing(transaction_id: str) -> PaymentDifference:

@@ -59,7 +59,7 @@ def test_every_table_of_the_apps_is_there() -> None:
     assert {f"{app}.{name}" for app, name in TABLES} == {
         *("accounts.account", "accounts.appearanceproduct", "accounts.devicesession", "accounts.integration"),
         *("accounts.product", "accounts.publicclient", "accounts.signingkey", "auth.group"),
-        *("billing.budget", "billing.creditlot", "billing.loss", "billing.priceversion", "billing.reservation"),
+        *("billing.budget", "billing.creditlot", "billing.loss", "billing.priceversion", "billing.call"),
         *("billing.transfer", "billing.usagerecord", "billing.wallet"),
         *(
             "billing.checkout",
@@ -118,7 +118,7 @@ def test_every_list_opens_with_few_queries_and_no_secret(operator: Client, table
 
 
 def test_a_longer_list_takes_no_more_queries(operator: Client) -> None:
-    table = ("billing", "reservation")
+    table = ("billing", "call")
     operator.get(page(table, "changelist"))
     with CaptureQueriesContext(connection) as before:
         operator.get(page(table, "changelist"))
@@ -165,7 +165,7 @@ READ_ONLY = {
         "paymentdifference",
         "devicesession",
         "loss",
-        "reservation",
+        "call",
         "signingkey",
         "transfer",
         "usagerecord",
@@ -219,7 +219,7 @@ def test_an_operator_with_one_right_sees_one_table() -> None:
     assert client.get(page(("inference", "alias"), "changelist")).status_code == 200
     assert client.get(page(("inference", "alias"), "add")).status_code == 403
     assert client.get(page(("billing", "wallet"), "changelist")).status_code == 403
-    assert b"Calls in review" not in client.get(reverse("admin:index")).content
+    assert b"Reconciling calls" not in client.get(reverse("admin:index")).content
 
 
 def test_the_overview_shows_what_waits(operator: Client) -> None:
@@ -243,9 +243,9 @@ def test_the_overview_shows_losses_and_debts_to_whoever_may_see_them() -> None:
     client = Client()
     client.force_login(account)
     shown = {
-        "view_reservation": ["Held by open calls", "In review"],
-        "view_loss": ["Held by open calls", "In review", "Losses, last 30 days"],
-        "view_wallet": ["Held by open calls", "In review", "Losses, last 30 days", "Debts"],
+        "view_call": ["Held by open calls", "Reconciling"],
+        "view_loss": ["Held by open calls", "Reconciling", "Losses, last 30 days"],
+        "view_wallet": ["Held by open calls", "Reconciling", "Losses, last 30 days", "Debts"],
     }
     for right, titles in shown.items():
         account.user_permissions.add(Permission.objects.get(codename=right))

@@ -7,7 +7,7 @@ from django.contrib.admin.models import CHANGE
 from django.test import Client
 
 from accounts.models import Account
-from billing.models import CreditLot, Reservation, Transfer, UsageRecord
+from billing.models import Call, CreditLot, Transfer, UsageRecord
 from inference.models import Deployment, RawModel
 from inference.queries.rows import RAW_PREFIX
 from tests.factories.billing import settle
@@ -19,12 +19,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 
 def test_a_call_in_review_is_charged_once_with_a_reason(operator: Client) -> None:
     call = make_review()
-    charge = f"{address('billing_reservation_changelist')}{call.pk}/charge/"
+    charge = f"{address('billing_call_changelist')}{call.pk}/charge/"
     assert b"at most $0.05, the amount held." in operator.get(charge).content
 
     answer = operator.post(charge, {"_form_submitted": "on", "amount": "0.0012", "reason": "seen in their log"})
 
-    assert answer["HX-Redirect"] == address("billing_reservation_change", call.pk)
+    assert answer["HX-Redirect"] == address("billing_call_change", call.pk)
     call.refresh_from_db()
     assert (call.state, call.charge_microusd, call.resolution) == ("settled", 1200, "operator")
     assert UsageRecord.objects.values_list("charge_microusd", "basis").get() == (1200, "operator")
@@ -35,11 +35,11 @@ def test_a_call_in_review_is_charged_once_with_a_reason(operator: Client) -> Non
 
 def test_a_call_that_is_come_to_from_the_list_can_be_resolved(operator: Client) -> None:
     call = make_review()
-    listed = operator.get(address("billing_reservation_changelist"), {"state__exact": "review"}).content.decode()
-    [link] = set(re.findall(r'href="(/admin/billing/reservation/use[^"/]+/change/)[^"]*"', listed))
+    listed = operator.get(address("billing_call_changelist"), {"state__exact": "review"}).content.decode()
+    [link] = set(re.findall(r'href="(/admin/billing/call/use[^"/]+/change/)[^"]*"', listed))
     page = operator.get(link).content.decode()
     for verb in ("charge", "release"):
-        assert f'hx-get="{address("billing_reservation_changelist")}{call.pk}/{verb}/"' in page
+        assert f'hx-get="{address("billing_call_changelist")}{call.pk}/{verb}/"' in page
 
 
 def test_a_calls_deployment_is_named_by_upstream_and_model(operator: Client) -> None:
@@ -47,13 +47,13 @@ def test_a_calls_deployment_is_named_by_upstream_and_model(operator: Client) -> 
     shown = {str(small.pk): "primary/small-1", f"{RAW_PREFIX}{raw.pk}": "primary/vendor/large-2", "999999": "999999"}
     for deployment, name in shown.items():
         call = make_review()
-        Reservation.objects.filter(pk=call.pk).update(deployment=deployment)
-        assert name in operator.get(address("billing_reservation_change", call.pk)).content.decode()
+        Call.objects.filter(pk=call.pk).update(deployment=deployment)
+        assert name in operator.get(address("billing_call_change", call.pk)).content.decode()
 
 
 def test_a_call_in_review_is_released_with_a_reason(operator: Client) -> None:
     call = make_review()
-    release = f"{address('billing_reservation_changelist')}{call.pk}/release/"
+    release = f"{address('billing_call_changelist')}{call.pk}/release/"
     operator.post(release, {"_form_submitted": "on", "reason": "never arrived"})
     call.refresh_from_db()
     assert (call.state, call.charge_microusd, call.resolution) == ("released", None, "operator")
@@ -74,41 +74,39 @@ def test_a_call_in_review_is_released_with_a_reason(operator: Client) -> None:
 )
 def test_a_charge_within_the_hold_and_a_reason_are_asked_for(operator: Client, sent: dict[str, str]) -> None:
     call = make_review()
-    answer = operator.post(
-        f"{address('billing_reservation_changelist')}{call.pk}/charge/", {"_form_submitted": "on", **sent}
-    )
+    answer = operator.post(f"{address('billing_call_changelist')}{call.pk}/charge/", {"_form_submitted": "on", **sent})
     assert "HX-Redirect" not in answer
-    assert Reservation.objects.get(pk=call.pk).state == "review"
+    assert Call.objects.get(pk=call.pk).state == "review"
     assert logged() == []
 
 
 def test_only_a_call_in_review_can_be_resolved(operator: Client) -> None:
     usage_id = make_call()
-    page = operator.get(address("billing_reservation_change", usage_id)).content
+    page = operator.get(address("billing_call_change", usage_id)).content
     assert b"Charge this call" not in page
     for verb in ("charge", "release"):
         answer = operator.post(
-            f"{address('billing_reservation_changelist')}{usage_id}/{verb}/",
+            f"{address('billing_call_changelist')}{usage_id}/{verb}/",
             {"_form_submitted": "on", "amount": "0.000001", "reason": "r"},
         )
         assert answer.status_code == 403
-    assert Reservation.objects.get(pk=usage_id).state == "dispatched"
+    assert Call.objects.get(pk=usage_id).state == "dispatched"
 
 
 def test_reading_the_page_of_an_action_changes_nothing(operator: Client) -> None:
     call = make_review()
     for verb in ("charge", "release"):
-        operator.get(f"{address('billing_reservation_changelist')}{call.pk}/{verb}/?reason=r&amount=0.000001")
-    assert Reservation.objects.get(pk=call.pk).state == "review"
+        operator.get(f"{address('billing_call_changelist')}{call.pk}/{verb}/?reason=r&amount=0.000001")
+    assert Call.objects.get(pk=call.pk).state == "review"
 
 
 def test_an_operator_without_the_right_resolves_nothing() -> None:
     call = make_review()
-    client = clerk("view_reservation")
-    assert client.get(address("billing_reservation_change", call.pk)).status_code == 200
-    release = f"{address('billing_reservation_changelist')}{call.pk}/release/"
+    client = clerk("view_call")
+    assert client.get(address("billing_call_change", call.pk)).status_code == 200
+    release = f"{address('billing_call_changelist')}{call.pk}/release/"
     assert client.post(release, {"_form_submitted": "on", "reason": "r"}).status_code == 403
-    assert Reservation.objects.get(pk=call.pk).state == "review"
+    assert Call.objects.get(pk=call.pk).state == "review"
 
 
 def test_a_page_without_its_csrf_token_does_nothing() -> None:
@@ -116,9 +114,9 @@ def test_a_page_without_its_csrf_token_does_nothing() -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(operator)
     call = make_review()
-    release = f"{address('billing_reservation_changelist')}{call.pk}/release/"
+    release = f"{address('billing_call_changelist')}{call.pk}/release/"
     assert client.post(release, {"_form_submitted": "on", "reason": "r"}).status_code == 403
-    assert Reservation.objects.get(pk=call.pk).state == "review"
+    assert Call.objects.get(pk=call.pk).state == "review"
 
 
 def shown(operator: Client, page: str, label: str) -> str:
@@ -130,7 +128,7 @@ def shown(operator: Client, page: str, label: str) -> str:
 
 def test_the_credits_of_a_call_are_what_was_charged_and_not_what_was_held(operator: Client) -> None:
     usage_id, lot = make_call(hold_microusd=50_000), CreditLot.objects.get(source_key="welcome-alice")
-    page = address("billing_reservation_change", usage_id)
+    page = address("billing_call_change", usage_id)
     assert shown(operator, page, "Paid from credits") == f"$0.05 of {lot.pk} held"
     settle(usage_id, 321, quantities={"input_tokens": 7})
     assert shown(operator, page, "Paid from credits") == f"$0.000321 of {lot.pk}"
@@ -138,9 +136,9 @@ def test_the_credits_of_a_call_are_what_was_charged_and_not_what_was_held(operat
 
     released = make_review()
     operator.post(
-        f"{address('billing_reservation_changelist')}{released.pk}/release/", {"_form_submitted": "on", "reason": "no"}
+        f"{address('billing_call_changelist')}{released.pk}/release/", {"_form_submitted": "on", "reason": "no"}
     )
-    assert shown(operator, address("billing_reservation_change", released.pk), "Paid from credits") == "none"
+    assert shown(operator, address("billing_call_change", released.pk), "Paid from credits") == "none"
 
 
 def test_usage_shows_the_model_in_the_list_and_on_its_page(operator: Client) -> None:

@@ -80,7 +80,7 @@ def test_what_nobody_knows_is_shown_by_its_key(operator: Client) -> None:
 
 
 def test_a_longer_list_looks_people_up_at_once(operator: Client) -> None:
-    page = address("billing_reservation_changelist")
+    page = address("billing_call_changelist")
     operator.get(page)
     with CaptureQueriesContext(connection) as before:
         operator.get(page)

@@ -93,7 +93,7 @@ def pages(table: tuple[str, str]) -> Iterator[tuple[str, str]]:
 def row_of(table: tuple[str, str], kind: str = "") -> Any:
     """Return a row; of those that an operator decides about, one that waits for this decision."""
     waiting: dict[str, dict[str, Any]] = {
-        "reservation": {"state": "review"},
+        "call": {"state": "review"},
         "checkout": {"status": "review"},
         "invoice": {"status": "paid" if kind in ("credit", "record_refund") else "past_due"},
         "account": {"suspended_at__isnull": kind != "unsuspend"},

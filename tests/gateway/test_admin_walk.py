@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Account
-from billing.models import Checkout, Reservation
+from billing.models import Call, Checkout
 from billing.operations import budgets
 from tests.gateway.every_url import templates
 from tests.gateway.test_admin import SECRETS, TABLES, page
@@ -66,7 +66,7 @@ def test_an_operator_without_rights_opens_nothing() -> None:
         opened += [(status, path) for status in statuses if status not in REFUSED]
     assert len(walked) > 100
     assert opened == []
-    assert Reservation.objects.filter(state="review").exists()
+    assert Call.objects.filter(state="review").exists()
     assert Checkout.objects.filter(status="review").exists()
 
 

@@ -74,7 +74,7 @@ def test_a_page_is_called_what_the_navigation_calls_it(operator: Client, path: d
 
 
 def test_calls_usage_credits_and_the_ledger_are_called_so(operator: Client) -> None:
-    names = {"reservation": "Calls", "usagerecord": "Usage", "creditlot": "Credits", "transfer": "Ledger"}
+    names = {"call": "Calls", "usagerecord": "Usage", "creditlot": "Credits", "transfer": "Ledger"}
     for table, name in names.items():
         assert operator.get(page(("billing", table), "changelist")).context["title"] == name
 

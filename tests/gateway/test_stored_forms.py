@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
-from billing.models import Reservation
+from billing.models import Call
 from billing.operations import closings, replays
 from billing.operations.ledger import Replay
 from gateway.core.encryption.stored_bytes import decrypt_text
@@ -70,7 +70,7 @@ def test_a_closing_in_a_journal_of_the_version_before_is_done(number: int, after
     Purse().pay(100).call(50, usage_id="use_1")
     closings.from_note(BEFORE["notes"][number].encode()).run()
     assert state("use_1") == after
-    call = Reservation.objects.get(pk="use_1")
+    call = Call.objects.get(pk="use_1")
     assert (call.charge_microusd, call.resolution, call.review_reason) == (
         30 if after == "settled" else None,
         "rejected" if after == "released" else None,

@@ -133,6 +133,18 @@ def test_it_holds_what_a_new_database_holds(before: Database) -> None:
         assert differences(schema(upgraded), schema(new)) == set()
 
 
+def test_operators_keep_their_rights_to_calls(before: Database) -> None:
+    before.connection.execute(
+        "INSERT INTO auth_permission (name, content_type_id, codename) SELECT 'Can view call', id, 'view_reservation'"
+        " FROM django_content_type WHERE app_label = 'billing' AND model = 'reservation'"
+    )
+    rights = "SELECT id FROM auth_permission WHERE codename = '{}'"
+    [given] = before.rows(rights.format("view_reservation"))
+    before.manage("migrate", "--verbosity=0")
+    assert before.rows(rights.format("view_call")) == [given]
+    assert before.rows(rights.format("view_reservation")) == []
+
+
 def test_holds_that_were_never_sent_are_given_back(before: Database) -> None:
     before.connection.execute(CALLS.encode())
     assert before.rows(HELD) == [({"alice": 300, "acme": 70}, 300, 70)]

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from billing.models import Reservation
+from billing.models import Call
 from billing.operations import closings, ledger
 from billing.operations.closings import OpenCall
 from billing.queries import audit
@@ -191,7 +191,7 @@ def bring_to(known: str, call: str) -> None:
 
 
 def ledger_says(usage_id: str) -> str:
-    call = Reservation.objects.filter(pk=usage_id).first()
+    call = Call.objects.filter(pk=usage_id).first()
     if call is None:
         return "missing"
     if call.state == "settled":
@@ -219,7 +219,7 @@ def test_whatever_the_ledger_says_meanwhile_nothing_that_the_journal_says_is_los
     held = 0 if after in ("released", "settled", "settled by 30", "missing") else 100
     assert (purse.wallet.balance_microusd, purse.wallet.held_microusd) == (1000 - spent, held)
     if after == "lost" or (said, after) == (DELIVERED, "process_died"):
-        assert Reservation.objects.get(pk=usage_id).evidence == EVIDENCE
+        assert Call.objects.get(pk=usage_id).evidence == EVIDENCE
     assert audit.findings() == []
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from billing.models import Reservation, Transfer
+from billing.models import Call, Transfer
 from billing.operations import closings, ledger, reviews
 from billing.operations.closings import OpenCall
 from inference.metering import recovery
@@ -101,7 +101,7 @@ def test_killed_before_each_of_its_steps_it_is_finished_by_the_next(tmp_path: Pa
     done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=300)
     assert int(done.stdout) > 8
     assert [state(call) for call in (unsent, late, sent, charged)] == ["released", "released", "review", "settled"]
-    assert Reservation.objects.get(pk=sent).review_reason == "process_died"
+    assert Call.objects.get(pk=sent).review_reason == "process_died"
     assert [transfer.amount_microusd for transfer in Transfer.objects.filter(kind="charge")] == [30]
     assert (purse.wallet.balance_microusd, purse.wallet.held_microusd) == (970, 100)
     assert list(tmp_path.iterdir()) == []

@@ -34,7 +34,7 @@ def assert_released(
     assert caller.only_call.state == "released"
     assert caller.wallet == {"balance": BALANCE, "held": 0, "debt": 0}
     assert sorted({entry.model for entry in bench.upstream.ledger.entries}) == sent_to
-    assert not Takeover.objects.filter(reservation_id=caller.only_call.id).exists()
+    assert not Takeover.objects.filter(call_id=caller.only_call.id).exists()
 
 
 def assert_sound() -> None:
@@ -51,7 +51,7 @@ def test_an_explicit_overload_leads_to_the_fallback_at_its_own_price(bench: Benc
     assert body["fallback"] == {"from": source, "to": target, "reason": "overloaded"}
     assert answer.headers["x-service-charge-microusd"] == str(DEAR)
     assert caller.wallet == {"balance": BALANCE - DEAR, "held": 0, "debt": 0}
-    takeover = Takeover.objects.get(reservation_id=caller.only_call.id)
+    takeover = Takeover.objects.get(call_id=caller.only_call.id)
     assert (takeover.model, takeover.price_version.alias) == (target, target)
     assert_sound()
 
@@ -156,7 +156,7 @@ def test_a_fallback_that_fails_is_the_end_of_it(bench: Bench) -> None:
     assert answer.json()["error"]["code"] == "upstream_invalid"
     call = caller.only_call
     assert (call.state, call.hold_microusd) == ("review", caller.wallet["held"])
-    assert Takeover.objects.get(reservation_id=call.id).model == target
+    assert Takeover.objects.get(call_id=call.id).model == target
     assert_sound()
 
 
@@ -182,7 +182,7 @@ def test_a_closing_that_a_dead_process_has_noted_books_the_takeover(bench: Bench
     reference = closings.OpenCall(("account", caller.did), call.id, None, by)
     closing = closings.settle(reference, cost_microusd=200, basis="upstream", quantities={"input_tokens": 100})
     assert closings.from_note(closing.note).run() == "settled"
-    assert Takeover.objects.get(reservation_id=call.id).model == target
+    assert Takeover.objects.get(call_id=call.id).model == target
     assert caller.wallet == {"balance": BALANCE - 200, "held": 0, "debt": 0}
     assert_sound()
 
@@ -192,8 +192,8 @@ def test_the_console_shows_whose_price_was_charged(bench: Bench) -> None:
 
     source, target = pair(bench)
     caller, _ = fall(bench, source)
-    viewer = clerk("view_reservation", name=uuid.uuid4().hex)
-    page = viewer.get(address("billing_reservation_change", caller.only_call.id)).text
+    viewer = clerk("view_call", name=uuid.uuid4().hex)
+    page = viewer.get(address("billing_call_change", caller.only_call.id)).text
     assert f"input_token 2, of {target}, which answered instead" in page
 
 
@@ -221,7 +221,7 @@ def test_a_takeovers_record_cannot_be_changed(bench: Bench) -> None:
 
     source, _ = pair(bench)
     caller, _ = fall(bench, source)
-    takeover = Takeover.objects.filter(reservation_id=caller.only_call.id)
+    takeover = Takeover.objects.filter(call_id=caller.only_call.id)
     with pytest.raises(IntegrityError, match="never changed"):
         takeover.update(model=source)
     with pytest.raises(IntegrityError, match="never changed"):

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from billing.models import Reservation
+from billing.models import Call
 from billing.rules.months import month_around, month_before
 from gateway.core.contract import limits
 from tests.factories.billing import Purse, release, settle
@@ -84,7 +84,7 @@ class TestUsage:
         call = purse.call(100)
         start, _ = month_before(timezone.now())
         with unguarded():
-            Reservation.objects.filter(pk=call).update(created_at=start + timedelta(days=27, hours=23))
+            Call.objects.filter(pk=call).update(created_at=start + timedelta(days=27, hours=23))
         assert self.summary(api, team)["totals"] == row(held=100)
         settle(call, 30, quantities=USED)
         assert self.summary(api, team, "?month=current")["totals"] == row(charged=30)

@@ -60,7 +60,7 @@ class TestCall:
     def test_a_takeover_is_shown_with_its_price(self, alice: Client, own: Purse) -> None:
         dearer = PriceVersion.objects.create(alias="deep", components={"input_token": "3", "output_token": "9"})
         usage_id = own.call(1_000_000)
-        Takeover.objects.create(reservation_id=usage_id, model="deep", price_version=dearer)
+        Takeover.objects.create(call_id=usage_id, model="deep", price_version=dearer)
         settle(usage_id, 300, quantities={"input_tokens": 100, "output_tokens": 0})
         answer = alice.get(f"/wallet/usage/{usage_id}")
         assert "fast; it was overloaded, and deep answered instead" in text_of(answer)

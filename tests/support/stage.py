@@ -103,14 +103,14 @@ class Caller:
 
     @property
     def calls(self) -> list[Any]:
-        """Return the caller's reservations, oldest first."""
-        from billing.models import Reservation
+        """Return the caller's calls, oldest first."""
+        from billing.models import Call
 
-        return list(Reservation.objects.filter(actor_did=self.did).order_by("created_at", "id"))
+        return list(Call.objects.filter(actor_did=self.did).order_by("created_at", "id"))
 
     @property
     def only_call(self) -> Any:
-        """Return the caller's one reservation."""
+        """Return the caller's one call."""
         [call] = self.calls
         return call
 

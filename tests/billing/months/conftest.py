@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from billing.models import Reservation
+from billing.models import Call
 from billing.operations import budgets
 from billing.queries import audit, charge_parts, reports, usage, usage_calls, usage_csv, usage_pages
 from billing.rules.months import month_around
@@ -132,7 +132,7 @@ def _of(owner: Owner, month: Any) -> Iterator[tuple[str, Any]]:
     yield "held", reports.open_holds(owner)
     yield "page", usage_pages.of_month(owner, month, timezone.now())
     yield "calls", [str(call) for call in usage_calls.page_of(owner, month).calls]
-    for call in Reservation.objects.filter(wallet__owner_key=owner[1]).order_by("pk"):
+    for call in Call.objects.filter(wallet__owner_key=owner[1]).order_by("pk"):
         found = usage_calls.one(owner, call.pk)
         assert found is not None
         yield f"receipt of {call.pk}", (str(found), found.charge_microusd, charge_parts.of_call(found))

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from billing.models import Reservation, UsageDay
+from billing.models import Call, UsageDay
 from billing.operations import ledger_months, seals, usage_days
 from gateway.core.contract.ids import new_id
 from tests.billing.months.conftest import Old, rows_of, run, said, unsound
@@ -129,7 +129,7 @@ def test_a_key_is_used_again_after_its_call_moved(old: Old) -> None:
     again = old.purse.call(30, "key 0")
     assert old.purse.look_up("key 0").outcome == "in_progress"
     settle(again, 10)
-    assert Reservation.objects.filter(idempotency_key="key 0").count() == 2
+    assert Call.objects.filter(idempotency_key="key 0").count() == 2
     assert unsound() == []
 
 

@@ -154,7 +154,7 @@ def test_a_call_that_operators_decide_while_it_ends_is_closed_once(operator: Bro
         call = purse.call(100)
         assert review(call)
         LogEntry.objects.all().delete()
-        path = f"/admin/billing/reservation/{call}"
+        path = f"/admin/billing/call/{call}"
         charge = {"_form_submitted": "on", "amount": "0.000040", "reason": "r"}
         results = at_once(
             *operator.each(origins, f"{path}/charge/", [charge] * 3),
@@ -166,7 +166,7 @@ def test_a_call_that_operators_decide_while_it_ends_is_closed_once(operator: Bro
         assert len(decided()) == (0 if by_itself else 1)
         charged = 30 if by_itself else 40 if decided() == ["Charged"] else 0
         assert state(call) == ("settled" if charged else "released")
-        assert UsageRecord.objects.filter(reservation_id=call).count() == (1 if charged else 0)
+        assert UsageRecord.objects.filter(call_id=call).count() == (1 if charged else 0)
         assert (purse.wallet.balance_microusd, purse.wallet.held_microusd) == (1000 - charged, 0)
 
 

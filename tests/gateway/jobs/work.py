@@ -15,12 +15,12 @@ from django.utils import timezone
 from accounts.models import SigningKey
 from accounts.operations import signing_keys
 from billing.models import (
+    Call,
     Checkout,
     CreditLot,
     Invoice,
     PaymentDifference,
     ProviderMovement,
-    Reservation,
     Seal,
     Transfer,
     UsageDay,
@@ -98,7 +98,7 @@ def overdue_calls(stage: Stage) -> None:
     purse = Purse().pay(1000)
     for number in range(ROWS):
         purse.call(10, f"key {number}")
-    Reservation.objects.update(deadline_at=timezone.now() - timedelta(hours=1))
+    Call.objects.update(deadline_at=timezone.now() - timedelta(hours=1))
 
 
 def calls_in_review(stage: Stage) -> None:
@@ -119,7 +119,7 @@ def many_credits(stage: Stage) -> None:
 
 def call_states() -> Counter[str]:
     """Count the calls by state."""
-    return Counter(Reservation.objects.values_list("state", flat=True))
+    return Counter(Call.objects.values_list("state", flat=True))
 
 
 def payment_that_nobody_told(stage: Stage) -> None:

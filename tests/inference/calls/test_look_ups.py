@@ -26,9 +26,9 @@ LOOKED_UP = {"looks_up": "generations"}
 @pytest.fixture(autouse=True)
 def others_are_over() -> None:
     """Resolve the calls that other tests left in review."""
-    from billing.models import Reservation
+    from billing.models import Call
 
-    for call in Reservation.objects.filter(state="review"):
+    for call in Call.objects.filter(state="review"):
         reviews.release(call.id)
 
 

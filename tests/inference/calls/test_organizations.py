@@ -15,7 +15,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, DeviceSession
-from billing.models import Reservation, Wallet
+from billing.models import Call, Wallet
 from billing.operations import budgets
 from organizations.models import Membership
 from organizations.operations import members, products, seats
@@ -89,9 +89,9 @@ class World:
         return wallet.balance_microusd, wallet.held_microusd
 
     @property
-    def calls(self) -> list[Reservation]:
-        """Return the organization's reservations, oldest first."""
-        return list(Reservation.objects.filter(org_id=self.team.id).order_by("created_at", "id"))
+    def calls(self) -> list[Call]:
+        """Return the organization's calls, oldest first."""
+        return list(Call.objects.filter(org_id=self.team.id).order_by("created_at", "id"))
 
 
 @pytest.fixture
@@ -221,7 +221,7 @@ class TestOpenStreams:
     def often(self, settings: Settings) -> None:
         settings.STREAM_CHECKPOINT_SECONDS = 0.2
 
-    def cut(self, stage: Stage, world: World, caller: Caller, end: Callable[[], object], code: str) -> Reservation:
+    def cut(self, stage: Stage, world: World, caller: Caller, end: Callable[[], object], code: str) -> Call:
         """Open a stream, end its caller's access, and check how the stream ends."""
         with caller.stream(chat(stage.model(self.SLOW, max_output_tokens=2500))) as answer:
             lines = answer.iter_lines()
@@ -231,7 +231,7 @@ class TestOpenStreams:
             rest = [line for line in lines if line]
         assert time.monotonic() - began < 30
         assert orjson.loads(rest[-2].removeprefix("data: "))["error"]["code"] == code
-        [call] = Reservation.objects.filter(actor_did=caller.did)
+        [call] = Call.objects.filter(actor_did=caller.did)
         assert (call.state, call.usage_record.basis) == ("settled", "delivered")
         assert orjson.loads(rest[-1].removeprefix(": service "))["charge_microusd"] == call.charge_microusd
         read, written = call.usage_record.input_tokens or 0, call.usage_record.output_tokens or 0

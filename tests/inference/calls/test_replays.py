@@ -60,13 +60,13 @@ def test_a_repeated_body_is_recognized_in_another_serialization(stage: Stage) ->
 def test_an_answer_is_purged_after_a_day_and_the_key_is_free(stage: Stage) -> None:
     from datetime import timedelta
 
-    from billing.models import Reservation
+    from billing.models import Call
 
     alias, caller = stage.model(max_output_tokens=16), stage.caller()
     caller.post(chat(alias), key="one")
     call = caller.only_call
     with unguarded():
-        Reservation.objects.filter(pk=call.pk).update(closed_at=call.closed_at - timedelta(hours=24))
+        Call.objects.filter(pk=call.pk).update(closed_at=call.closed_at - timedelta(hours=24))
     again = caller.post(chat(alias), key="one")
     assert "idempotent-replayed" not in again.headers
     assert len(caller.calls) == 2
@@ -77,7 +77,7 @@ def test_a_call_whose_answer_was_not_stored_is_not_made_again(stage: Stage) -> N
 
     alias, caller = stage.model(max_output_tokens=16), stage.caller()
     caller.post(chat(alias), key="one")
-    StoredReplay.objects.filter(reservation=caller.only_call).delete()
+    StoredReplay.objects.filter(call=caller.only_call).delete()
     again = caller.post(chat(alias), key="one")
     assert (again.status_code, again.json()["error"]["code"]) == (422, "idempotency_key_reused")
     assert again.json()["error"]["details"] == {"usageId": caller.only_call.id}

@@ -26,7 +26,7 @@ def alias(stage: Stage) -> str:
 
 
 def stored(caller: Caller) -> StoredReplay:
-    return StoredReplay.objects.get(reservation=caller.only_call)
+    return StoredReplay.objects.get(call=caller.only_call)
 
 
 def assert_replayed(caller: Caller, body: dict[str, Any], first: Any) -> None:
@@ -179,7 +179,7 @@ def test_an_answer_that_cannot_be_encrypted_is_charged_and_not_stored(
     caller = stage.caller()
     assert caller.post(chat(alias), key="one").status_code == 200
     assert caller.only_call.state == "settled"
-    assert not StoredReplay.objects.filter(reservation=caller.only_call).exists()
+    assert not StoredReplay.objects.filter(call=caller.only_call).exists()
     assert caller.post(chat(alias), key="one").status_code == 422
 
 

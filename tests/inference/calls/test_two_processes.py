@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from billing.models import Budget, Reservation
+from billing.models import Budget, Call
 from billing.queries import audit
 from gateway.core.contract.capabilities import Capability
 from tests.factories.accounts import Caller as Manager
@@ -41,7 +41,7 @@ def test_a_budget_that_changes_while_calls_are_made_counts_each_once(stage: Stag
         assert {each.status_code for each in results[CALLS:]} == {200}
         assert put(origins[0], 1).status_code == 200
         assert call(origins[1], CALLS).json()["error"]["code"] == "budget_exceeded"
-    calls = Reservation.objects.filter(org_id=world.team.id)
+    calls = Call.objects.filter(org_id=world.team.id)
     assert calls.filter(state="settled").count() == calls.count() == statuses[200]
     budget = Budget.objects.get(wallet__owner_key=world.team.id)
     assert (budget.spent_microusd, budget.held_microusd) == (sum(each.charge_microusd or 0 for each in calls), 0)

@@ -34,7 +34,7 @@ def test_twenty_requests_with_one_key_make_one_call(stage: Stage) -> None:
     assert codes(answers) == {200: 1, "idempotency_in_progress": 19}
     assert len(stage.upstream.ledger) == 1
     call = caller.only_call
-    assert UsageRecord.objects.filter(reservation=call).count() == 1
+    assert UsageRecord.objects.filter(call=call).count() == 1
     assert Transfer.objects.filter(kind="charge", source=call.id).count() == 1
 
 

@@ -58,7 +58,7 @@ def test_a_form_goes_in_and_bytes_come_out(stage: Stage, pictures: PictureUpstre
     assert b"painter" in form
     assert model.encode() not in form
     assert caller.wallet == {"balance": 999_800, "held": 0, "debt": 0}
-    assert UsageRecord.objects.get(reservation_id=caller.only_call.id).images == 2
+    assert UsageRecord.objects.get(call_id=caller.only_call.id).images == 2
     assert audit.findings() == []
 
 

@@ -24,7 +24,7 @@ def test_sound_and_what_is_cached_have_their_own_prices(stage: Stage) -> None:
         session.until("response.done")
         session.say(HELLO)
     call = settled(caller)
-    record = UsageRecord.objects.get(reservation=call)
+    record = UsageRecord.objects.get(call=call)
     # First 10 tokens of sound, 8 spoken; then 4 of text and 18 of sound, 8 written.
     assert (record.input_tokens, record.input_audio_tokens) == (10 + 22, 10 + 18)
     assert (record.output_tokens, record.output_audio_tokens, record.cached_input_tokens) == (16, 8, 0)
@@ -49,7 +49,7 @@ def test_cached_sound_is_no_sound_at_its_full_price(stage: Stage) -> None:
     with opened(caller, alias) as session:
         session.say(HELLO)
         session.say(HELLO)
-    record = UsageRecord.objects.get(reservation=settled(caller))
+    record = UsageRecord.objects.get(call=settled(caller))
     assert record.cached_input_tokens == 500
     assert record.input_audio_tokens == (300 - 250) + (300 - 200)
     assert settled(caller).charge_microusd == cost(800 - 150, 500, 20, 150, 0)

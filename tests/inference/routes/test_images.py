@@ -54,7 +54,7 @@ def test_an_image_of_a_size_and_quality_is_charged_at_its_price(stage: Stage) ->
     assert set(told) == {"created", "model", "data", "background", "output_format", "quality", "size", "usage"}
     [entry] = stage.upstream.ledger
     assert entry.body == {**asked, "model": "small-1", "style": "vivid", "output_compression": 80, "novelty": 1}
-    used = UsageRecord.objects.get(reservation_id=caller.only_call.id)
+    used = UsageRecord.objects.get(call_id=caller.only_call.id)
     assert (used.images, used.input_tokens, used.output_tokens) == (2, entry.prompt_tokens, 544)
     assert audit.findings() == []
 

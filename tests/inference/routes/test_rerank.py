@@ -34,7 +34,7 @@ def test_voyage_reranks_and_the_bytes_are_charged(stage: Stage) -> None:
     }
     assert (answer.headers["x-service-hold-microusd"], answer.headers["x-service-charge-microusd"]) == ("20", "20")
     assert caller.wallet == {"balance": 999_980, "held": 0, "debt": 0}
-    used = UsageRecord.objects.get(reservation_id=caller.only_call.id)
+    used = UsageRecord.objects.get(call_id=caller.only_call.id)
     assert (used.input_bytes, used.items, used.input_tokens) == (paid_bytes, 3, entry.prompt_tokens)
     assert audit.findings() == []
 

@@ -181,7 +181,7 @@ def test_the_answer_of_a_repeated_request_is_deleted_with_its_response(
     assert "was not stored" in again.json()["error"]["message"]
     assert respond(caller, ask(alias), key="other").json() == other
     assert (caller.wallet, len(stage.upstream.ledger)) == (paid, sent)
-    kept = StoredReplay.objects.filter(reservation__actor_did=caller.did)
+    kept = StoredReplay.objects.filter(call__actor_did=caller.did)
     stored = [Replay(row.status, row.headers, bytes(row.body), row.pk) for row in kept]
     assert not [replay for replay in stored if response["id"].encode() in replays.decrypted(replay).body]
 

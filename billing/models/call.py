@@ -19,17 +19,18 @@ BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 """A time before any call. A query needs this lower bound to use the index of a wallet's calls by time."""
 
 
-class State(models.TextChoices):
-    """dispatched → settled | released | review; review → settled | released."""
+class CallState(models.TextChoices):
+    """held → settled | released | reconciling; reconciling → settled | released. The column says `dispatched` for held and
+    `review` for reconciling."""
 
-    DISPATCHED = "dispatched"
-    REVIEW = "review"
+    HELD = "dispatched", "Held"
+    REVIEW = "review", "Reconciling"
     SETTLED = "settled"
     RELEASED = "released"
 
 
-class Reservation(models.Model):
-    """A hold placed before the upstream is called; its id is the call's usage id.
+class Call(models.Model):
+    """A metered call and its hold, placed before the upstream is called; its id is the call's usage id.
 
     `cash_held` is the part of the hold that the balance covers; the rest is `lot_amounts` of the credits `lot_ids`, in
     spending order (null if there is none). The hold stays while the call is open. A closed call is settled with a
@@ -43,7 +44,7 @@ class Reservation(models.Model):
     """
 
     id = KeyField(primary_key=True)
-    wallet = models.ForeignKey(Wallet, models.PROTECT, related_name="reservations", db_index=False, db_constraint=False)
+    wallet = models.ForeignKey(Wallet, models.PROTECT, related_name="calls", db_index=False, db_constraint=False)
     actor_did = KeyField()
     org_id = KeyField(null=True)
     membership_id = KeyField(null=True)
@@ -56,7 +57,7 @@ class Reservation(models.Model):
     idempotency_key = KeyField(null=True)
     request_digest = models.BinaryField(null=True)
     replayable = models.BooleanField()
-    state = models.TextField(choices=State.choices)
+    state = models.TextField(choices=CallState.choices)
     max_cost_microusd = MicrousdField()
     hold_microusd = MicrousdField()
     cash_held_microusd = MicrousdField()
