@@ -1,8 +1,9 @@
 """Readies every test session: a real PostgreSQL, then Django's settings, which read its address."""
 
+import atexit
 import os
 
-from tests.support.database import provide_data_dir, provide_database
+from tests.support.database import BEGINS_THE_SESSION, provide_data_dir, provide_database
 
 os.environ["DATABASE_URL"] = provide_database()
 # A developer's own gateway in `.data` must neither steer the tests nor be touched by them.
@@ -34,6 +35,7 @@ from tests.support.leftovers import (  # noqa: E402
     fresh_process,  # noqa: F401
     nothing_left_behind,  # noqa: F401
 )
+from tests.support.migrated import drop_template  # noqa: E402
 from tests.support.schedule import (  # noqa: E402
     pytest_collection,  # noqa: F401
     pytest_collection_modifyitems,  # noqa: F401
@@ -49,6 +51,9 @@ hypothesis.settings.load_profile("busy")
 snapshots.WAIT_SECONDS = 20.0
 # Jobs wait for the transactions of every database on the server, and another worker's test may be a long one.
 finality.WAIT_SECONDS = PATIENCE_SECONDS
+
+if BEGINS_THE_SESSION:
+    atexit.register(drop_template)
 
 # Each worker has ports of its own: one that another takes for a server, which is only starting, looks free.
 _worker, _workers = os.environ.get("PYTEST_XDIST_WORKER", "gw0"), os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")

@@ -12,6 +12,7 @@ import psycopg
 from gateway.run.postgres import Cluster
 from tests.support.concurrency import eventually
 from tests.support.database import make_home
+from tests.support.migrated import copy_cluster
 
 OTHERS = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
 
@@ -20,7 +21,9 @@ class CrashingDatabase:
     """A server with durable storage, so that what it acknowledged survives its crashes."""
 
     def __init__(self, **settings: str) -> None:
-        self._cluster = Cluster(make_home(), settings=settings)
+        home = make_home()
+        copy_cluster(home)
+        self._cluster = Cluster(home, settings=settings)
         self.url = self._cluster.start()
 
     def stop(self) -> None:

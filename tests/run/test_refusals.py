@@ -17,6 +17,7 @@ from gateway.run.postgres import Cluster
 from tests.run.machine import processes_of
 from tests.support.database import make_home
 from tests.support.gateways import GatewayProcess
+from tests.support.migrated import copy_cluster
 
 INITDB = """echo 'initdb: error: could not write: No space left on device' >&2
 echo 'initdb: removing contents of data directory' >&2
@@ -68,6 +69,7 @@ def test_a_configuration_that_is_broken(tmp_path: Path) -> None:
     config = tmp_path / "broken.yaml"
     config.write_text("products:\n  - {slug: studio, name: Studio, colour: red}\n")
     gateway = GatewayProcess(settings={"GATEWAY_CONFIG": str(config)})
+    copy_cluster(gateway.data_dir)
     line = refusal(gateway)
     assert line.startswith("broken.yaml")
     assert "colour" in line
@@ -77,6 +79,7 @@ def test_every_problem_of_a_configuration_is_named_at_once(tmp_path: Path) -> No
     config = tmp_path / "broken.yaml"
     config.write_text("products:\n  - {slug: studio, name: Studio, colour: red}\n  - {slug: courier}\n")
     gateway = GatewayProcess(settings={"GATEWAY_CONFIG": str(config)})
+    copy_cluster(gateway.data_dir)
     assert gateway.start().wait() == 1
     first, second = gateway.stderr.splitlines()
     assert first.startswith("gateway: broken.yaml:2 products[0].colour: ")

@@ -17,6 +17,8 @@ from gateway.run.postgres import Cluster
 
 URL_VARIABLE = "TEST_DATABASE_URL"
 DATA_VARIABLE = "TEST_DATA_DIR"
+BEGINS_THE_SESSION = DATA_VARIABLE not in os.environ
+"""Whether this is the first process, which starts the workers."""
 
 
 def provide_database() -> str:

@@ -17,13 +17,14 @@ from threading import Lock
 from typing import Any
 
 from gateway.run.options import PROJECT_DIR
+from tests.support.concurrency import PATIENCE_SECONDS
 from tests.support.fork_server import MESSAGE_MAX_BYTES
 from tests.support.forking import Program, fork
 
 STANDARD = ("p2cread", "c2pwrite", "errwrite")
 PIPES = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
 _execute: Any = vars(subprocess.Popen)["_execute_child"]
-_environment = dict(os.environ)
+_environment = {"DJANGO_SETTINGS_MODULE": "gateway.settings", **os.environ, "PYTHONUNBUFFERED": "1"}
 _lock = Lock()
 _requests: socket.socket | None = None
 
@@ -87,8 +88,11 @@ def _has_news(news: socket.socket, timeout: float | None) -> bool:
     return bool(poll.poll(None if timeout is None else max(0.0, timeout) * 1000))
 
 
-def run(command: list[str], *, timeout: float, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end, as `subprocess.run` does, and return what it printed."""
+def run(
+    command: list[str], *, check: bool = False, timeout: float = PATIENCE_SECONDS, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, as `subprocess.run` does, and return what it printed. Raises CalledProcessError if it fails and
+    that is to be checked."""
     pipe = subprocess.PIPE
     with Forked(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True, **options) as process:
         try:
@@ -96,7 +100,10 @@ def run(command: list[str], *, timeout: float, **options: Any) -> subprocess.Com
         except BaseException:
             process.kill()
             raise
-    return subprocess.CompletedProcess(command, process.wait(), out, err)
+    done = subprocess.CompletedProcess(command, process.wait(), out, err)
+    if check:
+        done.check_returncode()
+    return done
 
 
 def _program(options: dict[str, Any]) -> Program | None:
@@ -130,7 +137,7 @@ def _start(requests: socket.socket, number: int) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.support.fork_server", str(number)],
         cwd=PROJECT_DIR,
-        env={**_environment, "PYTHONUNBUFFERED": "1"},
+        env=_environment,
         stdin=subprocess.DEVNULL,
         pass_fds=[number],
         start_new_session=True,

@@ -11,6 +11,7 @@ from psycopg import sql
 
 from gateway.core.runtime import logs
 from tests.support.database import connect
+from tests.support.migrated import template
 from tests.support.serving import wait_for_abandoned_calls
 
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname"
@@ -35,9 +36,13 @@ def fresh_process() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
-    """Close the pool that a thread of an earlier test may have made: it would be one of a database with another name."""
+    """Close the pool that a thread of an earlier test may have made: it would be one of a database with another name.
+
+    The test's database is a copy, which takes a tenth of the time of the migrations.
+    """
     wrapper: Any = connection
     wrapper.close_pool()
+    connection.settings_dict["TEST"]["TEMPLATE"] = template()
 
 
 @pytest.fixture(scope="session")
