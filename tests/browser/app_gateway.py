@@ -5,12 +5,12 @@ import sys
 from dataclasses import dataclass, field
 
 from gateway.run.ports import free_port
-from tests.support.gateways import GatewayProcess
+from tests.support.gateways import ForkedGateway
 from tests.support.stripe import FakeStripe
 
 
 @dataclass
-class AppGateway(GatewayProcess):
+class AppGateway(ForkedGateway):
     """`make run` and `make demo-app`, with everything logged that can be, and a payment provider where one is given."""
 
     provider: FakeStripe | None = None
@@ -45,7 +45,7 @@ class AppGateway(GatewayProcess):
         return super().stop(how)
 
 
-class DemoApp(GatewayProcess):
+class DemoApp(ForkedGateway):
     """The example app."""
 
     def is_ready(self) -> bool:

@@ -1,11 +1,6 @@
 """Calls of this month and the one before, booked in the database of a running gateway."""
 
-import os
-import subprocess
-import sys
-
 from tests.browser.app_gateway import AppGateway
-from tests.support.gateways import OURS
 
 # Each is charged (number + 1) x 1,000 micro-USD: in the current month on its first day, so that none lies ahead.
 BOOK = """
@@ -42,8 +37,5 @@ usage_days.rebuild()  # the job may have added the time of these calls up alread
 
 def book_months(gateway: AppGateway, kind: str, key: str) -> None:
     """Book calls of an owner in this month and the one before."""
-    plain = {name: value for name, value in os.environ.items() if name not in OURS}
-    script = BOOK.format(kind=kind, key=key)
-    command = [sys.executable, "manage.py", "shell", "-c", script]
-    done = subprocess.run(command, env={**plain, **gateway.environment}, timeout=120, capture_output=True, text=True)
+    done = gateway.manage("shell", "-c", BOOK.format(kind=kind, key=key))
     assert done.returncode == 0, done.stderr

@@ -18,7 +18,7 @@ from account_gateway_client import Gateway, GatewayError, ProductKey, ProductSer
 from gateway.core.jobs import filequeue
 from tests.faults.crashing_database import CrashingDatabase, until
 from tests.support.demo_gateway import ALICE, ISSUER
-from tests.support.gateways import GatewayProcess
+from tests.support.gateways import ForkedGateway
 
 ANSWERED_SECONDS = 10.0
 HEALED_SECONDS = 5.0
@@ -45,7 +45,7 @@ class World:
     """A whole gateway as `make run` starts it, with a database that can fail."""
 
     database: CrashingDatabase
-    gateway: GatewayProcess
+    gateway: ForkedGateway
     product: ProductServer
     alice: Gateway
     queue: Celery
@@ -99,7 +99,7 @@ class World:
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
     database = CrashingDatabase(max_connections="40")
-    gateway = GatewayProcess(settings={"DATABASE_URL": database.url, "WEB_CONCURRENCY": "1"}).start()
+    gateway = ForkedGateway(settings={"DATABASE_URL": database.url, "WEB_CONCURRENCY": "1"}).start()
     try:
         gateway.wait_until_ready()
         until(lambda: gateway.health() == 200)  # the demo waits a few seconds for its first answer
@@ -111,7 +111,7 @@ def world() -> Iterator[World]:
         database.stop()
 
 
-def _world(database: CrashingDatabase, gateway: GatewayProcess) -> World:
+def _world(database: CrashingDatabase, gateway: ForkedGateway) -> World:
     key = ProductKey.load(gateway.data_dir / "demo-product.pem")
     product = ProductServer(gateway.base_url, issuer=ISSUER, product="studio", key=key)
     alice = Gateway(gateway.base_url, product.tokens_for(ALICE, ["wallet:read"]))

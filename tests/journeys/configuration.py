@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.journeys.caller import AUDIENCE, DID_PREFIX, ISSUER, Key
 from tests.support.database import make_home
-from tests.support.gateways import GatewayProcess
+from tests.support.gateways import ForkedGateway
 from tests.support.upstream import FakeUpstream
 
 CAPABILITIES = ["wallet:read", "usage:read", "billing:checkout", "infer:*"]
@@ -47,8 +47,8 @@ def _alias(name: str, model: str, price: dict[str, str], **settings: Any) -> dic
     return {"name": name, "enabled": True, "deployments": deployments, "price": price, **settings}
 
 
-def configured_gateway(config: dict[str, Any], settings: Mapping[str, str]) -> GatewayProcess:
+def configured_gateway(config: dict[str, Any], settings: Mapping[str, str]) -> ForkedGateway:
     """Return a gateway of this configuration that is to be started."""
     file = make_home() / "gateway.yaml"
     file.write_text(json.dumps(config))  # JSON is YAML
-    return GatewayProcess(settings={"GATEWAY_CONFIG": str(file), **settings})
+    return ForkedGateway(settings={"GATEWAY_CONFIG": str(file), **settings})

@@ -7,13 +7,13 @@ import pytest
 
 from account_gateway_client import Gateway, ProductKey, ProductServer
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
-from tests.support.gateways import GatewayProcess
+from tests.support.gateways import ForkedGateway
 
 ISSUER = "https://demo.studio.example"
 ALICE = "did:web:demo.studio.example:alice"
 
 
-class DemoGateway(GatewayProcess):
+class DemoGateway(ForkedGateway):
     """A running gateway, its product's server, people signed in by it, and its demo's output."""
 
     tour = ""

@@ -17,8 +17,11 @@ from gateway.run.options import PROJECT_DIR
 from gateway.run.ports import free_port
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.database import make_home
+from tests.support.forked import Forked, run
+from tests.support.migrated import copy_cluster
 
 WHOLE_GATEWAY = (sys.executable, "-m", "gateway.run")
+FORKED_GATEWAY = (sys.executable, "-m", "tests.support.forked_gateway")
 OURS = (
     "DATABASE_URL",
     "DATA_DIR",
@@ -144,14 +147,7 @@ class GatewayProcess:
 
     def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a Python program as from another shell."""
-        return subprocess.run(
-            [sys.executable, *command],
-            cwd=PROJECT_DIR,
-            env=self.environment | environment,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-        )
+        return run([sys.executable, *command], cwd=PROJECT_DIR, env=self.environment | environment)
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a management command as from another shell."""
@@ -159,3 +155,22 @@ class GatewayProcess:
 
     def _path(self, name: str) -> Path:
         return self.data_dir.parent / f"{self.data_dir.name}.{name}"
+
+
+@dataclass
+class ForkedGateway(GatewayProcess):
+    """For tests of something else than a gateway's first start: its processes are forked, its database is migrated already."""
+
+    popen = Forked
+    command: Sequence[str] = FORKED_GATEWAY
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return its environment, which commands in other shells share."""
+        return {"DJANGO_SETTINGS_MODULE": "tests.support.whole_settings", **super().environment}
+
+    def start(self) -> Self:
+        """Start without waiting."""
+        if not (self.data_dir.exists() or "DATABASE_URL" in self.settings):
+            copy_cluster(self.data_dir)
+        return super().start()
