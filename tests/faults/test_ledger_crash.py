@@ -1,6 +1,5 @@
 """A process killed between any two statements, or within one, leaves a ledger from which every call is resolved once."""
 
-import subprocess
 import sys
 from datetime import timedelta
 
@@ -15,8 +14,9 @@ from tests.factories import batches, payers
 from tests.factories.billing import Purse, price_version, state
 from tests.factories.payers import Payer
 from tests.faults.ledger_steps import COST, HOLD, NOTED, POINTS, SESSION
-from tests.support.concurrency import PATIENCE_SECONDS, eventually
+from tests.support.concurrency import eventually
 from tests.support.database import connect, database_url
+from tests.support.forked import run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,7 +41,7 @@ def possible_ends(point: str) -> list[tuple[str | None, int | None]]:
 def kill_calls(purse: Purse, calls: dict[str, str]) -> None:
     """Kill a process for each call, and wait until the server has ended what they had sent."""
     arguments = [part for pair in calls.items() for part in pair]
-    subprocess.run(
+    run(
         [
             sys.executable,
             "-m",
@@ -52,7 +52,6 @@ def kill_calls(purse: Purse, calls: dict[str, str]) -> None:
             *arguments,
         ],
         check=True,
-        timeout=PATIENCE_SECONDS,
     )
     with connect(autocommit=True) as server:
         eventually(lambda: server.execute(SESSIONS, [SESSION]).fetchone() is None)

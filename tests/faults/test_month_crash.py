@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from tests.billing.months.conftest import Old, drop_months, furnish, rows_of, ru
 from tests.factories import months
 from tests.factories.billing import settle
 from tests.factories.months import MONTH, TABLES, name_of
+from tests.support import forked
 from tests.support.concurrency import at_once, eventually
 from tests.support.database import connect, database_url
 
@@ -159,9 +159,7 @@ def test_a_process_that_is_killed_leaves_each_row_in_one_place(old: Old) -> None
     before = said(old)
     for batches, where in ((0, "after"), (1, "within"), (2, "after")):
         environment = {**os.environ, "DATABASE_URL": database_url()}
-        done = subprocess.run(
-            [sys.executable, "-c", MOVER, str(batches), where], env=environment, capture_output=True, text=True
-        )
+        done = forked.run([sys.executable, "-c", MOVER, str(batches), where], env=environment)
         assert done.returncode == -signal.SIGKILL, done.stderr
         assert said(old) == before
         assert unsound() == []

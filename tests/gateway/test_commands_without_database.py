@@ -1,7 +1,6 @@
 """Commands where the database is away: one line that says so, and what needs no database is done."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 from gateway.run.options import PROJECT_DIR
 from gateway.run.ports import free_port
+from tests.support.forked import run
 
 GOOD = "products:\n  - {slug: studio, name: Studio}\n"
 BAD = "products:\n  - {slug: studio, name: Studio, colour: red}\n  - {slug: courier}\n"
@@ -19,14 +19,7 @@ REFERRING = "aliases:\n  - {name: fast, deployments: [{upstream: stored, model: 
 def manage(*arguments: str) -> tuple[int, str, str]:
     """Run a command against a database that is away; return its exit code and what it printed."""
     url = f"postgresql://me:secret-word@127.0.0.1:{free_port()}/gateway"
-    done = subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=PROJECT_DIR,
-        env={**os.environ, "DATABASE_URL": url},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run([sys.executable, "manage.py", *arguments], cwd=PROJECT_DIR, env={**os.environ, "DATABASE_URL": url})
     assert "secret-word" not in done.stdout + done.stderr
     return done.returncode, done.stdout, done.stderr
 

@@ -21,6 +21,7 @@ from psycopg.types.json import Json
 from gateway.run.options import PROJECT_DIR
 from tests.gateway.schema import Schema, schema
 from tests.support.database import connect
+from tests.support.forked import run
 
 DUMP = Path(__file__).with_name("schema_of_0_1.sql.gz")
 NAME = f"upgrade_{os.getpid()}"
@@ -88,14 +89,8 @@ class Database:
         return done.stderr.strip().splitlines()[-1]
 
     def _run(self, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=PROJECT_DIR,
-            env={**os.environ, "DATABASE_URL": self._url},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = [sys.executable, "manage.py", *arguments]
+        return run(command, cwd=PROJECT_DIR, env={**os.environ, "DATABASE_URL": self._url})
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return a query's rows."""

@@ -1,7 +1,6 @@
 """Every job of the schedule may run twice, at once and again, and be killed: the result is that of one run."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -19,6 +18,7 @@ from tests.billing.conftest import unsound
 from tests.gateway.jobs.work import WORK, Stage
 from tests.support.concurrency import at_once
 from tests.support.database import database_url
+from tests.support.forked import run
 from tests.support.stripe import FakeStripe
 from tests.support.stripe.fixtures import provider, running_provider  # noqa: F401
 
@@ -96,7 +96,7 @@ def test_killed_before_each_of_its_statements_a_job_is_done_by_the_next(stage: S
     }
     if stage.settings.SEAT_COLLECTION_FROM:
         environment["SEAT_COLLECTION_FROM"] = f"{stage.settings.SEAT_COLLECTION_FROM:%Y-%m}"
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=600)
+    done = run(command, env=environment, check=True, timeout=600)
     assert int(done.stdout) > 3
     InvoicePayment.objects.filter(status__in=PENDING).update(next_check_at=timezone.now())
     for _ in range(2):
