@@ -32,18 +32,27 @@ class Client:
     """One client that makes one call after another, with any of its models, until stopped."""
 
     def __init__(
-        self, caller: Caller, product: Product, crowd: Crowd, models: Sequence[Model], dice: random.Random
+        self,
+        caller: Caller,
+        product: Product,
+        crowd: Crowd,
+        models: Sequence[Model],
+        dice: random.Random,
+        *,
+        pause_seconds: float,
     ) -> None:
         self._caller = caller
         self._product = product
         self._crowd = crowd
         self._models = models
         self._dice = dice
+        self._pause_seconds = pause_seconds
 
     async def run(self, stop: asyncio.Event) -> None:
         """Make one call after another."""
         while not stop.is_set():
             await self._complete(self._wish(), stop)
+            await asyncio.sleep(self._pause_seconds)
 
     def _wish(self) -> Wish:
         [model] = self._dice.choices(self._models, [model.weight for model in self._models])

@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -27,6 +27,7 @@ from gateway.run.temporary import make_home
 from tests.chaos.database import Database
 from tests.run.machine import workers_of
 from tests.support.concurrency import eventually
+from tests.support.forked import run
 
 TICK_SECONDS = 0.05
 
@@ -45,8 +46,9 @@ class LogFile(Output):
 class Installation:
     """All processes, as a context manager. `gateways` are the addresses of the server processes by name."""
 
-    def __init__(self, processes: int, workers: int) -> None:
+    def __init__(self, processes: int, workers: int, furnish: Callable[[Path], None]) -> None:
         self.home = make_home("gateway-chaos-")
+        furnish(self.home)
         self.database = Database(self.home)
         self.upstream = UpstreamServer(self.home)
         ports = {f"gateway-{number}": free_port() for number in range(1, processes + 1)}
@@ -113,8 +115,7 @@ class Installation:
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run one of the gateway's commands on the run's database."""
-        command = [sys.executable, "manage.py", *arguments]
-        return subprocess.run(command, cwd=PROJECT_DIR, env=self._environment, capture_output=True, text=True)
+        return run([sys.executable, "manage.py", *arguments], cwd=PROJECT_DIR, env=self._environment)
 
     def remove(self) -> None:
         """Delete the run's files."""

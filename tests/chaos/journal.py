@@ -67,6 +67,12 @@ class Journal:
 
     attempts: list[Attempt] = field(default_factory=list)
     disturbances: list[Disturbance] = field(default_factory=list)
+    lag_seconds: float = 0.0
+    """What the machine itself adds to a response's time."""
+
+    def longest_seconds(self) -> float:
+        """Return how long the slowest request has taken that should be answered at once."""
+        return max((attempt.seconds for attempt in self.attempts if attempt.is_prompt), default=0.0)
 
     def of(self, purpose: str) -> Iterable[Attempt]:
         """List the requests of one purpose."""

@@ -32,7 +32,7 @@ def returns(journal: Journal) -> Iterator[Return]:
 
 def slow_returns(journal: Journal) -> list[Return]:
     """List the recoveries that took too long."""
-    return [each for each in returns(journal) if each.seconds > RETURN_SECONDS]
+    return [each for each in returns(journal) if each.seconds > RETURN_SECONDS + journal.lag_seconds]
 
 
 def _still_failed(probes: list[Attempt], fault: Disturbance, until: float) -> float:

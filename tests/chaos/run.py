@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from bench.identity import Customer, Product
 from tests.chaos import evidence, faults
@@ -31,7 +32,9 @@ NEVER, HALF, ALWAYS = "never", "half", "always"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The parameters of a run; its faults come in this order. `patience` is the time given to the jobs."""
+    """The parameters of a run; its faults come in this order. `patience` is the time given to the jobs, `pause` what a client
+    leaves between its calls. Bounds on time are wider by what requests take in `undisturbed_seconds`, before the first
+    fault. `furnish` may put a database into the new data directory."""
 
     seconds: float
     kinds: Sequence[str]
@@ -39,10 +42,13 @@ class Plan:
     processes: int = 2
     workers: int = 1
     clients: int = 32
+    pause_seconds: float = 0.0
+    undisturbed_seconds: float = 0.0
     slow_disk: str = HALF
     patience_seconds: float = 150.0
     command: str = ""
     say: Callable[[str], None] = field(default=lambda text: None)
+    furnish: Callable[[Path], None] = field(default=lambda home: None)
 
 
 class Run:
@@ -100,7 +106,8 @@ class Run:
                     working.create_task(Prober(caller, self._product, customer, process).run(stop))
                 for number in range(self._plan.clients):
                     models = (QUICK,) if number % 2 else MODELS
-                    client = Client(caller, self._product, crowd, models, random.Random(self._dice.random()))
+                    dice = random.Random(self._dice.random())
+                    client = Client(caller, self._product, crowd, models, dice, pause_seconds=self._plan.pause_seconds)
                     working.create_task(client.run(stop))
                 try:
                     await self._disturb()
@@ -119,9 +126,12 @@ class Run:
     async def _disturb(self) -> None:
         """Inflict the faults at their times; the disk becomes slow at its time."""
         plan, started = self._plan, time.monotonic()
+        await asyncio.sleep(plan.undisturbed_seconds)
+        self._journal.lag_seconds = self._journal.longest_seconds() if plan.undisturbed_seconds else 0.0
         slow_at = {NEVER: float("inf"), HALF: plan.seconds / 2, ALWAYS: 0.0}[plan.slow_disk]
-        moments = faults.moments(len(plan.kinds), plan.seconds - CALM_SECONDS, self._dice)
-        for at, kind in zip(moments, plan.kinds, strict=True):
+        moments = faults.moments(len(plan.kinds), plan.seconds - CALM_SECONDS - plan.undisturbed_seconds, self._dice)
+        for moment, kind in zip(moments, plan.kinds, strict=True):
+            at = plan.undisturbed_seconds + moment
             if at >= slow_at:
                 slow_at = float("inf")
                 plan.say("the disk becomes slow")
@@ -162,7 +172,7 @@ class Run:
 
 def play(plan: Plan, *, keep: bool = False) -> Report:
     """Run a plan in its own installation, whose folder is deleted unless it is to be kept."""
-    installation = Installation(plan.processes, plan.workers)
+    installation = Installation(plan.processes, plan.workers, plan.furnish)
     try:
         with installation:
             return Run(plan, installation).play()

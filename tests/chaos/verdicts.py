@@ -99,7 +99,7 @@ def unanswered(evidence: Evidence) -> Iterator[str]:
         if not attempt.is_prompt or attempt.has_left:
             continue
         waited = attempt.seconds - evidence.journal.away_seconds(attempt)
-        if waited > ANSWER_SECONDS:
+        if waited > ANSWER_SECONDS + evidence.journal.lag_seconds:
             yield f"{_named(attempt)}: {attempt.failure or attempt.status} after {waited:.1f} s"
 
 
