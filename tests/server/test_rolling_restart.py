@@ -23,6 +23,8 @@ from tests.support.processes import gateway_process
 from tests.support.stage import Caller, Stage, chat
 
 SETTINGS = {"DRAIN_NOTICE_SECONDS": "6", "DRAIN_SECONDS": "60"}
+PAUSE_SECONDS = 0.1
+"""Between the requests of a client: as many as the processors can do would only keep the servers from starting."""
 
 
 @dataclass
@@ -79,7 +81,7 @@ def test_no_request_stays_without_an_answer(stage: Stage) -> None:
 
     def load(read: Callable[[Caller, Any], None]) -> int:
         turn = 0
-        while not is_over.is_set():
+        while not is_over.wait(PAUSE_SECONDS):
             turn += 1
             with plain_http.client(timeout=120) as client:
                 read(replace(caller, origin=cluster.choose(turn), client=client), body)
