@@ -9,7 +9,18 @@ import pytest
 from gateway.run.options import PROJECT_DIR
 
 TOOLS = ("dirname", "env", "mktemp", "sh", "wc")
-STUBS = ("python3", "make", "git", "bwrap", "nginx", "redis-server", "node", "npm", "chromium")
+STUBS = (
+    "python3",
+    "make",
+    "git",
+    "bwrap",
+    "nginx",
+    "redis-server",
+    "node",
+    "npm",
+    "chromium",
+    "chromium-headless-shell",
+)
 STUB = "#!/bin/sh\nexit 0\n"
 MAKE = '#!/bin/sh\necho "$1 with $PYTHON at home in $HOME"\n'
 APT_GET = """#!/bin/sh
@@ -79,12 +90,36 @@ def test_it_passes_a_given_python_on(machine: Path) -> None:
 
 
 def test_it_waits_for_a_lock_and_for_the_network(machine: Path) -> None:
-    (machine / "bin" / "chromium").unlink()
+    (machine / "bin" / "nginx").unlink()
     install(machine, "apt-get", APT_GET)
     told = run(machine, FAILURES="2")
     assert told.returncode == 0
     assert [line for line in told.stdout.splitlines() if "slept" in line] == ["slept 10", "slept 30"]
-    assert [call.split()[-1] for call in (machine / "calls").read_text().splitlines()] == [*["update"] * 3, "chromium"]
+    assert asked_for(machine) == [*["update"] * 3, "nginx-light"]
+
+
+@pytest.mark.parametrize("program", ["chromium", "chromium-headless-shell"])
+def test_one_chromium_is_enough(machine: Path, program: str) -> None:
+    (machine / "bin" / "chromium").unlink()
+    (machine / "bin" / "chromium-headless-shell").unlink()
+    install(machine, program, STUB)
+    assert run(machine).returncode == 0
+
+
+@pytest.mark.parametrize(("failures", "expected"), [("0", ["update", "chromium-headless-shell"]), ("99", ["update"])])
+def test_it_goes_on_where_there_is_no_chromium_without_windows(
+    machine: Path, failures: str, expected: list[str]
+) -> None:
+    (machine / "bin" / "chromium-headless-shell").unlink()
+    install(machine, "apt-get", APT_GET)
+    told = run(machine, FAILURES=failures)
+    assert (told.returncode, "slept" in told.stdout) == (0, False)
+    assert asked_for(machine) == expected
+
+
+def asked_for(machine: Path) -> list[str]:
+    """Return the last word of each call of apt-get."""
+    return [call.split()[-1] for call in (machine / "calls").read_text().splitlines()]
 
 
 def test_it_names_what_apt_could_not_install(machine: Path) -> None:
