@@ -20,7 +20,7 @@ export NO_PROXY := 127.0.0.1,localhost,::1$(if $(NOT_PROXIED),$(comma)$(NOT_PROX
 export no_proxy := $(NO_PROXY)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo demo-app test check fmt lock bench bench-peers chaos venv venv-dev venv-peers python
+.PHONY: help run demo demo-app test quick check fmt lock bench bench-peers chaos venv venv-dev venv-peers python
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -35,9 +35,12 @@ demo-app: venv ## serve an example app on another origin: sign in, stream an ans
 	@exec $(RUN) manage.py demo_app
 
 # Else each of the many processes that tests start would compile all modules again.
-test: export PYTHONDONTWRITEBYTECODE =
+test quick: export PYTHONDONTWRITEBYTECODE =
 test: venv-dev ## run the whole test suite; TESTS=tests/run runs a part, WORKERS=0 uses one process
 	@exec $(RUN) -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
+
+quick: venv-dev ## run the tests of rules, operations and pages, in less than three minutes
+	@exec $(RUN) -m pytest -p tests.support.quick -n $(WORKERS) --dist loadfile $(TESTS)
 
 check: venv-dev ## lint, formatting, types, import rules, migrations and start-up checks
 	$(RUN) -m ruff check

@@ -81,7 +81,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Order units: shared gateways first, then files with most tests, those that wait and those that compute in turn."""
     units: dict[str, list[pytest.Item]] = {}
     for item in items:
-        units.setdefault(unit_of(item.location[0]), []).append(item)
+        units.setdefault(unit_of(item.nodeid.partition("::")[0]), []).append(item)
     ordered = sorted(units, key=lambda unit: (unit.endswith(".py"), -len(units[unit])))
     waiting = [unit for unit in ordered if _waits(unit)]
     computing = [unit for unit in ordered if not _waits(unit)]
