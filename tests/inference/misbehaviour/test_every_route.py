@@ -11,6 +11,7 @@ from inference.adapters.http_endpoint import HttpEndpoint
 from inference.urls import metered_urlpatterns
 from inference.vendors.demo.endpoint import DemoEndpoint
 from judgement.urls import metered_urlpatterns as judgement_urlpatterns
+from tests.inference.misbehaviour.aliases import Aliases
 from tests.inference.misbehaviour.behaviours import BEHAVIOURS, OK, Misbehaviour
 from tests.inference.misbehaviour.honest import pieces_of
 from tests.inference.misbehaviour.row import CUT, Case, Form, Row, Told, cases_of
@@ -27,16 +28,6 @@ METERED_PATHS = [f"/{pattern.pattern}" for pattern in (*metered_urlpatterns, *ju
 CASES = cases_of(ROWS)
 CELLS = [(case, behaviour) for case in CASES for behaviour in BEHAVIOURS if behaviour.concerns(case)]
 IDS = [f"{case.name}: {behaviour.name}" for case, behaviour in CELLS]
-
-
-def alias_of(stage: Stage, case: Case, **upstream: Any) -> str:
-    row = case.row
-    options = {**row.options, **({"routes": [row.known]} if row.known else {})}
-    served_by = stage.upstream_row(adapter=row.adapter, options=options, **upstream)
-    if row.alias is not None:
-        return row.alias(stage, served_by)
-    alias_options = {"routes": [row.route], **row.fields.get("options", {})}
-    return stage.model(price=row.price, upstream=served_by, **{**row.fields, "options": alias_options})
 
 
 def post(caller: Caller, case: Case, alias: str, key: str = "") -> httpx.Response:
@@ -80,9 +71,10 @@ def receipt_of(answer: httpx.Response) -> int | None:
     return charge
 
 
-def assert_money(caller: Caller, case: Case, answer: httpx.Response, told: Told, charge_microusd: int | None) -> None:
+def assert_money(
+    caller: Caller, call: Any, case: Case, answer: httpx.Response, told: Told, charge_microusd: int | None
+) -> None:
     """Compare the call, the wallet and the receipt, to the micro-USD; None: the charge is the hold."""
-    call = caller.only_call
     charge = call.hold_microusd if charge_microusd is None else charge_microusd
     charged, held = {
         "settled": (charge, 0),
@@ -95,14 +87,16 @@ def assert_money(caller: Caller, case: Case, answer: httpx.Response, told: Told,
     assert receipt_of(answer) == (call.charge_microusd if has_receipt else None)
 
 
-def told_by(caller: Caller, answer: httpx.Response) -> Told:
-    return Told(answer.status_code, error_in(answer), caller.only_call.state)
+def told_by(call: Any, answer: httpx.Response) -> Told:
+    return Told(answer.status_code, error_in(answer), call.state)
 
 
-def assert_told(caller: Caller, case: Case, answer: httpx.Response, told: Told, charge_microusd: int | None) -> None:
-    assert told_by(caller, answer) == told
+def assert_told(
+    caller: Caller, call: Any, case: Case, answer: httpx.Response, told: Told, charge_microusd: int | None
+) -> None:
+    assert told_by(call, answer) == told
     assert not [leak for leak in LEAKS if leak in answer.text + str(answer.headers)]
-    assert_money(caller, case, answer, told, charge_microusd)
+    assert_money(caller, call, case, answer, told, charge_microusd)
 
 
 def address_of(misbehaving: MisbehavingUpstream, behaviour: Misbehaviour) -> str:
@@ -110,12 +104,14 @@ def address_of(misbehaving: MisbehavingUpstream, behaviour: Misbehaviour) -> str
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_an_honest_answer_is_charged_once(stage: Stage, misbehaving: MisbehavingUpstream, case: Case) -> None:
+def test_an_honest_answer_is_charged_once(
+    stage: Stage, aliases: Aliases, misbehaving: MisbehavingUpstream, case: Case
+) -> None:
     misbehaving.play, misbehaving.asked = Play(pieces_of(case)), []
-    alias = alias_of(stage, case, base_url=misbehaving.base_url)
+    alias = aliases.of(case.row, base_url=misbehaving.base_url)
     caller = stage.caller(balance=BALANCE, scopes=case.row.scopes)
     first, again = (post(caller, case, alias, key="same") for _ in range(2))
-    assert_told(caller, case, first, OK, case.row.charge_microusd)
+    assert_told(caller, caller.only_call, case, first, OK, case.row.charge_microusd)
     assert (again.content, again.headers["idempotent-replayed"]) == (first.content, "true")
     assert len(misbehaving.asked) == case.row.calls
 
@@ -123,18 +119,20 @@ def test_an_honest_answer_is_charged_once(stage: Stage, misbehaving: Misbehaving
 @pytest.mark.parametrize(("case", "behaviour"), CELLS, ids=IDS)
 def test_misbehaviour(
     stage: Stage,
+    aliases: Aliases,
     misbehaving: MisbehavingUpstream,
     record_property: Callable[[str, object], None],
     case: Case,
     behaviour: Misbehaviour,
 ) -> None:
     misbehaving.play, misbehaving.asked = behaviour.play(case), []
-    alias = alias_of(stage, case, **{"base_url": address_of(misbehaving, behaviour), **behaviour.upstream})
+    alias = aliases.of(case.row, base_url=address_of(misbehaving, behaviour), **behaviour.upstream)
     caller = stage.caller(balance=BALANCE, scopes=case.row.scopes)
     answer = posted(caller, case, alias)
-    record_property(PROPERTY, (case.name, behaviour.name, str(told_by(caller, answer))))
+    call = caller.only_call
+    record_property(PROPERTY, (case.name, behaviour.name, str(told_by(call, answer))))
     charge_microusd = None if behaviour.exceeds else case.row.charge_microusd
-    assert_told(caller, case, answer, behaviour.expected(case), charge_microusd)
+    assert_told(caller, call, case, answer, behaviour.expected(case), charge_microusd)
     assert bool(misbehaving.asked) == behaviour.is_there
     assert not [line for line in misbehaving.asked if "elsewhere" in line]
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from tests.inference.misbehaviour.aliases import Aliases
 from tests.inference.misbehaviour.row import Case, Row
 from tests.inference.misbehaviour.rows import ROWS
 from tests.inference.misbehaviour.spoiled import spoiled
-from tests.inference.misbehaviour.test_every_route import alias_of, pieces_of, post
+from tests.inference.misbehaviour.test_every_route import pieces_of, post
 from tests.inference.misbehaviour.wire import MisbehavingUpstream, Play, whole
 from tests.support.stage import Caller, Stage
 from tests.support.upstream import LEAKS
@@ -37,10 +38,10 @@ def assert_money(caller: Caller) -> None:
 
 
 @ids(ASKING)
-def test_a_request(stage: Stage, misbehaving: MisbehavingUpstream, row: Row) -> None:
+def test_a_request(stage: Stage, aliases: Aliases, misbehaving: MisbehavingUpstream, row: Row) -> None:
     case = Case(row, streams=False)
     misbehaving.play = Play(pieces_of(case))
-    alias = alias_of(stage, case, base_url=misbehaving.base_url)
+    alias = aliases.of(row, base_url=misbehaving.base_url)
     caller = stage.caller(balance=BALANCE, scopes=row.scopes)
     for body in spoiled(row.body(alias)):
         calls, misbehaving.asked = len(caller.calls), []
@@ -53,9 +54,9 @@ def test_a_request(stage: Stage, misbehaving: MisbehavingUpstream, row: Row) -> 
 
 
 @ids(ANSWERING)
-def test_an_answer(stage: Stage, misbehaving: MisbehavingUpstream, row: Row) -> None:
+def test_an_answer(stage: Stage, aliases: Aliases, misbehaving: MisbehavingUpstream, row: Row) -> None:
     case = Case(row, streams=False)
-    alias = alias_of(stage, case, base_url=misbehaving.base_url)
+    alias = aliases.of(row, base_url=misbehaving.base_url)
     caller = stage.caller(balance=BALANCE, scopes=row.scopes)
     for said in spoiled(row.answer):
         misbehaving.play = Play([whole(dumps(said), row.media_type)])
