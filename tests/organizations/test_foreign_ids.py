@@ -6,12 +6,10 @@ The paths come from the URLconf, so new ones are tested automatically.
 import itertools
 import re
 import time
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import pytest
-from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -143,11 +141,10 @@ class Asker:
 
 
 @pytest.fixture(scope="module")
-def both(django_db_setup: None, django_db_blocker: Any) -> Iterator[TwoOrganizations]:
-    """Create the two organizations once for all tests. Each test's transaction is a savepoint in this one."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        yield TwoOrganizations()
-        transaction.set_rollback(True)
+def both(django_db_setup: None, django_db_blocker: Any) -> TwoOrganizations:
+    """Create the two organizations once for all tests."""
+    with django_db_blocker.unblock():
+        return TwoOrganizations()
 
 
 def unknown() -> dict[str, str]:
@@ -159,9 +156,14 @@ def filled(value: Any, ids: dict[str, str]) -> Any:
 
 
 def compare(asker: Asker, path: str, theirs: dict[str, str], nobodys: dict[str, str]) -> set[int]:
-    """Check that two sets of ids get the same responses to every method and body; return the statuses."""
-    statuses = set()
+    """Check that two sets of ids get the same responses to every method and body; return the statuses.
+
+    A method that the path does not have is tried with one body: whatever it is, nothing reads it.
+    """
+    statuses, missing = set[int](), set[str]()
     for method, body in SENDS:
+        if method in missing:
+            continue
         answers = []
         for ids in (theirs, nobodys):
             status, text = asker.ask(method, path.format(product="studio", **ids), filled(body, ids))
@@ -170,6 +172,8 @@ def compare(asker: Asker, path: str, theirs: dict[str, str], nobodys: dict[str, 
             answers.append((status, text))
         assert answers[0] == answers[1], (method, body)
         statuses.add(answers[0][0])
+        if answers[0][0] == 405:
+            missing.add(method)
     return statuses
 
 
@@ -222,5 +226,5 @@ def test_a_member_with_an_insufficient_role_learns_of_no_id(both: TwoOrganizatio
 def test_the_owner_gets_through(both: TwoOrganizations, path: str) -> None:
     """The same requests succeed for permitted callers, so the refusals above depend on the caller."""
     ids = {"org_id": both.team.id, "product": "studio"} | both.ids
-    statuses = {both.askers[OWNER].ask(method, path.format(**ids), filled(body, ids))[0] for method, body in SENDS}
-    assert statuses & {200, 201, 303}
+    statuses = (both.askers[OWNER].ask(method, path.format(**ids), filled(body, ids))[0] for method, body in SENDS)
+    assert any(status in (200, 201, 303) for status in statuses)
