@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
 from unfold.sites import UnfoldAdminSite
 
 
@@ -27,6 +28,10 @@ class ConsoleSite(UnfoldAdminSite):
         if request.GET.get("page", "1") != "1":
             raise Http404
         return super().search(request, extra_context)
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
+        """Return the tables that the operator may see, by app. Every page asks for them, and few show them."""
+        return SimpleLazyObject(lambda: super(ConsoleSite, self).get_app_list(request, app_label))
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:
         """Suggest rows for a relation."""
