@@ -8,12 +8,11 @@ import http.client
 import logging
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from django.test import Client
 
-from accounts.models import Account, DeviceSession
+from accounts.models import Account, DeviceSession, Limit
 from accounts.operations.limits import Rate
 from accounts.portal import sessions
 from accounts.portal.views import authorize
@@ -24,11 +23,10 @@ from organizations.rules.roles import Role
 from tests.contract.document import document
 from tests.factories.accounts import Caller
 from tests.factories.proofs import Signer, mint_token
-from tests.gateway.console import ALICE, furnish
+from tests.gateway.console import ALICE
 from tests.gateway.every_url import parameters_of, templates
 from tests.support.serving import RunningGateway
-
-pytestmark = pytest.mark.django_db(transaction=True)
+from tests.support.stage_fixtures import db  # noqa: F401
 
 CONTROL = {"NUL": "%00", "unit separator": "a%1fb", "delete": "%7F", "line break": "a%0d%0ab"}
 ODD = {
@@ -98,7 +96,7 @@ class Door:
             return self.knock()
         account = Account.objects.get(did=ALICE)
         if name == "operator":
-            account = Account.objects.create_superuser("did:web:gateway.example:operator", "op@example.com", "operator")
+            account = operator()
         client = Client()
         client.force_login(account, backend="django.contrib.auth.backends.ModelBackend")
         signer, scopes = Signer(), (*Capability, "infer:fast")
@@ -112,6 +110,14 @@ class Door:
             visitor.close()
 
 
+def operator() -> Account:
+    """Return the one operator with every right."""
+    did = "did:web:gateway.example:operator"
+    return Account.objects.filter(did=did).first() or Account.objects.create_superuser(
+        did, "op@example.com", "operator"
+    )
+
+
 @pytest.fixture
 def door(gateway: RunningGateway) -> Iterator[Door]:
     with contextlib.closing(Door(gateway.port)) as opened:
@@ -119,12 +125,11 @@ def door(gateway: RunningGateway) -> Iterator[Door]:
 
 
 @pytest.fixture
-def ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Fill every table, and name one row of each kind, all of them Alice's."""
-    monkeypatch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
+def ids(furnished_once: None, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Name one row of each kind, all of them Alice's. No request of these tests changes any; limits begin anew."""
+    Limit.objects.all().delete()
     monkeypatch.setattr(authorize, "REQUESTS", Rate("authorization requests", 10**6))
     monkeypatch.setattr(sessions, "NEW_SESSIONS", Rate("anonymous sessions", 10**6))
-    furnish(tmp_path)
     membership = Membership.objects.filter(account__did=ALICE, role=Role.OWNER, removed_at__isnull=True)[0]
     return {
         "org_id": membership.organization_id,
