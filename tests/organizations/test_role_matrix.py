@@ -1,11 +1,9 @@
 """Every organization route with every kind of caller. Each cell is a test named `<route> as <caller>: <answer>`."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from django.db import transaction
 from django.test import Client
 
 from accounts.models import Account
@@ -132,11 +130,10 @@ CELLS = [(row, kind, expected(row, kind)) for row in TABLE for kind in CALLERS]
 
 
 @pytest.fixture(scope="module")
-def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
-    """Create one setup for all cells. Each test's transaction is a savepoint in this one and is rolled back."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        yield World()
-        transaction.set_rollback(True)
+def world(django_db_setup: None, django_db_blocker: Any) -> World:
+    """Create one setup for all cells."""
+    with django_db_blocker.unblock():
+        return World()
 
 
 @pytest.mark.parametrize(("row", "kind", "answer"), CELLS, ids=[f"{r.name} as {k}: {a}" for r, k, a in CELLS])
