@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.support.concurrency import PATIENCE_SECONDS
 from tests.support.database import database_url
+from tests.support.forked import Forked
 
 
 def race(processes: int, job: str, arguments: Callable[[], dict[str, Any]] = dict) -> list[list[str]]:
@@ -29,7 +30,7 @@ def race(processes: int, job: str, arguments: Callable[[], dict[str, Any]] = dic
 
 
 def _start() -> "subprocess.Popen[str]":
-    return subprocess.Popen(
+    return Forked(
         [sys.executable, "-m", "tests.accounts.contender"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -1,7 +1,6 @@
 """Recovery beside the reaper, the operator and itself, and killed at each of its steps: each call ends once, as it should."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from datetime import timedelta
@@ -18,7 +17,8 @@ from inference.metering.journal import Journal
 from inference.metering.recovery import GRACE_SECONDS
 from tests.billing.conftest import unsound
 from tests.factories.billing import Purse, state, used_for
-from tests.support.concurrency import at_once
+from tests.support import forked
+from tests.support.concurrency import PATIENCE_SECONDS, at_once
 from tests.support.database import connect, database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -98,7 +98,8 @@ def test_killed_before_each_of_its_steps_it_is_finished_by_the_next(tmp_path: Pa
     made.close()
     command = [sys.executable, "-m", "tests.faults.crashing_recovery", str(tmp_path)]
     environment = {**os.environ, "DATABASE_URL": database_url()}
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=300)
+    done = forked.run(command, env=environment, timeout=PATIENCE_SECONDS)
+    assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 8
     assert [state(call) for call in (unsent, late, sent, charged)] == ["released", "released", "review", "settled"]
     assert Call.objects.get(pk=sent).review_reason == "process_died"

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Self
@@ -11,6 +10,7 @@ from gateway.run.options import PROJECT_DIR
 from gateway.run.services import sandbox
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.database import database_url, make_home
+from tests.support.forked import Forked
 
 MESSAGES = Path(os.environ["DATA_DIR"]) / "celery" / "messages"
 READY = "Sandbox: "
@@ -27,7 +27,7 @@ class Worker:
         for folder in (MESSAGES, MESSAGES.with_name("control")):
             folder.mkdir(parents=True, exist_ok=True)
         with self._log.open("wb") as log:
-            self.process = subprocess.Popen(
+            self.process = Forked(
                 service.command, env=dict(service.environment), cwd=PROJECT_DIR, stdout=log, stderr=log
             )
 

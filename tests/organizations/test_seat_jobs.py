@@ -14,6 +14,7 @@ from billing.queries import audit
 from tests.organizations.tenant import LAST_MONTH, PRICE, Tenant
 from tests.support.concurrency import eventually
 from tests.support.database import database_url
+from tests.support.forked import Forked
 from tests.support.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,7 +44,7 @@ def job(provider: FakeStripe, tenant: Tenant) -> Iterator["subprocess.Popen[str]
     }
     command = [sys.executable, "-m", "tests.organizations.seat_jobs", tenant.now.isoformat(), LAST_MONTH[0].isoformat()]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=environment, text=True, stdin=pipe, stdout=pipe) as process:
+    with Forked(command, env=environment, text=True, stdin=pipe, stdout=pipe) as process:
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
