@@ -14,6 +14,7 @@ from typing import Any
 
 import httpx
 
+from gateway.run.children import signal_group
 from tests.factories.accounts import Caller
 from tests.support.database import database_url
 from tests.support.forked import Forked
@@ -32,6 +33,8 @@ class ServerProcess(GatewayProcess):
 
     def __exit__(self, *exc: object) -> None:
         self.stop(signal.SIGKILL)
+        assert self.process is not None
+        signal_group(self.process.pid, signal.SIGKILL)  # its workers, which would serve for a while
         sys.stdout.write(self.log)  # pytest shows it if a test fails
 
 
