@@ -1,6 +1,7 @@
 """Fixtures of the portal's tests. Each test starts without counted attempts."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.core.cache import cache
@@ -20,9 +21,16 @@ def no_attempts_yet() -> None:
     cache.clear()
 
 
+@pytest.fixture(scope="module")
+def founded(django_db_setup: None, django_db_blocker: Any) -> OrganizationPages:
+    with django_db_blocker.unblock():
+        return OrganizationPages()
+
+
 @pytest.fixture
-def organization_pages() -> OrganizationPages:
-    return OrganizationPages()
+def organization_pages(founded: OrganizationPages) -> OrganizationPages:
+    """Return an organization that was founded once for all tests of a module."""
+    return founded.again()
 
 
 @pytest.fixture

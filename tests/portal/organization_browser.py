@@ -1,5 +1,6 @@
 """An organization with a browser for each role, and helpers that read pages."""
 
+import copy
 import re
 from typing import Any
 
@@ -20,6 +21,12 @@ def signed_in(who: Account) -> Client:
     return client
 
 
+def _like(browser: Client) -> Client:
+    other = Client()
+    other.cookies = copy.deepcopy(browser.cookies)
+    return other
+
+
 class OrganizationPages:
     """An organization with one person for each role. `organization_pages["admin"]` is the admin's browser."""
 
@@ -30,6 +37,13 @@ class OrganizationPages:
         self.team.enable("studio")
         product("courier", 15_000_000)
         self.clients = {role.value: signed_in(account(role.value)) for role in Role}
+
+    def again(self) -> "OrganizationPages":
+        """Return the same organization with browsers that have done nothing yet."""
+        fresh = copy.copy(self)
+        fresh.team = copy.deepcopy(self.team)
+        fresh.clients = {role: _like(client) for role, client in self.clients.items()}
+        return fresh
 
     def __getitem__(self, role: str) -> Client:
         return self.clients[role]

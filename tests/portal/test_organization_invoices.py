@@ -28,8 +28,8 @@ MONTH = f"{LAST_MONTH[0]:%B %Y}"
 
 
 @pytest.fixture
-def organization_pages(provider: FakeStripe) -> OrganizationPages:
-    return OrganizationPages()
+def organization_pages(provider: FakeStripe, founded: OrganizationPages) -> OrganizationPages:
+    return founded.again()
 
 
 @pytest.fixture

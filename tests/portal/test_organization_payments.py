@@ -21,8 +21,8 @@ MILLION = 1_000_000
 
 
 @pytest.fixture
-def organization_pages(provider: FakeStripe) -> OrganizationPages:
-    return OrganizationPages()
+def organization_pages(provider: FakeStripe, founded: OrganizationPages) -> OrganizationPages:
+    return founded.again()
 
 
 def add(organization_pages: OrganizationPages, who: str = "billing", *, amount: str = "12.50", **form: str) -> Any:
