@@ -4,6 +4,7 @@ invoices.
 
 import random
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -95,8 +96,13 @@ def live(draw: random.Random, organization: Organization, members: list[Membersh
     return models
 
 
-@pytest.fixture
-def year() -> Year:
+@pytest.fixture(scope="module")
+def year(django_db_setup: None, django_db_blocker: Any) -> Year:
+    with django_db_blocker.unblock():
+        return a_year()
+
+
+def a_year() -> Year:
     draw = random.Random(20_270_601)
     for product in PRICES:
         factories.product(product)

@@ -77,9 +77,14 @@ def refusal(status: int, **error: Any) -> web.Response:
 
 def vector(text: str, dimensions: int) -> list[float]:
     """Build the unit vector of a text."""
+    return list(_values(text, dimensions))
+
+
+@lru_cache(4096)
+def _values(text: str, dimensions: int) -> tuple[float, ...]:
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     raw = np.random.default_rng(seed).standard_normal(dimensions).astype(np.float32)
-    return [float(value) for value in raw / np.linalg.norm(raw)]
+    return tuple(float(value) for value in raw / np.linalg.norm(raw))
 
 
 def words(text: str) -> list[tuple[int, int]]:
