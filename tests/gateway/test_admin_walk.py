@@ -16,7 +16,7 @@ from billing.operations import budgets
 from tests.gateway.every_url import templates
 from tests.gateway.test_admin import SECRETS, TABLES, page
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("untracked")]
 
 ODD_TEXTS = ("%_'\"\\" + "a" * 3000, "9" * 40, "-1")
 LIST_QUERIES = ("q", "p", "o", "_to_field", "_facets")
