@@ -37,7 +37,7 @@ def covers(granted: Collection[str], scope: str) -> bool:
 
 
 def within(requested: Iterable[str], granted: Collection[str]) -> list[str]:
-    """Return the part of `asked` that `granted` covers. If one side has a wildcard and the other a scope, that is the
+    """Return the part of `requested` that `granted` covers. If one side has a wildcard and the other a scope, that is the
     scope.
     """
     requested = list(dict.fromkeys(requested))

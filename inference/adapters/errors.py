@@ -64,17 +64,17 @@ def broken_by_event(attempt: Attempt[Any], event: Mapping[str, Any]) -> StreamBr
     return broken_off(attempt, f"{error.get('type')} {error.get('code')} {error.get('message')}")
 
 
-def broken_off(attempt: Attempt[Any], said: str) -> StreamBroken:
-    """Build the exception for a stream that its upstream broke off with the message `said`, which is only logged."""
-    private = redacted(said, [attempt.target.api_key])
+def broken_off(attempt: Attempt[Any], text: str) -> StreamBroken:
+    """Build the exception for a stream that its upstream broke off with the message `text`, which is only logged."""
+    private = redacted(text, [attempt.target.api_key])
     return StreamBroken(UpstreamError(private=private), "the upstream broke its stream off with an error")
 
 
 def describe(attempt: Attempt[Any], refusal: Refusal) -> str:
     """Return an upstream's error as one line for the log, without secrets."""
     error = error_object(refusal.body)
-    said = " ".join(str(error[name]) for name in ("type", "code", "message") if error.get(name))
-    line = f"upstream {attempt.target.name} answered {refusal.status} for {attempt.model}: {said or 'nothing'}"
+    text = " ".join(str(error[name]) for name in ("type", "code", "message") if error.get(name))
+    line = f"upstream {attempt.target.name} answered {refusal.status} for {attempt.model}: {text or 'nothing'}"
     return redacted(line, [attempt.target.api_key])
 
 

@@ -92,11 +92,11 @@ class PriceForm(forms.ModelForm):
     def _confirm(self, name: str, book: PriceBook, confirmed: list[str]) -> None:
         """Refuse a price that leaves routes of the model unsold, until each of them is confirmed."""
         model = aliases.named(name)
-        asked = {f"{name} {each.name}": each for each in (unsold_routes(model, book) if model else ())}
+        choices = {f"{name} {each.name}": each for each in (unsold_routes(model, book) if model else ())}
         field = self.fields["unsold"]
-        field.widget = UnfoldAdminCheckboxSelectMultipleWidget() if asked else forms.MultipleHiddenInput()
-        field.choices = [(value, f"Take {each.path} offline") for value, each in asked.items()]  # type: ignore[attr-defined]
-        for words in [str(unsold) for value, unsold in asked.items() if value not in confirmed]:
+        field.widget = UnfoldAdminCheckboxSelectMultipleWidget() if choices else forms.MultipleHiddenInput()
+        field.choices = [(value, f"Take {each.path} offline") for value, each in choices.items()]  # type: ignore[attr-defined]
+        for words in [str(unsold) for value, unsold in choices.items() if value not in confirmed]:
             self.add_error(
                 None, f"{words[0].upper()}{words[1:]}. Nothing was published. Add a price for it, or confirm below."
             )

@@ -47,9 +47,9 @@ class Conversation:
         """Return the conversation so far: the input, and the part of the output that can be continued. Raises NotReady
         if no key fits."""
         with _readable("previous_response_id"):
-            said = loads(self._decrypted("input_items", self.input_items))
+            items = loads(self._decrypted("input_items", self.input_items))
             output = loads(self._decrypted("response", self.response))["output"]
-        return [*said, *(item for item in output if _is_usable(item))]
+        return [*items, *(item for item in output if _is_usable(item))]
 
     def _decrypted(self, column: str, stored: str) -> bytes:
         return decrypt_text(stored, place(column, self.response_id, self.owner))

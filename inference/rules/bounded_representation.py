@@ -39,8 +39,8 @@ class BoundedRepresentation(BoundedJson):
         if self.representation.is_complete:
             return {}
         manifest = answer.body["manifest"]
-        told = {name: manifest[name] for name in ("revision", "dimensions", "normalized")}
-        return {"configuration": self.representation.configuration, **told}
+        stated = {name: manifest[name] for name in ("revision", "dimensions", "normalized")}
+        return {"configuration": self.representation.configuration, **stated}
 
 
 def input_bound(size_bytes: int, inputs: int) -> int:

@@ -7,7 +7,7 @@ from typing import Protocol
 from gateway.core.contract.errors import InvalidRequest
 
 
-class KeptFile(Protocol):
+class SpooledFile(Protocol):
     """A file on disk that stays while it is kept. Reads may come from any thread."""
 
     size_bytes: int
@@ -26,7 +26,7 @@ class FormBody:
     """A form: its fields in order, by their sent names, and its one file. Checking it does not read the file."""
 
     fields: Sequence[tuple[str, str]]
-    file: KeptFile
+    file: SpooledFile
     file_field: str
     digest: bytes
 

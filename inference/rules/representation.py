@@ -63,8 +63,8 @@ class Representation:
         ContradictedError if a fact differs from a known one."""
         if normalized is None:
             normalized = bool(self.normalized)
-        told = {"revision": revision, "dimensions": dimensions, "normalized": normalized}
-        for name, value in told.items():
+        stated = {"revision": revision, "dimensions": dimensions, "normalized": normalized}
+        for name, value in stated.items():
             if getattr(self, name) not in (None, value):
                 raise ContradictedError(f"{name} is {value!r}, not {getattr(self, name)!r}")
         return replace(self, revision=revision, dimensions=dimensions, normalized=normalized)

@@ -33,5 +33,5 @@ def pause_before_retry(
 
 def _backoff(outcome: Overloaded | Unreachable, retries: int, jitter: float) -> float | None:
     backoff = _BACKOFF_SECONDS * 2**retries * (0.5 + jitter)
-    asked = (outcome.retry_after or 0.0) if isinstance(outcome, Overloaded) else 0.0
-    return max(backoff, asked) if asked <= RETRY_AFTER_MAX_SECONDS else None
+    retry_after = (outcome.retry_after or 0.0) if isinstance(outcome, Overloaded) else 0.0
+    return max(backoff, retry_after) if retry_after <= RETRY_AFTER_MAX_SECONDS else None

@@ -28,20 +28,20 @@ FRAME_TOKENS = 1024
 class Valid:
     """A valid request, and the model and price of its fallback, if any."""
 
-    asked: JudgementRequest
+    params: JudgementRequest
     fallback: tuple[ServedModel, PriceVersion] | None = None
 
     @property
     def is_large(self) -> bool:
         """Return whether serializing it would block the event loop for long."""
-        return self.asked.is_large
+        return self.params.is_large
 
 
 @value_class(frozen=True)
 class BoundedJudgement(BoundedJson):
     """A judgement for one backend, whose alias is `backend`. `taken_over` is the alias that was overloaded."""
 
-    asked: JudgementRequest
+    params: JudgementRequest
     prices: PriceBook
     backend: str
     images: tuple[Image | RemoteImage, ...] = ()
@@ -87,7 +87,7 @@ class BoundedJudgement(BoundedJson):
 
     def stored(self, answer: Answer) -> Mapping[str, Any]:
         """Return the counts of the answers by tenth, for the operator's page."""
-        return {"identity": answer.body["model"], "tally": tally(self.asked.questions, answer.body["answers"])}
+        return {"identity": answer.body["model"], "tally": tally(self.params.questions, answer.body["answers"])}
 
 
 def bound_judgement(valid: Valid, model: ServedModel, price: PriceVersion, max_cost_microusd: int) -> BoundedJudgement:
@@ -95,34 +95,36 @@ def bound_judgement(valid: Valid, model: ServedModel, price: PriceVersion, max_c
 
     Raises MaxCostExceeded with what the request needs.
     """
-    asked, most = valid.asked, _most(valid.asked, model)
+    params, most = valid.params, _most(valid.params, model)
     needed = cost_microusd(most, price.worst_case)
     if valid.fallback is None:
-        return _bounded(asked, within(needed, max_cost_microusd), model, price)
+        return _bounded(params, within(needed, max_cost_microusd), model, price)
     other, other_price = valid.fallback
-    dearer = max(needed, cost_microusd(_most(asked, other), other_price.worst_case))
+    dearer = max(needed, cost_microusd(_most(params, other), other_price.worst_case))
     hold = within(dearer, max_cost_microusd)
-    sent_there = _bounded(asked, hold, other, other_price, taken_over=model.name)
-    return _bounded(asked, hold, model, price, fallback=Fallback(other, other_price, sent_there))
+    sent_there = _bounded(params, hold, other, other_price, taken_over=model.name)
+    return _bounded(params, hold, model, price, fallback=Fallback(other, other_price, sent_there))
 
 
-def _most(asked: JudgementRequest, model: ServedModel) -> Quantities:
+def _most(params: JudgementRequest, model: ServedModel) -> Quantities:
     """Return the most tokens that a backend can use, branch by branch or in one prompt. An image's tokens cannot be
     computed from its size, so the model's context is the bound.
     """
-    prompt = messages(asked.state, asked.questions, ())
+    prompt = messages(params.state, params.questions, ())
     one_prompt = sum(len(message["content"].encode()) for message in prompt) + FRAME_TOKENS
-    tokens = max(asked.branch_tokens_max(FRAME_TOKENS), one_prompt)
-    if asked.images:
+    tokens = max(params.branch_tokens_max(FRAME_TOKENS), one_prompt)
+    if params.images:
         tokens = max(tokens, one_prompt + JUDGEMENT_BRANCH_MAX_TOKENS, model.context_tokens or 0)
     overhead = model.options.get("input_overhead_tokens")
     tokens += max(overhead, 0) if type(overhead) is int else 0
-    return Quantities(input_tokens=tokens, output_tokens=output_tokens(asked.questions))
+    return Quantities(input_tokens=tokens, output_tokens=output_tokens(params.questions))
 
 
 def _bounded(
-    asked: JudgementRequest, hold_microusd: int, model: ServedModel, price: PriceVersion, **more: Any
+    params: JudgementRequest, hold_microusd: int, model: ServedModel, price: PriceVersion, **more: Any
 ) -> BoundedJudgement:
-    body = {"state": asked.state, "questions": {question.name: question.sent for question in asked.questions}}
-    is_large = asked.is_large or bool(asked.images)
-    return BoundedJudgement(hold_microusd, body, is_large, asked, price.prices, model.name, images=asked.images, **more)
+    body = {"state": params.state, "questions": {question.name: question.sent for question in params.questions}}
+    is_large = params.is_large or bool(params.images)
+    return BoundedJudgement(
+        hold_microusd, body, is_large, params, price.prices, model.name, images=params.images, **more
+    )

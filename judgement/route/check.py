@@ -20,8 +20,8 @@ def check(body: JudgementBody, model: ServedModel, *, endpoints: Endpoints) -> V
     if model.issuers is not None:
         raise InvalidRequest(f"{model.name} is not a judgement backend.", param="model")
     takes_images = _takes_images(body.catalogue, model) or not model.is_served
-    asked = read_request(body.members, takes_images=takes_images, is_large=body.is_large)
-    return Valid(asked, _fallback(body.catalogue, model, asked, endpoints) if asked.allows_fallback else None)
+    params = read_request(body.members, takes_images=takes_images, is_large=body.is_large)
+    return Valid(params, _fallback(body.catalogue, model, params, endpoints) if params.allows_fallback else None)
 
 
 def _takes_images(catalogue: Catalogue, model: ServedModel) -> bool:
@@ -29,14 +29,14 @@ def _takes_images(catalogue: Catalogue, model: ServedModel) -> bool:
 
 
 def _fallback(
-    catalogue: Catalogue, model: ServedModel, asked: JudgementRequest, endpoints: Endpoints
+    catalogue: Catalogue, model: ServedModel, params: JudgementRequest, endpoints: Endpoints
 ) -> tuple[ServedModel, PriceVersion] | None:
     """Return the fallback and its price, if the operator has set one that can serve this request."""
     other = catalogue.models.get(catalogue.choices.fallbacks.get(model.name, ""))
     price = other.price_at(datetime.now(UTC)) if other and other.is_served else None
     if other is None or price is None or not price.prices.serves(Route.JUDGEMENT):
         return None
-    if asked.images and not _takes_images(catalogue, other):
+    if params.images and not _takes_images(catalogue, other):
         return None
     can_be_sent = any(endpoint_for(Route.JUDGEMENT, endpoints, deployment) for deployment in other.deployments)
     return (other, price) if can_be_sent and Route.JUDGEMENT in other.routes else None

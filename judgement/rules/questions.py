@@ -42,8 +42,8 @@ class Question:
 
     @property
     def sent(self) -> dict[str, Any]:
-        asked: dict[str, Any] = {"type": self.kind.value, "instructions": self.instructions}
-        return {**asked, "criteria": dict(self.criteria)} if self.criteria else asked
+        members: dict[str, Any] = {"type": self.kind.value, "instructions": self.instructions}
+        return {**members, "criteria": dict(self.criteria)} if self.criteria else members
 
     @property
     def size_bytes(self) -> int:

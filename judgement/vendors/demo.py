@@ -22,11 +22,11 @@ class DemoJudgement(DemoEndpoint[BoundedJudgement]):
 
     async def answer(self, attempt: Attempt[BoundedJudgement]) -> Answer:
         """Judge every question."""
-        asked = attempt.request.asked
-        texts = [asked.state] if isinstance(asked.state, str) else list(asked.state.values())
+        params = attempt.request.params
+        texts = [params.state] if isinstance(params.state, str) else list(params.state.values())
         words = _words(texts)
-        answers = {question.name: typed_answer(question, _judge(question, words)) for question in asked.questions}
-        tokens = sum(_count(question, texts) for question in asked.questions) + IMAGE_TOKENS * len(asked.images)
+        answers = {question.name: typed_answer(question, _judge(question, words)) for question in params.questions}
+        tokens = sum(_count(question, texts) for question in params.questions) + IMAGE_TOKENS * len(params.images)
         return Answer(judgement_of(attempt, VERSION, answers), {"input_tokens": tokens})
 
 
@@ -49,5 +49,5 @@ def _words(texts: Iterable[str]) -> frozenset[str]:
 
 
 def _count(question: Question, texts: Iterable[str]) -> int:
-    said = question.criteria
-    return sum(count_tokens(text) for text in (*texts, question.instructions, *said.keys(), *said.values()))
+    criteria = question.criteria
+    return sum(count_tokens(text) for text in (*texts, question.instructions, *criteria.keys(), *criteria.values()))

@@ -27,7 +27,7 @@ class JudgementProtocol(JsonEndpoint[BoundedJudgement]):
 
     def convert_answer(self, attempt: Attempt[BoundedJudgement], body: dict[str, Any]) -> None:
         try:
-            answers = read_answers(attempt.request.asked.questions, body.get("answers"))
+            answers = read_answers(attempt.request.params.questions, body.get("answers"))
             ours = judgement_of(attempt, body.get("version"), answers)
         except MalformedAnswer as error:
             raise NotJSONError(str(error)) from error

@@ -32,8 +32,8 @@ class JudgementOverChat(JsonEndpoint[BoundedJudgement]):
         older = attempt.target.options.get("output_limit_field") == "max_tokens"
         return {
             "model": attempt.model,
-            "messages": messages(request.asked.state, request.asked.questions, request.image_urls),
-            "max_tokens" if older else "max_completion_tokens": output_tokens(request.asked.questions),
+            "messages": messages(request.params.state, request.params.questions, request.image_urls),
+            "max_tokens" if older else "max_completion_tokens": output_tokens(request.params.questions),
             "temperature": 0,
             "logprobs": True,
             "top_logprobs": TOP_LOGPROBS,
@@ -41,7 +41,7 @@ class JudgementOverChat(JsonEndpoint[BoundedJudgement]):
 
     def convert_answer(self, attempt: Attempt[BoundedJudgement], body: dict[str, Any]) -> None:
         """Read the labels and render the answers. The version is the upstream's model name."""
-        questions = attempt.request.asked.questions
+        questions = attempt.request.params.questions
         try:
             found = read_labels(questions, read_tokens(_only_choice(body)))
             answers = {question.name: typed_answer(question, found[question.name]) for question in questions}

@@ -125,7 +125,7 @@ def require_answered_members(result: dict[str, Any], **context: Any) -> dict[str
     drf-spectacular."""
     for name, schema in result["components"]["schemas"].items():
         if name.endswith("Response"):
-            always = [member for member, said in schema["properties"].items() if "default" in said]
+            always = [member for member, definition in schema["properties"].items() if "default" in definition]
             for member in always:
                 del schema["properties"][member]["default"]
             schema["required"] = sorted({*schema.get("required", ()), *always})

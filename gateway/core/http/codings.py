@@ -9,5 +9,5 @@ IDENTITY = "identity"
 def check_coding(sent: str) -> None:
     """Raise UnsupportedMediaType, unless what Content-Encoding says is nothing or `identity`."""
     if any(coding.strip().lower() not in ("", IDENTITY) for coding in sent.split(",")):
-        told = "Send the body without a content coding."
-        raise UnsupportedMediaType(told, param=HEADER, headers={"Accept-Encoding": IDENTITY})
+        message = "Send the body without a content coding."
+        raise UnsupportedMediaType(message, param=HEADER, headers={"Accept-Encoding": IDENTITY})

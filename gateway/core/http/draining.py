@@ -84,5 +84,5 @@ async def until_cut() -> AsyncIterator[None]:
     except TimeoutError:
         if not patience.expired():
             raise
-        told = "This server is stopping. Repeat the request with its Idempotency-Key to get the answer."
-        raise ServerStopped(told, headers={"Retry-After": "1", "Connection": "close"}) from None
+        message = "This server is stopping. Repeat the request with its Idempotency-Key to get the answer."
+        raise ServerStopped(message, headers={"Retry-After": "1", "Connection": "close"}) from None

@@ -88,8 +88,8 @@ class FormReader:
             raise InvalidRequest("The form ends before its last boundary.")
         if self._file_field is None:
             raise InvalidRequest("The form has no file.", param="file")
-        told = orjson.dumps([sorted(self._fields, key=lambda field: field[0]), self._file_field])
-        digest = hashlib.sha256(self._digest.digest() + told).digest()
+        described = orjson.dumps([sorted(self._fields, key=lambda field: field[0]), self._file_field])
+        digest = hashlib.sha256(self._digest.digest() + described).digest()
         return Form(tuple(self._fields), self._file, self._file_field, digest)
 
     def _begin_part(self) -> None:

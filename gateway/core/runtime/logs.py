@@ -30,7 +30,7 @@ class RecurringLog:
 
     def __init__(self, name: str, level: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._log, self._level, self._clock = logging.getLogger(name), level, clock
-        self._told: dict[str, tuple[float, int]] = {}
+        self._logged: dict[str, tuple[float, int]] = {}
         self._lock = Lock()
         _all.append(self)
 
@@ -46,23 +46,25 @@ class RecurringLog:
     def forget(self) -> None:
         """Forget all causes, as in a new process."""
         with self._lock:
-            self._told.clear()
+            self._logged.clear()
 
     def _left_out(self, cause: str, now: float) -> int | None:
         """Return how often the cause was left out since it was last logged; None if it must not be logged yet."""
-        told_at, left_out = self._told.get(cause, (None, 0))
-        if told_at is not None and now - told_at < REPEATED_AFTER_SECONDS:
-            self._told[cause] = told_at, left_out + 1
+        logged_at, left_out = self._logged.get(cause, (None, 0))
+        if logged_at is not None and now - logged_at < REPEATED_AFTER_SECONDS:
+            self._logged[cause] = logged_at, left_out + 1
             return None
-        if told_at is None and len(self._told) >= CAUSES_MAX:
+        if logged_at is None and len(self._logged) >= CAUSES_MAX:
             self._drop_old(now)
-            if len(self._told) >= CAUSES_MAX:
+            if len(self._logged) >= CAUSES_MAX:
                 return None
-        self._told[cause] = now, 0
+        self._logged[cause] = now, 0
         return left_out
 
     def _drop_old(self, now: float) -> None:
-        self._told = {cause: told for cause, told in self._told.items() if now - told[0] < REPEATED_AFTER_SECONDS}
+        self._logged = {
+            cause: logged for cause, logged in self._logged.items() if now - logged[0] < REPEATED_AFTER_SECONDS
+        }
 
 
 _all: list[RecurringLog] = []

@@ -25,19 +25,19 @@ SPOKEN_MARGIN = 4
 class BoundedChat(BoundedJson):
     """A chat request with an output limit in its body. `output_tokens` is the maximum of all choices together."""
 
-    asked: ChatRequest
+    params: ChatRequest
     prices: PriceBook
     output_tokens: int
 
     @property
     def input_estimate(self) -> int:
         """Return the expected number of input tokens."""
-        return self.asked.input_estimate
+        return self.params.input_estimate
 
     @property
     def needs_preparing(self) -> bool:
         """Return whether it names images to fetch."""
-        return bool(self.asked.remote_images)
+        return bool(self.params.remote_images)
 
     def usage(self, answer: Answer) -> Quantities:
         """Read the response's usage."""
@@ -65,7 +65,7 @@ class StreamedChat(BoundedChat, StreamedRequest):
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
         """Render the complete response of an upstream that did not stream as events."""
         usage = answer.body.get("usage") if usage_is_known else None
-        events = whole_as_events(answer.body, usage, show_usage=self.asked.show_usage)
+        events = whole_as_events(answer.body, usage, show_usage=self.params.show_usage)
         return Content(EVENT_STREAM_TYPE, events)
 
     def meter(self) -> "ChatMeter":
@@ -82,7 +82,7 @@ class ChatMeter(TokenMeter):
 
     def __init__(self, request: BoundedChat) -> None:
         super().__init__(request)
-        self._choices = request.asked.choices
+        self._choices = request.params.choices
         self._spoken_tokens = 0
         self._finished: set[int] = set()
         self._ends: tuple[Mapping[str, Any], ...] = ()
@@ -117,23 +117,23 @@ class ChatMeter(TokenMeter):
         )
 
 
-def bound_chat(asked: ChatRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int) -> BoundedChat:
+def bound_chat(params: ChatRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int) -> BoundedChat:
     """Choose the output limit if the client set none, and compute the hold.
 
     Raises MaxCostExceeded with the minimum that the request needs, or InvalidRequest if a spoken answer has no price.
     """
-    if asked.speaks and not _prices_speech(price.prices):
+    if params.speaks and not _prices_speech(price.prices):
         raise InvalidRequest("This model has no price for spoken answers.", param="modalities")
-    book = price.bounding(audio_input=asked.has_audio, audio_output=asked.speaks)
-    prompt = Quantities(input_tokens=asked.input_bound, output_tokens=asked.predicted_tokens * asked.choices)
-    body = asked.body
-    if asked.output_limit is not None:
-        limit = fixed_limit(asked.output_limit, asked.choices, prompt, book, max_cost_microusd)
+    book = price.bounding(audio_input=params.has_audio, audio_output=params.speaks)
+    prompt = Quantities(input_tokens=params.input_bound, output_tokens=params.predicted_tokens * params.choices)
+    body = params.body
+    if params.output_limit is not None:
+        limit = fixed_limit(params.output_limit, params.choices, prompt, book, max_cost_microusd)
     else:
-        limit = largest_limit(model, asked.choices, prompt, book, max_cost_microusd)
-        body = {**body, asked.limit_field: limit.tokens}
-    kind = StreamedChat if asked.streams else BoundedChat
-    return kind(limit.hold_microusd, body, asked.is_large, asked, price.prices, limit.total_tokens)
+        limit = largest_limit(model, params.choices, prompt, book, max_cost_microusd)
+        body = {**body, params.limit_field: limit.tokens}
+    kind = StreamedChat if params.streams else BoundedChat
+    return kind(limit.hold_microusd, body, params.is_large, params, price.prices, limit.total_tokens)
 
 
 def _finished_in(events: Iterable[Mapping[str, Any]]) -> Iterator[int]:

@@ -13,7 +13,7 @@ from inference.rules.images import CHAT_TYPES, read_image
 
 async def fetch_images(http: MeteredRequest, request: BoundedChat) -> BoundedChat:
     """Replace image URLs with the fetched data. Raises ImageRejected naming the member, or NotReady."""
-    fetched = await fetched_images.fetch_images(request.asked.remote_images, http.take_memory)
+    fetched = await fetched_images.fetch_images(request.params.remote_images, http.take_memory)
     return await offload(_with_images, request, fetched)
 
 

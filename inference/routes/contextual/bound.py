@@ -12,15 +12,15 @@ from inference.rules.terms import within
 class BoundedContextual(BoundedRepresentation):
     """A bounded request for contextual embeddings."""
 
-    asked: ContextualRequest
+    params: ContextualRequest
 
 
 def bound_contextual(
-    asked: ContextualRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+    params: ContextualRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedContextual:
     """Compute the hold. Raises MaxCostExceeded with what the request needs."""
-    bound = with_charged_items(asked.bound, price.prices)
+    bound = with_charged_items(params.bound, price.prices)
     hold = within(cost_microusd(bound, price.worst_case), max_cost_microusd)
     return BoundedContextual(
-        hold, asked.body, asked.is_large, asked.representation, asked.input_type, bound, price.prices, asked
+        hold, params.body, params.is_large, params.representation, params.input_type, bound, price.prices, params
     )

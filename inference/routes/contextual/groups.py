@@ -19,11 +19,11 @@ def group_batches(groups: Sequence[Group]) -> Iterator[list[Group]]:
     return in_batches(groups, sizes)
 
 
-def read_vectors(asked: ContextualRequest, rows: Any, count: int) -> "npt.NDArray[Any]":
+def read_vectors(params: ContextualRequest, rows: Any, count: int) -> "npt.NDArray[Any]":
     """Read the vectors of `count` chunks: 8-bit numbers, or floats, which are normalized. Raises NotJSONError."""
-    if asked.quantization == "int8":
-        return vectors.read_int8s(rows, count, asked.dimensions)
-    return vectors.normalised(vectors.read_matrix(rows, count, asked.dimensions))
+    if params.quantization == "int8":
+        return vectors.read_int8s(rows, count, params.dimensions)
+    return vectors.normalised(vectors.read_matrix(rows, count, params.dimensions))
 
 
 def write_groups(groups: "Sequence[npt.NDArray[Any]]", first: int = 0) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from inference.rules.usage import read_total
 class BoundedEmbeddings(BoundedJson):
     """A bounded embedding request."""
 
-    asked: EmbeddingRequest
+    params: EmbeddingRequest
     prices: PriceBook
 
     @property
@@ -31,15 +31,15 @@ class BoundedEmbeddings(BoundedJson):
         """Read `prompt_tokens`; the gateway itself counts bytes and items."""
         usage = answer.usage or {}
         tokens = read_total(usage, "prompt_tokens") if self.prices.needs_token_usage else usage.get("prompt_tokens")
-        return replace(self.asked.bound, input_tokens=tokens)
+        return replace(self.params.bound, input_tokens=tokens)
 
 
 def bound_embeddings(
-    asked: EmbeddingRequest | RepresentedRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+    params: EmbeddingRequest | RepresentedRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedEmbeddings | BoundedRepresented:
     """Compute the hold. Raises MaxCostExceeded with what the request needs, or PriceError if an image has no price."""
-    if isinstance(asked, RepresentedRequest):
-        return bound_represented(asked, price, max_cost_microusd)
-    asked = replace(asked, bound=with_charged_items(asked.bound, price.prices))
-    hold = within(cost_microusd(asked.bound, price.worst_case), max_cost_microusd)
-    return BoundedEmbeddings(hold, asked.body, asked.is_large, asked, price.prices)
+    if isinstance(params, RepresentedRequest):
+        return bound_represented(params, price, max_cost_microusd)
+    params = replace(params, bound=with_charged_items(params.bound, price.prices))
+    hold = within(cost_microusd(params.bound, price.worst_case), max_cost_microusd)
+    return BoundedEmbeddings(hold, params.body, params.is_large, params, price.prices)

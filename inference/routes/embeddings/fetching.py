@@ -19,7 +19,7 @@ async def fetch_images(http: MeteredRequest, request: Bounded) -> Bounded:
     """Replace image URLs with the fetched data. Raises ImageRejected naming the member, or NotReady."""
     if not (isinstance(request, BoundedRepresented) and request.needs_preparing):
         return request
-    images = list(images_of(request.asked.inputs))
+    images = list(images_of(request.params.inputs))
     fetched = await fetched_images.fetch_images(
         [image for image in images if image.is_remote],
         http.take_memory,
@@ -30,8 +30,8 @@ async def fetch_images(http: MeteredRequest, request: Bounded) -> Bounded:
 
 
 def _with_images(request: BoundedRepresented, fetched: Mapping[ImageInput, bytes]) -> BoundedRepresented:
-    inputs = tuple(_with_data(item, fetched) for item in request.asked.inputs)
-    return replace(request, asked=replace(request.asked, inputs=inputs))
+    inputs = tuple(_with_data(item, fetched) for item in request.params.inputs)
+    return replace(request, params=replace(request.params, inputs=inputs))
 
 
 def _with_data(item: Input, fetched: Mapping[ImageInput, bytes]) -> Input:

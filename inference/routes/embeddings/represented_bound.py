@@ -19,33 +19,33 @@ IMAGE_COMPONENTS = frozenset({"input_item", "input_token", "request"})
 class BoundedRepresented(BoundedRepresentation):
     """A bounded request for representations."""
 
-    asked: RepresentedRequest
+    params: RepresentedRequest
 
     @property
     def needs_preparing(self) -> bool:
         """Return whether an image has to be fetched."""
-        return any(image.is_remote for image in images_of(self.asked.inputs))
+        return any(image.is_remote for image in images_of(self.params.inputs))
 
 
-def bound_represented(asked: RepresentedRequest, price: PriceVersion, max_cost_microusd: int) -> BoundedRepresented:
+def bound_represented(params: RepresentedRequest, price: PriceVersion, max_cost_microusd: int) -> BoundedRepresented:
     """Compute the hold. Raises MaxCostExceeded with what the request needs, or PriceError if images have no price."""
-    bound = _with_images(asked, price.prices)
+    bound = _with_images(params, price.prices)
     hold = within(cost_microusd(bound, price.worst_case), max_cost_microusd)
     return BoundedRepresented(
-        hold, asked.body, asked.is_large, asked.representation, asked.input_type, bound, price.prices, asked
+        hold, params.body, params.is_large, params.representation, params.input_type, bound, price.prices, params
     )
 
 
-def _with_images(asked: RepresentedRequest, book: PriceBook) -> Quantities:
-    count = sum(1 for _ in images_of(asked.inputs))
-    bound = with_charged_items(asked.bound, book, count)
+def _with_images(params: RepresentedRequest, book: PriceBook) -> Quantities:
+    count = sum(1 for _ in images_of(params.inputs))
+    bound = with_charged_items(params.bound, book, count)
     if not count:
         return bound
     if not IMAGE_COMPONENTS & book.components:
         raise PriceError("an image has no price: neither input_item nor input_token")
-    if asked.image_tokens is None:
+    if params.image_tokens is None:
         if book.needs_token_usage:
             raise PriceError("an image's tokens cannot be bounded without the alias's context_tokens")
         return bound
-    tokens = (bound.input_tokens or 0) + count * asked.image_tokens
+    tokens = (bound.input_tokens or 0) + count * params.image_tokens
     return replace(bound, input_tokens=min(tokens, QUANTITY_MAX))

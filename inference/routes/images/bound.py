@@ -29,7 +29,7 @@ PARTIAL_IMAGE_TOKENS = 100
 class BoundedImages(BoundedJson):
     """A bounded request. `image_tokens` is the maximum of output tokens per image, its partial images included."""
 
-    asked: ImageRequest
+    params: ImageRequest
     prices: PriceBook
     image_tokens: int
 
@@ -42,12 +42,12 @@ class BoundedImages(BoundedJson):
 
         Raises MissingUsage if tokens have a price but no count, or the kind has no price, and MalformedUsage.
         """
-        kind = kind_of(self.prices, self.asked.kind, properties)
+        kind = kind_of(self.prices, self.params.kind, properties)
         if self.prices.images and kind not in self.prices.images:
             raise MissingUsage(f"image {kind} has no price")
         read = read_total if self.prices.needs_token_usage else Mapping.get
         return Quantities(
-            images=min(images, self.asked.images),
+            images=min(images, self.params.images),
             image_kind=kind,
             input_tokens=read(usage, "input_tokens"),
             cached_input_tokens=read_part(usage, "input_tokens_details", "cached_tokens"),
@@ -72,18 +72,20 @@ class StreamedImages(BoundedImages, StreamedRequest):
         return ImageFormat(meter)
 
 
-def bound_images(asked: ImageRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int) -> BoundedImages:
+def bound_images(
+    params: ImageRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+) -> BoundedImages:
     """Compute the hold: every image at the highest price of its possible sizes and qualities.
 
     Raises ModelUnavailable naming the member if there is no such price, or MaxCostExceeded with what the request needs.
     """
-    image_tokens = (model.max_output_tokens or IMAGE_TOKENS_MAX) + asked.partial_images * PARTIAL_IMAGE_TOKENS
+    image_tokens = (model.max_output_tokens or IMAGE_TOKENS_MAX) + params.partial_images * PARTIAL_IMAGE_TOKENS
     most = Quantities(
-        images=asked.images,
-        image_kind=most_expensive(price.prices, asked.kind),
-        input_tokens=asked.input_bound,
-        output_tokens=asked.images * image_tokens,
+        images=params.images,
+        image_kind=most_expensive(price.prices, params.kind),
+        input_tokens=params.input_bound,
+        output_tokens=params.images * image_tokens,
     )
     hold = within(cost_microusd(most, price.worst_case), max_cost_microusd)
-    kind = StreamedImages if asked.streams else BoundedImages
-    return kind(hold, asked.body, asked.is_large, asked, price.prices, image_tokens)
+    kind = StreamedImages if params.streams else BoundedImages
+    return kind(hold, params.body, params.is_large, params, price.prices, image_tokens)

@@ -23,21 +23,21 @@ class Kind(NamedTuple):
         return self.size in (None, size) and self.quality in (None, quality)
 
 
-def most_expensive(book: PriceBook, asked: Kind) -> str | None:
+def most_expensive(book: PriceBook, requested: Kind) -> str | None:
     """Return the most expensive priced kind that an image may have; None if all kinds have one price.
 
     Raises ModelUnavailable naming the member if there is no such price.
     """
     if not book.images:
         return None
-    fitting = [kind for kind in book.images if asked.fits(kind)]
+    fitting = [kind for kind in book.images if requested.fits(kind)]
     if fitting:
         return max(fitting, key=lambda kind: book.images[kind])
-    param = "quality" if any(Kind(asked.size, None).fits(kind) for kind in book.images) else "size"
+    param = "quality" if any(Kind(requested.size, None).fits(kind) for kind in book.images) else "size"
     raise ModelUnavailable(f"This model has no price for images of this {param}.", param=param)
 
 
-def kind_of(book: PriceBook, asked: Kind, properties: Mapping[str, Any]) -> str | None:
+def kind_of(book: PriceBook, requested: Kind, properties: Mapping[str, Any]) -> str | None:
     """Return the kind that an image is charged as. `properties` is the response, or an event, which may state `size` and
     `quality`.
 
@@ -46,7 +46,7 @@ def kind_of(book: PriceBook, asked: Kind, properties: Mapping[str, Any]) -> str 
     """
     if not book.images:
         return None
-    stated = Kind(_stated(properties, "size") or asked.size, _stated(properties, "quality") or asked.quality)
+    stated = Kind(_stated(properties, "size") or requested.size, _stated(properties, "quality") or requested.quality)
     if stated.size and stated.quality:
         return f"{stated.size}/{stated.quality}"
     older = Kind(stated.size or OLDER_DEFAULTS["size"], stated.quality or OLDER_DEFAULTS["quality"])

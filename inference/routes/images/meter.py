@@ -20,7 +20,7 @@ class ImageBound(Protocol):
     """The interface of a request that a meter needs."""
 
     @property
-    def asked(self) -> ImageRequest: ...
+    def params(self) -> ImageRequest: ...
 
     @property
     def prices(self) -> PriceBook: ...
@@ -63,12 +63,12 @@ class ImageMeter(StreamMeter):
         seen = self.last or self._partial
         if seen is None:
             return Quantities(images=0)
-        asked, prices = self._request.asked, self._request.prices
-        kind = kind_of(prices, asked.kind, seen)
+        params, prices = self._request.params, self._request.prices
+        kind = kind_of(prices, params.kind, seen)
         if kind not in prices.images:
-            kind = most_expensive(prices, asked.kind)
+            kind = most_expensive(prices, params.kind)
         if not prices.needs_token_usage:
             return Quantities(images=1, image_kind=kind)
         tokens = ESTIMATED_TOKENS.get(str(seen.get("quality")), ESTIMATED_TOKENS["medium"])
         output_tokens = min(tokens, self._request.image_tokens)
-        return Quantities(images=1, image_kind=kind, input_tokens=asked.input_estimate, output_tokens=output_tokens)
+        return Quantities(images=1, image_kind=kind, input_tokens=params.input_estimate, output_tokens=output_tokens)

@@ -12,15 +12,15 @@ from inference.rules.terms import within
 class BoundedLateInteraction(BoundedRepresentation):
     """A bounded request for late interaction."""
 
-    asked: LateInteractionRequest
+    params: LateInteractionRequest
 
 
 def bound_late_interaction(
-    asked: LateInteractionRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+    params: LateInteractionRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedLateInteraction:
     """Compute the hold. Raises MaxCostExceeded with what the request needs."""
-    bound = with_charged_items(asked.bound, price.prices)
+    bound = with_charged_items(params.bound, price.prices)
     hold = within(cost_microusd(bound, price.worst_case), max_cost_microusd)
     return BoundedLateInteraction(
-        hold, asked.body, asked.is_large, asked.representation, None, bound, price.prices, asked
+        hold, params.body, params.is_large, params.representation, None, bound, price.prices, params
     )

@@ -27,7 +27,7 @@ class ResponseInProgress(Exception):
 
 
 @dataclass(slots=True)
-class Asked:
+class Requested:
     """A requested response: its maximum usage, and the size of the conversation at the request."""
 
     input_tokens: int
@@ -53,7 +53,7 @@ class Allowance:
         self._buffer = 0  # audio not committed yet
         self._session = 0  # instructions and tools
         self._updates = 0  # updates that the upstream has not confirmed
-        self.asked: list[Asked] = []
+        self.requested: list[Requested] = []
         self.transcribing: dict[str, int] = {}
 
     def grow(self, tokens: int) -> None:
@@ -66,8 +66,8 @@ class Allowance:
         """Add audio to the buffer, or raise CeilingReached. Its transcription is charged separately, with its
         prompt."""
         self._check_least(tokens)
-        heard = tokens + self._buffer
-        if transcribed and self._room() < self._cost(heard + prompt_tokens, heard):
+        audio_tokens = tokens + self._buffer
+        if transcribed and self._room() < self._cost(audio_tokens + prompt_tokens, audio_tokens):
             raise CeilingReached
         self._buffer += tokens
 
@@ -95,7 +95,7 @@ class Allowance:
         self._updates = max(self._updates - is_update, 0)
         self._session = max(self._session, tokens) if self._updates else tokens
 
-    def ask(self, wish: int | None, *, extra_tokens: int, is_plain: bool, transcribed: bool = False) -> Asked:
+    def ask(self, wish: int | None, *, extra_tokens: int, is_plain: bool, transcribed: bool = False) -> Requested:
         """Set a response aside, with the largest limit that is requested and covered.
 
         Raises CeilingReached, or ResponseInProgress if it would be covered if nothing else were set aside.
@@ -103,29 +103,29 @@ class Allowance:
         context = self._context(extra_tokens)
         most = min(wish or self.response_max, self.response_max)
         least = min(most, RESPONSE_MIN_TOKENS)
-        heard = TRANSCRIBED_SECONDS * TOKENS_PER_SECOND_MAX if transcribed else 0
-        aside = self._cost(heard, heard)  # a transcription has no more words than its audio has tokens
+        audio_tokens = TRANSCRIBED_SECONDS * TOKENS_PER_SECOND_MAX if transcribed else 0
+        aside = self._cost(audio_tokens, audio_tokens)  # a transcription has no more words than its audio has tokens
         limit = self._affordable(context, self._room() - aside)
         if limit < least:
             limit = min(self._affordable(context, self._room()), least)
         if limit < least:
             is_spent = self._affordable(context, self._unspent()) < least
             raise CeilingReached if is_spent else ResponseInProgress
-        asked = Asked(context, min(limit, most), self._added, is_plain)
-        self.asked.append(asked)
-        return asked
+        requested = Requested(context, min(limit, most), self._added, is_plain)
+        self.requested.append(requested)
+        return requested
 
-    def done(self, asked: Asked | None, used: Quantities | None) -> None:
+    def done(self, requested: Requested | None, used: Quantities | None) -> None:
         """Release a response that has ended. Its usage states the size of the conversation and becomes its new
         bound."""
-        if asked is None:
+        if requested is None:
             return
-        if asked in self.asked:
-            self.asked.remove(asked)
-        output = asked.output_tokens if used is None else used.output_tokens or 0
+        if requested in self.requested:
+            self.requested.remove(requested)
+        output = requested.output_tokens if used is None else used.output_tokens or 0
         self._items += output
-        if used is not None and asked.is_plain and used.input_tokens:
-            since = self._added - asked.added_tokens
+        if used is not None and requested.is_plain and used.input_tokens:
+            since = self._added - requested.added_tokens
             self._items = min(self._items, used.input_tokens + output + since)
         self._added += output
 
@@ -141,7 +141,7 @@ class Allowance:
         return self._unspent() <= 0 and bool(self._input_price or self._output_price)
 
     def _context(self, extra_tokens: int = 0) -> int:
-        open_output = sum(asked.output_tokens for asked in self.asked)
+        open_output = sum(requested.output_tokens for requested in self.requested)
         return min(self._session + self._items + self._buffer + open_output + extra_tokens, self._context_max)
 
     def _check_least(self, more: int) -> None:
@@ -159,7 +159,7 @@ class Allowance:
 
     def _room(self) -> int:
         """Return the micro-USD that are neither spent nor set aside."""
-        aside = sum(self._cost(each.input_tokens, each.output_tokens) for each in self.asked)
+        aside = sum(self._cost(each.input_tokens, each.output_tokens) for each in self.requested)
         return self._unspent() - aside - sum(self._cost(tokens, tokens) for tokens in self.transcribing.values())
 
     def _affordable(self, context: int, room: int) -> int:

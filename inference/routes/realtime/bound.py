@@ -43,7 +43,7 @@ class BoundedSession(BoundedRequest):
 
 
 def bound_session(
-    asked: RealtimeRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+    params: RealtimeRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedSession:
     """Hold the whole maximum. Raises MaxCostExceeded if it does not cover the shortest response."""
     least = Quantities(output_tokens=min(RESPONSE_MIN_TOKENS, response_max_tokens(model)))

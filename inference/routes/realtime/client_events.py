@@ -40,7 +40,7 @@ class ClientEvents:
             "response.cancel": self._pass,
         }
 
-    def is_sound(self, frame: bytes) -> bool:
+    def is_audio(self, frame: bytes) -> bool:
         """Process a frame of plain audio and return True; return False for a frame to parse. Raises CeilingReached."""
         found = _SOUND.fullmatch(frame)
         if found is None:
@@ -60,14 +60,14 @@ class ClientEvents:
     def answer_speech(self) -> Event:
         """Request the response to the client's speech, with its settings. Raises as `read`."""
         state = self._state
-        asked = state.allowance.ask(
+        requested = state.allowance.ask(
             state.settings.limit, extra_tokens=0, is_plain=True, transcribed=state.settings.may_transcribe
         )
-        event_id = state.questions.add(asked, is_ours=True)
+        event_id = state.questions.add(requested, is_ours=True)
         return {
             "type": "response.create",
             "event_id": event_id,
-            "response": {"max_output_tokens": asked.output_tokens},
+            "response": {"max_output_tokens": requested.output_tokens},
         }
 
     def _pass(self, event: Event) -> Event:
@@ -107,14 +107,14 @@ class ClientEvents:
         check_tools(response, "response")
         wish = read_limit(response, "response") if "max_output_tokens" in response else state.settings.limit
         is_plain = "input" not in response and response.get("conversation") in (None, "auto")
-        asked = state.allowance.ask(
+        requested = state.allowance.ask(
             wish,
             extra_tokens=self._tokens_of(response),
             is_plain=is_plain,
             transcribed=state.settings.may_transcribe,
         )
-        event_id = state.questions.add(asked, client_id(event))
-        return {**event, "event_id": event_id, "response": {**response, "max_output_tokens": asked.output_tokens}}
+        event_id = state.questions.add(requested, client_id(event))
+        return {**event, "event_id": event_id, "response": {**response, "max_output_tokens": requested.output_tokens}}
 
     def _tokens_of(self, response: Event) -> int:
         """Return the maximum tokens of a response's own settings and items."""

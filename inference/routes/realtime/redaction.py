@@ -22,9 +22,9 @@ TEXTS: Mapping[str, str] = {
 
 def redacted_error(error: Any) -> dict[str, Any]:
     """Return an error object that keeps only a recognized code of the upstream's."""
-    said = error if isinstance(error, Mapping) else {}
-    code, param = said.get("code"), said.get("param")
-    is_request = said.get("type") == "invalid_request_error"
+    members = error if isinstance(error, Mapping) else {}
+    code, param = members.get("code"), members.get("param")
+    is_request = members.get("type") == "invalid_request_error"
     known = code if isinstance(code, str) and code in TEXTS else None
     default = "The model's provider rejected the event." if is_request else "The model's provider failed."
     return {

@@ -10,8 +10,8 @@ Event = dict[str, Any]
 
 def error_event(error: ApiError, request_id: str, event_id: str | None = None) -> Event:
     """Build the vendor's error event; `event_id` is the client's event that it refers to."""
-    told = error.body(request_id)["error"] | {"event_id": event_id}
-    return {"type": "error", "event_id": new_id("event"), "error": told}
+    body = error.body(request_id)["error"] | {"event_id": event_id}
+    return {"type": "error", "event_id": new_id("event"), "error": body}
 
 
 def usage_event(usage_id: str, charge_microusd: int, hold_microusd: int) -> Event:

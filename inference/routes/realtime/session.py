@@ -51,8 +51,8 @@ class Session:
         assert isinstance(call.request, BoundedSession)
         names = call.plan.call
         self._state = State(names.public_id, names.usage_id, call.request, Settings(names.public_model))
-        self._said = ClientEvents(self._state)
-        self._heard = UpstreamEvents(self._state, self._said)
+        self._client_events = ClientEvents(self._state)
+        self._upstream_events = UpstreamEvents(self._state, self._client_events)
         self._checkpoints = Checkpoints(call, self._state.tally.delivered, self._stop)
         self._authorization = Authorization(call.arrival, call.plan.call.public_model)
         self._timer = SessionTimer(self._authorization, self._end)
@@ -119,7 +119,7 @@ class Session:
     async def _take(self, frame: bytes, is_binary: bool) -> None:
         """Check one frame of the client and forward it, or send the client an error."""
         event: Event = {}
-        if self._said.is_sound(frame):
+        if self._client_events.is_audio(frame):
             await self._stream.send(frame, is_binary=is_binary)
             return
         try:
@@ -128,7 +128,7 @@ class Session:
                 await self._notify(await self._authorization.renew(event))
                 self._timer.begin()
                 return
-            checked = self._said.read(event)
+            checked = self._client_events.read(event)
         except ApiError as error:
             await self._notify(self._error_for(error, event))
         except ResponseInProgress:
@@ -142,7 +142,7 @@ class Session:
         return error_event(error, self._client.request_id, event_id if isinstance(event_id, str) else None)
 
     async def _from_upstream(self) -> None:
-        await self._stream.send(dumps(self._heard.opening()))
+        await self._stream.send(dumps(self._upstream_events.opening()))
         self._checkpoints.note(at_once=True)
         async for chunk in self._stream:
             self._timer.touch()
@@ -150,7 +150,7 @@ class Session:
             if event is None:
                 await self._forward(chunk.data, is_binary=True)
             else:
-                await self._react(event, self._heard.read(event))
+                await self._react(event, self._upstream_events.read(event))
             if self._ending.done() and not self._state.is_busy:
                 self._quiet.set()
 
@@ -161,8 +161,8 @@ class Session:
             await self._stream.send(dumps(requested))
         if reaction.is_forwarded:
             await self._notify(self._state.ids.for_client(event))
-        for told in reaction.to_client:
-            await self._notify(told)
+        for each in reaction.to_client:
+            await self._notify(each)
         if reaction.is_spent:
             self._end(endings.spent())
 

@@ -86,22 +86,25 @@ class Settings:
         return passed
 
     def _read_audio(self, audio: dict[str, Any]) -> dict[str, Any]:
-        heard, spoken = (_object(audio.get(name) or {}, f"session.audio.{name}") for name in ("input", "output"))
+        input_audio, spoken = (_object(audio.get(name) or {}, f"session.audio.{name}") for name in ("input", "output"))
         kinds = self.input_format, self.output_format
-        if heard.get("format") is not None:
-            kinds = most_tokens_format(kinds[0], read_format(heard["format"], "session.audio.input.format")), kinds[1]
+        if input_audio.get("format") is not None:
+            kinds = (
+                most_tokens_format(kinds[0], read_format(input_audio["format"], "session.audio.input.format")),
+                kinds[1],
+            )
         if spoken.get("format") is not None:
             kinds = kinds[0], read_format(spoken["format"], "session.audio.output.format")
-        _check_transcription(heard.get("transcription"))
+        _check_transcription(input_audio.get("transcription"))
         creates = self.creates_responses
-        if heard.get("turn_detection") is not None:
-            heard, creates = _without_responses(heard)
-        elif "turn_detection" in heard:
+        if input_audio.get("turn_detection") is not None:
+            input_audio, creates = _without_responses(input_audio)
+        elif "turn_detection" in input_audio:
             creates = False
-        if "transcription" in heard:
-            self._set_transcription(heard["transcription"])
+        if "transcription" in input_audio:
+            self._set_transcription(input_audio["transcription"])
         (self.input_format, self.output_format), self.creates_responses = kinds, creates
-        return {**audio, "input": heard} if "input" in audio else audio
+        return {**audio, "input": input_audio} if "input" in audio else audio
 
     def _set_transcription(self, transcription: Any) -> None:
         self.transcribes = bool(transcription)
@@ -117,11 +120,11 @@ class Settings:
         if "max_output_tokens" in shown:
             shown["max_output_tokens"] = self.limit or UNLIMITED
         audio = shown.get("audio")
-        heard = audio.get("input") if isinstance(audio, dict) else None
-        turns = heard.get("turn_detection") if isinstance(heard, dict) else None
-        if isinstance(audio, dict) and isinstance(heard, dict) and isinstance(turns, dict):
-            heard = {**heard, "turn_detection": {**turns, "create_response": self.creates_responses}}
-            shown["audio"] = {**audio, "input": heard}
+        input_audio = audio.get("input") if isinstance(audio, dict) else None
+        turns = input_audio.get("turn_detection") if isinstance(input_audio, dict) else None
+        if isinstance(audio, dict) and isinstance(input_audio, dict) and isinstance(turns, dict):
+            input_audio = {**input_audio, "turn_detection": {**turns, "create_response": self.creates_responses}}
+            shown["audio"] = {**audio, "input": input_audio}
         return shown
 
 
@@ -138,8 +141,8 @@ def read_limit(settings: Mapping[str, Any], path: str) -> int | None:
     if value is None or value == UNLIMITED:
         return None
     if type(value) is not int or value < 1:
-        told = 'max_output_tokens must be a whole number from 1 on, or "inf".'
-        raise InvalidRequest(told, param=f"{path}.max_output_tokens")
+        message = 'max_output_tokens must be a whole number from 1 on, or "inf".'
+        raise InvalidRequest(message, param=f"{path}.max_output_tokens")
     return value
 
 
@@ -158,15 +161,15 @@ def refuse_settings(settings: Mapping[str, Any], table: Mapping[str, Member], pa
     _under(path, refuse_members, settings, table)
 
 
-def _without_responses(heard: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+def _without_responses(input_audio: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     """Return the input settings with a turn detection that starts no response, and whether the client wants one."""
     path = "session.audio.input.turn_detection"
-    turns = _object(heard["turn_detection"], path)
+    turns = _object(input_audio["turn_detection"], path)
     _under(path, refuse_members, turns, TURN_DETECTION)
     creates = turns.get("create_response", True)
     if not isinstance(creates, bool):
         raise InvalidRequest("create_response must be true or false.", param=f"{path}.create_response")
-    return {**heard, "turn_detection": {**turns, "create_response": False}}, creates
+    return {**input_audio, "turn_detection": {**turns, "create_response": False}}, creates
 
 
 def _check_transcription(transcription: Any) -> None:
@@ -175,11 +178,11 @@ def _check_transcription(transcription: Any) -> None:
     path = "session.audio.input.transcription"
     model = _object(transcription, path).get("model")
     if model not in (None, *sorted(TRANSCRIPTION_MODELS)):
-        told = f"The model must be one of {', '.join(sorted(TRANSCRIPTION_MODELS))}."
-        raise InvalidRequest(told, param=f"{path}.model")
+        message = f"The model must be one of {', '.join(sorted(TRANSCRIPTION_MODELS))}."
+        raise InvalidRequest(message, param=f"{path}.model")
     if len(dumps(transcription)) > TRANSCRIPTION_MAX_BYTES:
-        told = f"The transcription's settings may have {TRANSCRIPTION_MAX_BYTES} bytes."
-        raise InvalidRequest(told, param=f"{path}.prompt")
+        message = f"The transcription's settings may have {TRANSCRIPTION_MAX_BYTES} bytes."
+        raise InvalidRequest(message, param=f"{path}.prompt")
 
 
 def _object(value: Any, param: str) -> dict[str, Any]:

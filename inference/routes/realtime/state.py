@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from inference.routes.realtime.allowance import Allowance
-from inference.routes.realtime.asked import Questions
 from inference.routes.realtime.bound import BoundedSession
 from inference.routes.realtime.ids import Ids
+from inference.routes.realtime.requested import Questions
 from inference.routes.realtime.settings import Settings
 from inference.routes.realtime.tally import Tally
 

@@ -105,7 +105,7 @@ class UpstreamEvents:
         pending = questions.oldest()
         self._state.tally.begin(response_id)
         if pending is not None:
-            questions.running[response_id] = pending.asked
+            questions.running[response_id] = pending.requested
             return None
         try:  # it was not requested: the upstream ignores the settings
             questions.running[response_id] = allowance.ask(None, extra_tokens=0, is_plain=True)
@@ -121,13 +121,13 @@ class UpstreamEvents:
             return Reaction(is_forwarded=False)
         questions.done.add(response_id)
         if response_id not in questions.running and (pending := questions.oldest()):
-            questions.running[response_id] = pending.asked
-        asked = questions.running.pop(response_id, None)
+            questions.running[response_id] = pending.requested
+        requested = questions.running.pop(response_id, None)
         used = self._reported(response.get("usage"), read_response_usage)
         if used is None and response.get("status") not in _UNDONE:
             self._state.tally.is_whole = False
         _count(self._state.tally.end, response_id, used)
-        self._state.allowance.done(asked, used)
+        self._state.allowance.done(requested, used)
         reaction = self._instead({**event, "response": _for_client(response)})
         reaction.to_client.append(self._usage_event())
         reaction.is_news, reaction.is_spent = True, self._state.allowance.is_used_up
@@ -181,14 +181,14 @@ class UpstreamEvents:
         if named is not None and named == self._opening:
             self._opening = None
         pending = self._state.questions.refused(named)
-        if pending is not None and pending.asked is not None:
-            self._state.allowance.asked.remove(pending.asked)
+        if pending is not None and pending.requested is not None:
+            self._state.allowance.requested.remove(pending.requested)
         if pending is not None and pending.is_ours:
             return Reaction(is_forwarded=False)
-        told = redacted_error(error) | {
+        shown = redacted_error(error) | {
             "event_id": pending.event_id if pending else self._state.ids.client_event(named)
         }
-        return self._instead({"type": "error", "error": told})
+        return self._instead({"type": "error", "error": shown})
 
     def _delta(self, kind: str, event: Event) -> None:
         delta, response_id = event.get("delta"), event.get("response_id")

@@ -17,7 +17,7 @@ from inference.rules.usage import read_total
 class BoundedRerank(BoundedJson):
     """A bounded rerank request."""
 
-    asked: RerankRequest
+    params: RerankRequest
     prices: PriceBook
 
     def usage(self, answer: Answer) -> Quantities:
@@ -25,13 +25,13 @@ class BoundedRerank(BoundedJson):
         them."""
         usage = answer.usage or {}
         tokens = read_total(usage, "total_tokens") if self.prices.needs_token_usage else usage.get("total_tokens")
-        return replace(self.asked.bound, input_tokens=tokens)
+        return replace(self.params.bound, input_tokens=tokens)
 
 
 def bound_rerank(
-    asked: RerankRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+    params: RerankRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedRerank:
     """Compute the hold. Raises MaxCostExceeded with what the request needs."""
-    asked = replace(asked, bound=with_charged_items(asked.bound, price.prices))
-    hold = within(cost_microusd(asked.bound, price.worst_case), max_cost_microusd)
-    return BoundedRerank(hold, asked.body, asked.is_large, asked, price.prices)
+    params = replace(params, bound=with_charged_items(params.bound, price.prices))
+    hold = within(cost_microusd(params.bound, price.worst_case), max_cost_microusd)
+    return BoundedRerank(hold, params.body, params.is_large, params, price.prices)

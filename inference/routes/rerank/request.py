@@ -44,24 +44,24 @@ def read_request(sent: JsonBody, model: ServedModel, *, by_adapter: Mapping[str,
     documents = _documents(body.get("documents"))
     truncation = _truncation(body, limits)
     top_n = read_count(body, "top_n", most=TOP_MAX) or len(documents)
-    asked = f"{instruction}\n{query}" if instruction else query
+    text = f"{instruction}\n{query}" if instruction else query
     return RerankRequest(
         body=body,
         is_large=sent.is_large,
-        query=asked,
+        query=text,
         documents=documents,
         results=min(top_n, len(documents)),
         returns_documents=read_flag(body, "return_documents"),
         truncation=truncation,
         limits=limits,
-        bound=_bound(limits, asked, len(query.encode()) + len(instruction.encode()), documents, truncation),
+        bound=_bound(limits, text, len(query.encode()) + len(instruction.encode()), documents, truncation),
     )
 
 
-def _bound(limits: Limits, asked: str, paid_query_bytes: int, documents: list[str], truncation: bool) -> Quantities:
+def _bound(limits: Limits, text: str, paid_query_bytes: int, documents: list[str], truncation: bool) -> Quantities:
     """Count the documents' bytes once, and those of query and instruction once for each document."""
     sizes = [len(document.encode()) for document in documents]
-    tokens = bound_tokens(limits, len(asked.encode()), sizes, truncation=truncation)
+    tokens = bound_tokens(limits, len(text.encode()), sizes, truncation=truncation)
     input_bytes = sum(sizes) + paid_query_bytes * len(sizes)
     if input_bytes > QUANTITY_MAX:  # only possible with truncation
         raise InputTooLarge("The query, once for each document, is too long.", param="query")

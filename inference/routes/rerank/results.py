@@ -12,19 +12,19 @@ from inference.routes.rerank.request import RerankRequest
 Scores = Mapping[int, float]
 
 
-def read_scores(sent: Any, asked: RerankRequest) -> Scores:
+def read_scores(sent: Any, params: RerankRequest) -> Scores:
     """Read the score of each result by its document's index, or raise NotJSONError.
 
     There must be at least as many results as requested, for different documents of the request, with finite scores.
     """
-    if not isinstance(sent, list) or len(sent) < asked.results:
+    if not isinstance(sent, list) or len(sent) < params.results:
         raise NotJSONError("not as many results as were asked for")
     scores: dict[int, float] = {}
     for result in sent:
         if not isinstance(result, dict):
             raise NotJSONError("a result that is not an object")
         index, score = result.get("index"), result.get("relevance_score")
-        if type(index) is not int or not 0 <= index < len(asked.documents) or index in scores:
+        if type(index) is not int or not 0 <= index < len(params.documents) or index in scores:
             raise NotJSONError("a result of no document, or two of one")
         if not isinstance(score, int | float) or isinstance(score, bool) or not math.isfinite(score):
             raise NotJSONError("a result without a score")
@@ -35,18 +35,18 @@ def read_scores(sent: Any, asked: RerankRequest) -> Scores:
 def answer_of(attempt: Attempt[BoundedRerank], scores: Scores, total_tokens: Any) -> dict[str, Any]:
     """Build the response: the best results that were requested, best first. A provider may return more. `total_tokens` is its
     count, None if it states none."""
-    asked = attempt.request.asked
-    usage = {"input_bytes": asked.bound.input_bytes}
+    params = attempt.request.params
+    usage = {"input_bytes": params.bound.input_bytes}
     return {
         "id": attempt.call.public_id,
         "object": "list",
         "model": attempt.call.public_model,
-        "results": list(_results(asked, scores)),
+        "results": list(_results(params, scores)),
         "usage": usage if total_tokens is None else {**usage, "total_tokens": total_tokens},
     }
 
 
-def _results(asked: RerankRequest, scores: Scores) -> Iterable[dict[str, Any]]:
-    for index, score in sorted(scores.items(), key=lambda one: one[1], reverse=True)[: asked.results]:
+def _results(params: RerankRequest, scores: Scores) -> Iterable[dict[str, Any]]:
+    for index, score in sorted(scores.items(), key=lambda one: one[1], reverse=True)[: params.results]:
         result: dict[str, Any] = {"index": index, "relevance_score": score}
-        yield {**result, "document": {"text": asked.documents[index]}} if asked.returns_documents else result
+        yield {**result, "document": {"text": params.documents[index]}} if params.returns_documents else result

@@ -24,24 +24,24 @@ from inference.rules.usage import MissingUsage, read_part, read_total
 class BoundedResponse(BoundedJson):
     """A request with an output limit in its body; `output_tokens` is the maximum of its output."""
 
-    asked: ResponseRequest
+    params: ResponseRequest
     prices: PriceBook
     output_tokens: int
 
     @property
     def input_estimate(self) -> int:
         """Return the expected number of input tokens."""
-        return self.asked.input_estimate
+        return self.params.input_estimate
 
     @property
     def needs_preparing(self) -> bool:
         """Return whether it names images to fetch."""
-        return bool(self.asked.remote_images)
+        return bool(self.params.remote_images)
 
     @property
     def public_id(self) -> str | None:
         """Return the id that its record is bound to, where it is to be stored."""
-        return self.asked.keeper.response_id if self.asked.keeper else None
+        return self.params.keeper.response_id if self.params.keeper else None
 
     def usage(self, answer: Answer) -> Quantities:
         """Read the response's usage."""
@@ -67,14 +67,14 @@ class BoundedResponse(BoundedJson):
 
     def stored_of(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the record of a response that the client received."""
-        return (self.asked.keeper and response["store"] and self.asked.keeper.kept(response)) or {}
+        return (self.params.keeper and response["store"] and self.params.keeper.kept(response)) or {}
 
     def client_response(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a finished response for the client: without an insufficient usage, and not marked as stored if it
         cannot be stored."""
-        told = response if self._says_its_usage(response) else {**response, "usage": None}
-        keeper = self.asked.keeper
-        return told if keeper is None or keeper.kept(told) is not None else {**told, "store": False}
+        shown = response if self._says_its_usage(response) else {**response, "usage": None}
+        keeper = self.params.keeper
+        return shown if keeper is None or keeper.kept(shown) is not None else {**shown, "store": False}
 
     def _says_its_usage(self, response: Mapping[str, Any]) -> bool:
         try:
@@ -109,7 +109,7 @@ class ResponseMeter(TokenMeter):
     def __init__(self, request: StreamedResponse) -> None:
         super().__init__(request)
         self._bounded = request
-        self.progress = Progress(request.asked.ours, request.client_response)
+        self.progress = Progress(request.params.ours, request.client_response)
 
     def add(self, chunk: Chunk) -> None:
         """Count one more chunk."""
@@ -123,17 +123,17 @@ class ResponseMeter(TokenMeter):
 
 
 def bound_response(
-    asked: ResponseRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+    params: ResponseRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedResponse:
     """Choose the output limit if the client set none, and compute the hold.
 
     Raises MaxCostExceeded with the minimum that the request needs.
     """
-    book, prompt = price.worst_case, Quantities(input_tokens=asked.input_bound)
-    if asked.output_limit is not None:
-        limit = fixed_limit(asked.output_limit, 1, prompt, book, max_cost_microusd)
+    book, prompt = price.worst_case, Quantities(input_tokens=params.input_bound)
+    if params.output_limit is not None:
+        limit = fixed_limit(params.output_limit, 1, prompt, book, max_cost_microusd)
     else:
         limit = largest_limit(model, 1, prompt, book, max_cost_microusd)
-    body = {**asked.body, "max_output_tokens": limit.tokens}
-    kind = StreamedResponse if asked.streams else BoundedResponse
-    return kind(limit.hold_microusd, body, asked.is_large, asked, price.prices, limit.tokens)
+    body = {**params.body, "max_output_tokens": limit.tokens}
+    kind = StreamedResponse if params.streams else BoundedResponse
+    return kind(limit.hold_microusd, body, params.is_large, params, price.prices, limit.tokens)

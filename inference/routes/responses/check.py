@@ -35,31 +35,31 @@ class Continuing(PendingRequest[ResponseRequest]):
         return self._continue(found)
 
     def _continue(self, found: Conversation) -> ResponseRequest:
-        asked = read_request(self.sent, self.model, found.items(), found.size_bytes)
+        params = read_request(self.sent, self.model, found.items(), found.size_bytes)
         is_large = self.sent.is_large or found.size_bytes > LARGE_BODY_BYTES
-        return _recorded(replace(asked, is_large=is_large), found.owner)
+        return _recorded(replace(params, is_large=is_large), found.owner)
 
 
 @dataclass(frozen=True, slots=True)
 class Storing(PendingRequest[ResponseRequest]):
     """A valid request that begins a conversation, to be stored for its caller."""
 
-    asked: ResponseRequest
+    params: ResponseRequest
 
     async def load(self, principal: Principal, take_memory: Callable[[int], None]) -> ResponseRequest:
         """Make its record; nothing is read. Raises InvalidRequest where the input cannot be stored."""
-        if self.asked.is_large:
-            return await offload(_recorded, self.asked, principal.owner)
-        return _recorded(self.asked, principal.owner)
+        if self.params.is_large:
+            return await offload(_recorded, self.params, principal.owner)
+        return _recorded(self.params, principal.owner)
 
 
 def check(sent: JsonBody, model: ServedModel) -> ResponseRequest | Continuing | Storing:
     """Validate a request, or raise the error that names the member at fault."""
-    asked = read_request(sent, model)  # before the database is read
-    if asked.previous_id is not None:
-        return Continuing(sent, model, asked.previous_id)
-    return Storing(asked) if asked.stores else asked
+    params = read_request(sent, model)  # before the database is read
+    if params.previous_id is not None:
+        return Continuing(sent, model, params.previous_id)
+    return Storing(params) if params.stores else params
 
 
-def _recorded(asked: ResponseRequest, owner: Owner) -> ResponseRequest:
-    return replace(asked, keeper=record_of(owner, asked.items, asked.size_bytes)) if asked.stores else asked
+def _recorded(params: ResponseRequest, owner: Owner) -> ResponseRequest:
+    return replace(params, keeper=record_of(owner, params.items, params.size_bytes)) if params.stores else params

@@ -31,5 +31,5 @@ _DEFAULTS = {
 def echo(request: BoundedResponse) -> dict[str, Any]:
     """Return the request's model parameters, or the vendor's defaults, and the parameters for the gateway."""
     body = request.body
-    asked = {name: body[name] if body.get(name) is not None else _DEFAULTS.get(name) for name in _NAMES}
-    return {**asked, **request.asked.ours}
+    echoed = {name: body[name] if body.get(name) is not None else _DEFAULTS.get(name) for name in _NAMES}
+    return {**echoed, **request.params.ours}

@@ -70,8 +70,8 @@ def _of_item(index: int, item: Mapping[str, Any], pieces: Pieces) -> Iterator[Na
         member, name = CALLS[item["type"]]
         for piece in pieces(item[member]):
             yield f"{name}.delta", {**at, "delta": piece}
-        told = {"name": item.get("name")} if member == "arguments" else {}
-        yield f"{name}.done", {**at, **told, member: item[member]}
+        named = {"name": item.get("name")} if member == "arguments" else {}
+        yield f"{name}.done", {**at, **named, member: item[member]}
     yield "response.output_item.done", {**place, "item": item}
 
 

@@ -14,11 +14,11 @@ from inference.rules.images import CHAT_TYPES, read_image
 
 async def fetch_images(http: MeteredRequest, request: BoundedResponse) -> BoundedResponse:
     """Replace image URLs with the fetched data. Raises ImageRejected naming the member, or NotReady."""
-    fetched = await fetched_images.fetch_images(request.asked.remote_images, http.take_memory)
+    fetched = await fetched_images.fetch_images(request.params.remote_images, http.take_memory)
     return await offload(_with_images, request, fetched)
 
 
 def _with_images(request: BoundedResponse, fetched: Mapping[ImageAt, bytes]) -> BoundedResponse:
     urls = {image: read_image(data, CHAT_TYPES, image.param).url for image, data in fetched.items()}
-    items = with_urls(request.asked.items, urls)
+    items = with_urls(request.params.items, urls)
     return replace(request, body={**request.body, "input": input_of(items)}, is_large=True)

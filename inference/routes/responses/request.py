@@ -127,8 +127,8 @@ def _size_of(history: Sequence[Item], max_bytes: int, room_bytes: int) -> int:
     """Return how many bytes the responses before take, or raise InputTooLarge where there is no room for them."""
     size_bytes = len(written(history, max_bytes)) if history else 0
     if history and size_bytes > room_bytes:
-        told = f"The conversation is larger than {IMAGE_BODY_MAX_BYTES} bytes. Begin a new one."
-        raise InputTooLarge(told, param="previous_response_id", details={"limitBytes": IMAGE_BODY_MAX_BYTES})
+        message = f"The conversation is larger than {IMAGE_BODY_MAX_BYTES} bytes. Begin a new one."
+        raise InputTooLarge(message, param="previous_response_id", details={"limitBytes": IMAGE_BODY_MAX_BYTES})
     return size_bytes
 
 
@@ -143,8 +143,8 @@ def _check_texts(body: Mapping[str, Any]) -> None:
         value = body.get(name)
         if not (value is None or isinstance(value, dict)):
             raise InvalidRequest(f"{name} must be an object.", param=name)
-    asked = (body.get("text") or {}).get("format")
-    if not (asked is None or isinstance(asked, dict)):
+    text_format = (body.get("text") or {}).get("format")
+    if not (text_format is None or isinstance(text_format, dict)):
         raise InvalidRequest("text.format must be an object.", param="text.format")
 
 

@@ -27,11 +27,11 @@ class ResponseFormat(StreamFormat):
         """Render an error as the vendor does: the event `error`, which its SDKs raise, then `response.failed`."""
         body = error.body(request_id)["error"]
         members = {name: body[name] for name in ("code", "message", "param")}
-        told = self._progress.number({"type": "error", **members, "error": body})
+        event = self._progress.number({"type": "error", **members, "error": body})
         failed = self._progress.end(
             *self._names, status="failed", error={"code": SERVER_ERROR, "message": error.message}
         )
-        return render(told) + render(failed)
+        return render(event) + render(failed)
 
     def cut(self) -> bytes:
         """Render the event that ends a response at its output limit."""

@@ -7,7 +7,7 @@ from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Content
 from inference.interface.model import PriceVersion, ServedModel
 from inference.interface.request import StreamedRequest
 from inference.routes.speech.request import MEDIA_TYPES, SpeechRequest
-from inference.routes.speech.stream import SoundFormat, SpeechEventFormat, SpeechMeter, whole_as_events
+from inference.routes.speech.stream import AudioFormat, SpeechEventFormat, SpeechMeter, whole_as_events
 from inference.rules.json_body import BoundedJson
 from inference.rules.terms import within
 
@@ -16,12 +16,12 @@ from inference.rules.terms import within
 class BoundedSpeech(BoundedJson, StreamedRequest):
     """A bounded request. The characters are known in advance, so its hold equals its charge."""
 
-    asked: SpeechRequest
+    params: SpeechRequest
 
     @property
     def quantities(self) -> Quantities:
         """Return its usage."""
-        return Quantities(input_characters=self.asked.characters)
+        return Quantities(input_characters=self.params.characters)
 
     def usage(self, answer: Answer) -> Quantities:
         """Return the characters."""
@@ -29,25 +29,25 @@ class BoundedSpeech(BoundedJson, StreamedRequest):
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
         """Render the audio of an upstream that did not stream it as events."""
-        if self.asked.as_events:
+        if self.params.as_events:
             return Content(EVENT_STREAM_TYPE, whole_as_events(answer.body))
-        return Content(MEDIA_TYPES[self.asked.audio_format][0], answer.body)
+        return Content(MEDIA_TYPES[self.params.audio_format][0], answer.body)
 
     def meter(self) -> SpeechMeter:
         """Return a new meter."""
         return SpeechMeter(self.quantities)
 
-    def stream_format(self, public_model: str, public_id: str, meter: SpeechMeter) -> SoundFormat | SpeechEventFormat:
+    def stream_format(self, public_model: str, public_id: str, meter: SpeechMeter) -> AudioFormat | SpeechEventFormat:
         """Return the stream's format: events, or bytes."""
-        if self.asked.as_events:
+        if self.params.as_events:
             return SpeechEventFormat(meter)
-        return SoundFormat(MEDIA_TYPES[self.asked.audio_format][0])
+        return AudioFormat(MEDIA_TYPES[self.params.audio_format][0])
 
 
 def bound_speech(
-    asked: SpeechRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+    params: SpeechRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedSpeech:
     """Compute the hold. Raises MaxCostExceeded with what the request needs."""
-    most = Quantities(input_characters=asked.characters)
+    most = Quantities(input_characters=params.characters)
     hold = within(cost_microusd(most, price.worst_case), max_cost_microusd)
-    return BoundedSpeech(hold, asked.body, asked.is_large, asked)
+    return BoundedSpeech(hold, params.body, params.is_large, params)

@@ -40,7 +40,7 @@ class SpeechMeter(StreamMeter):
         return self._quantities
 
 
-class SoundFormat(StreamFormat):
+class AudioFormat(StreamFormat):
     """Raw bytes: a stream that breaks off is cut (`reports_errors`)."""
 
     terminator = b""
@@ -82,12 +82,12 @@ def render(event: Mapping[str, Any]) -> bytes:
     return event_bytes(orjson.dumps(event))
 
 
-def delta_of(sound: bytes) -> bytes:
+def delta_of(audio: bytes) -> bytes:
     """Render an event with audio."""
-    return render({"type": DELTA, "audio": base64.b64encode(sound).decode()})
+    return render({"type": DELTA, "audio": base64.b64encode(audio).decode()})
 
 
-def whole_as_events(sound: bytes) -> bytes:
+def whole_as_events(audio: bytes) -> bytes:
     """Render a complete response as events."""
-    pieces = (sound[at : at + EVENT_AUDIO_BYTES] for at in range(0, len(sound), EVENT_AUDIO_BYTES))
+    pieces = (audio[at : at + EVENT_AUDIO_BYTES] for at in range(0, len(audio), EVENT_AUDIO_BYTES))
     return b"".join([*map(delta_of, pieces), render({"type": DONE})])

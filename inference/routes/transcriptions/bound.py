@@ -29,33 +29,33 @@ class BoundedTranscription(BoundedRequest):
     """
 
     hold_microusd: int
-    asked: TranscriptionRequest
+    params: TranscriptionRequest
     price: PriceVersion
     max_cost_microusd: int
 
     @property
     def needs_preparing(self) -> bool:
         """Return whether the file is not measured yet."""
-        return self.asked.length is None
+        return self.params.length is None
 
     def measured(self, length: AudioLength) -> "BoundedTranscription":
         """Return it with the file's length and its hold. Raises MaxCostExceeded with what the request needs."""
-        asked = replace(self.asked, length=length)
-        hold = within(_cost(asked, self.price), self.max_cost_microusd)
-        return replace(self, asked=asked, hold_microusd=hold)
+        params = replace(self.params, length=length)
+        hold = within(_cost(params, self.price), self.max_cost_microusd)
+        return replace(self, params=params, hold_microusd=hold)
 
     @property
     def members(self) -> Container[str]:
         """Return the names of the fields."""
-        return ["file", "model", *(name for name, _ in self.asked.fields)]
+        return ["file", "model", *(name for name, _ in self.params.fields)]
 
     def begin(self) -> None:
         """Keep the file open."""
-        self.asked.file.keep()
+        self.params.file.keep()
 
     def end(self) -> None:
         """Release the file."""
-        self.asked.file.release()
+        self.params.file.release()
 
     def usage(self, answer: Answer) -> Quantities:
         """Read the upstream's seconds, or use those measured from the file."""
@@ -65,15 +65,15 @@ class BoundedTranscription(BoundedRequest):
     def read_usage(self, usage: Mapping[str, Any] | None, duration: Any = None) -> Quantities:
         """Return the seconds of a usage of type `duration`, of the response's own `duration`, otherwise of the file.
         Tokens, which some models report instead, have no price here."""
-        told = usage or {}
-        stated = told.get("seconds") if told.get("type") == "duration" or "seconds" in told else duration
-        if told.get("type") == "duration" and stated is None:
+        reported = usage or {}
+        stated = reported.get("seconds") if reported.get("type") == "duration" or "seconds" in reported else duration
+        if reported.get("type") == "duration" and stated is None:
             raise MalformedUsage("usage states no seconds")
-        return Quantities(seconds=self.asked.seconds if stated is None else _whole_seconds(stated))
+        return Quantities(seconds=self.params.seconds if stated is None else _whole_seconds(stated))
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
         """Render the response in the requested format."""
-        if self.asked.is_text:
+        if self.params.is_text:
             return Content(TEXT_TYPE, answer.body.encode())
         return Content(JSON_TYPE, dumps(answer.body))
 
@@ -95,18 +95,18 @@ class StreamedTranscription(BoundedTranscription, StreamedRequest):
 
 
 def bound_transcription(
-    asked: TranscriptionRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+    params: TranscriptionRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedTranscription:
     """Return the request with the least hold; `measured` computes its own. The caller's maximum is checked then, with
     what the request needs."""
-    least = min(_cost(asked, price), max_cost_microusd)
-    make = StreamedTranscription if asked.streams else BoundedTranscription
-    return make(least, asked, price, max_cost_microusd)
+    least = min(_cost(params, price), max_cost_microusd)
+    make = StreamedTranscription if params.streams else BoundedTranscription
+    return make(least, params, price, max_cost_microusd)
 
 
-def _cost(asked: TranscriptionRequest, price: PriceVersion) -> int:
+def _cost(params: TranscriptionRequest, price: PriceVersion) -> int:
     """Return the cost of the file's seconds, rounded up."""
-    return cost_microusd(Quantities(seconds=asked.seconds), price.worst_case)
+    return cost_microusd(Quantities(seconds=params.seconds), price.worst_case)
 
 
 def _whole_seconds(stated: Any) -> int:

@@ -20,7 +20,7 @@ async def measure_file(http: MeteredRequest, request: BoundedTranscription) -> B
     MaxCostExceeded, or NotReady if its turn does not come in time."""
     try:
         async with asyncio.timeout(settings.LARGE_BODY_WAIT_SECONDS):
-            length = await _turns.run(read_length, request.asked.file, time.thread_time)
+            length = await _turns.run(read_length, request.params.file, time.thread_time)
     except TimeoutError:
         raise NotReady("Too many files are being measured.", headers={"Retry-After": "5"}) from None
     except UnreadableAudio as error:

@@ -7,7 +7,7 @@ from gateway.core.contract.errors import InvalidRequest
 from inference.interface.model import ServedModel
 from inference.routes.transcriptions.members import TRANSCRIPTION_MEMBERS, TRANSLATION_MEMBERS
 from inference.rules.audio.length import AudioLength
-from inference.rules.form_body import FormBody, KeptFile, base_name
+from inference.rules.form_body import FormBody, SpooledFile, base_name
 from inference.rules.members import Member, refuse_members
 
 TEXT_FORMATS = frozenset({"text", "srt", "vtt"})
@@ -23,7 +23,7 @@ class TranscriptionRequest:
     file is measured."""
 
     fields: Sequence[tuple[str, str]]
-    file: KeptFile
+    file: SpooledFile
     answer_format: str
     streams: bool
     length: AudioLength | None = None

@@ -23,7 +23,7 @@ class _Track:
     """The tables' content about one track."""
 
     def __init__(self) -> None:
-        self.is_sound = self.has_several_forms = False
+        self.is_audio = self.has_several_forms = False
         self.frames = 0
         self.claimed = 0.0
         self.frame_seconds = 0.0
@@ -54,7 +54,7 @@ def read_mp4(file: AudioFile) -> Reading:
             _note(tracks[-1], kind, file.at(offset, min(size, _CONTENT_MAX_BYTES if kind == b"stsd" else 256)))
         if kind not in _INSIDE and not (kind == b"mdat" and is_outside):
             _refuse_hidden(file, kind, offset, size)
-    sounds = [track for track in tracks if track.is_sound and track.frame_seconds]
+    sounds = [track for track in tracks if track.is_audio and track.frame_seconds]
     if not sounds:
         raise UnreadableAudio("The MP4 file has no track of AAC, ALAC, Opus, MP3 or FLAC.")
     if any(track.has_several_forms for track in sounds):
@@ -104,7 +104,7 @@ def _refuse_hidden(file: AudioFile, kind: bytes, offset: int, size: int) -> None
 def _note(track: _Track, kind: bytes, content: bytes) -> None:
     """Record the content of one box about a track."""
     if kind == b"hdlr":
-        track.is_sound = content[8:12] == b"soun"
+        track.is_audio = content[8:12] == b"soun"
     elif kind == b"stsd":
         track.has_several_forms = content[4:8] != b"\0\0\0\1" or content.count(b"esds") > 1
         track.codec = content[12:16]
@@ -182,13 +182,13 @@ def _aac_frame(content: bytes, entry_hertz: int) -> tuple[int, int]:
     tag, at = _descriptor(content, at + 13)
     if not is_aac or tag != 5:
         return 0, 0
-    told = int.from_bytes(content[at : at + 5], "big")
-    kind = told >> 35
+    bits = int.from_bytes(content[at : at + 5], "big")
+    kind = bits >> 35
     if kind == _ESCAPE:  # six more bits tell the kind of sound
-        told = int.from_bytes(content[at : at + 6], "big") >> 2
-        kind = 32 + (told >> 35 & 63)
-    index = told >> 31 & 15
-    hertz = told >> 7 & 0xFFFFFF if index == 15 else _AAC_RATES[index] if index < 13 else 0
+        bits = int.from_bytes(content[at : at + 6], "big") >> 2
+        kind = 32 + (bits >> 35 & 63)
+    index = bits >> 31 & 15
+    hertz = bits >> 7 & 0xFFFFFF if index == 15 else _AAC_RATES[index] if index < 13 else 0
     return 512 if kind in _LOW_DELAY else _FRAMES[b"mp4a"], hertz
 
 

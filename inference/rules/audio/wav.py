@@ -32,8 +32,8 @@ def read_wav(file: AudioFile) -> Reading:
     if rate <= 0:
         raise UnreadableAudio("The WAV header has no sample rate, channels or bits.")
     seconds = max(file.size_bytes - _HEADER_BYTES, 0) / rate
-    is_told = codec not in ("6", "7") and tag.duration is not None and tag.duration <= seconds
-    return Reading(tag.duration if is_told else None, seconds)
+    is_stated = codec not in ("6", "7") and tag.duration is not None and tag.duration <= seconds
+    return Reading(tag.duration if is_stated else None, seconds)
 
 
 def _formats(file: AudioFile, padding: int) -> Iterator[int]:

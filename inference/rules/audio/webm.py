@@ -178,20 +178,20 @@ def _unknown_size(element: int, head_bytes: int) -> int:
 def _sounds(tracks: list[dict[int, bytes]]) -> dict[int, bytes]:
     """Map the number of the audio track to its codec; exactly one track, with a supported codec, is accepted. One whose packets
     are compressed or encrypted is not."""
-    sounds = [track for track in tracks if _is_sound(track)]
+    sounds = [track for track in tracks if _is_audio(track)]
     if len(sounds) != 1 or _ENCODINGS in sounds[0]:
         return {}
     found = {_whole(sounds[0].get(_NUMBER, b"")): sounds[0].get(_CODEC, b"").rstrip(b"\0")}
     return found if set(found.values()) <= {b"A_OPUS", b"A_VORBIS"} else {}
 
 
-def _is_sound(track: dict[int, bytes]) -> bool:
+def _is_audio(track: dict[int, bytes]) -> bool:
     return _whole(track.get(_TYPE, b"")) == _SOUND
 
 
 def _vorbis_blocks(tracks: list[dict[int, bytes]]) -> tuple[float, float]:
     """Return the seconds of the shortest and of the longest packet, by the codec's own header. Raises UnreadableAudio."""
-    private = next(track.get(_PRIVATE, b"") for track in tracks if _is_sound(track))
+    private = next(track.get(_PRIVATE, b"") for track in tracks if _is_audio(track))
     blocks = vorbis_blocks(private[max(private.find(b"\x01vorbis"), 0) :])
     if blocks is None:
         raise UnreadableAudio("The WebM file's Vorbis header cannot be read.")

@@ -83,18 +83,18 @@ def _top_logprobs(body: Mapping[str, Any]) -> int | None:
 
 
 def _text_format(body: Mapping[str, Any]) -> TextFormat | None:
-    asked = read_optional_object(body, "response_format")
-    if asked is None:
+    response_format = read_optional_object(body, "response_format")
+    if response_format is None:
         return None
-    kind = read_text(asked, "type", "response_format")
+    kind = read_text(response_format, "type", "response_format")
     if kind in ("text", "json_object"):
-        refuse_others(asked, {"type"}, "response_format")
+        refuse_others(response_format, {"type"}, "response_format")
         return TextFormat(kind)
     if kind != "json_schema":
         raise unsupported("response_format.type")
-    refuse_others(asked, {"type", "json_schema"}, "response_format")
+    refuse_others(response_format, {"type", "json_schema"}, "response_format")
     path = "response_format.json_schema"
-    schema = read_object(asked, "json_schema", "response_format")
+    schema = read_object(response_format, "json_schema", "response_format")
     refuse_others(schema, {"name", "description", "schema", "strict"}, path)
     return TextFormat(
         kind,
@@ -108,10 +108,10 @@ def _text_format(body: Mapping[str, Any]) -> TextFormat | None:
 def _particular(body: Mapping[str, Any]) -> dict[str, Any]:
     """Collect the members that only this format can express, and unknown ones."""
     options = read_optional_object(body, "stream_options") or {}
-    asked = {f"stream_options.{name}": value for name, value in options.items() if name != "include_usage"}
-    asked |= {name: value for name, value in body.items() if name not in _READ and name not in _THE_CALLS}
+    particular = {f"stream_options.{name}": value for name, value in options.items() if name != "include_usage"}
+    particular |= {name: value for name, value in body.items() if name not in _READ and name not in _THE_CALLS}
     return {
         path: value
-        for path, value in asked.items()
+        for path, value in particular.items()
         if value is not None and not (path in _SAYS_NOTHING and value == _SAYS_NOTHING[path])
     }

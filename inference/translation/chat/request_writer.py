@@ -62,15 +62,18 @@ def _named(name: str) -> dict[str, Any]:
     return {"type": "function", "function": {"name": name}}
 
 
-def _response_format(asked: TextFormat | None) -> dict[str, Any] | None:
-    if asked is None:
+def _response_format(text_format: TextFormat | None) -> dict[str, Any] | None:
+    if text_format is None:
         return None
-    if asked.kind != "json_schema":
-        return {"type": asked.kind}
+    if text_format.kind != "json_schema":
+        return {"type": text_format.kind}
     stated = {
-        "name": asked.name,
-        "description": asked.description,
-        "schema": asked.schema,
-        "strict": asked.strict,
+        "name": text_format.name,
+        "description": text_format.description,
+        "schema": text_format.schema,
+        "strict": text_format.strict,
     }
-    return {"type": asked.kind, "json_schema": {name: value for name, value in stated.items() if value is not None}}
+    return {
+        "type": text_format.kind,
+        "json_schema": {name: value for name, value in stated.items() if value is not None},
+    }

@@ -12,21 +12,21 @@ from inference.translation.usage import Usage
 _REASONS = {End.LIMIT: "max_output_tokens", End.FILTER: "content_filter"}
 
 
-def write_answer(answer: Answer, head: Head, asked: Mapping[str, Any]) -> dict[str, Any]:
+def write_answer(answer: Answer, head: Head, echo: Mapping[str, Any]) -> dict[str, Any]:
     """Write a finished response. Items get the gateway's ids.
 
-    `asked` has the members that repeat the request's, or its defaults.
+    `echo` has the members that repeat the request's, or its defaults.
     """
-    return write_response(head, asked, _output(answer, head), answer.end, answer.usage)
+    return write_response(head, echo, _output(answer, head), answer.end, answer.usage)
 
 
 def write_response(
-    head: Head, asked: Mapping[str, Any], output: list[dict[str, Any]], end: End | None, usage: Usage | None
+    head: Head, echo: Mapping[str, Any], output: list[dict[str, Any]], end: End | None, usage: Usage | None
 ) -> dict[str, Any]:
     """Write a response object; `end` is None while it is in progress."""
     reason = _REASONS.get(end) if end else None
     return {
-        **asked,
+        **echo,
         "id": head.id,
         "object": "response",
         "created_at": head.created,

@@ -81,37 +81,37 @@ def _top_logprobs(body: Mapping[str, Any]) -> int | None:
 
 
 def _text_format(text: Mapping[str, Any]) -> TextFormat | None:
-    asked, path = read_optional_object(text, "format", "text"), "text.format"
-    if asked is None:
+    text_format, path = read_optional_object(text, "format", "text"), "text.format"
+    if text_format is None:
         return None
-    kind = read_text(asked, "type", path)
+    kind = read_text(text_format, "type", path)
     if kind in ("text", "json_object"):
-        refuse_others(asked, {"type"}, path)
+        refuse_others(text_format, {"type"}, path)
         return TextFormat(kind)
     if kind != "json_schema":
         raise unsupported(f"{path}.type")
-    refuse_others(asked, {"type", "name", "description", "schema", "strict"}, path)
+    refuse_others(text_format, {"type", "name", "description", "schema", "strict"}, path)
     return TextFormat(
         kind,
-        read_text(asked, "name", path),
-        read_optional_text(asked, "description", path),
-        read_object(asked, "schema", path),
-        read_optional_flag(asked, "strict", path),
+        read_text(text_format, "name", path),
+        read_optional_text(text_format, "description", path),
+        read_object(text_format, "schema", path),
+        read_optional_flag(text_format, "strict", path),
     )
 
 
 def _particular(body: Mapping[str, Any]) -> dict[str, Any]:
     """Collect the members that only this format can express, and unknown ones."""
-    asked = {
+    particular = {
         joined(group, name): value
         for group, shared in _PARTS.items()
         for name, value in (read_optional_object(body, group) or {}).items()
         if name not in shared
     }
-    asked |= {joined("include", at): name for at, name in enumerate(_include(body)) if name != LOGPROBS}
-    asked |= {name: value for name, value in body.items() if name not in _READ and name not in _THE_CALLS}
+    particular |= {joined("include", at): name for at, name in enumerate(_include(body)) if name != LOGPROBS}
+    particular |= {name: value for name, value in body.items() if name not in _READ and name not in _THE_CALLS}
     return {
         path: value
-        for path, value in asked.items()
+        for path, value in particular.items()
         if value is not None and not (path in _SAYS_NOTHING and value == _SAYS_NOTHING[path])
     }

@@ -60,14 +60,14 @@ def _tool_choice(choice: ToolChoice | None) -> Any:
     return choice.mode
 
 
-def _text_format(asked: TextFormat | None) -> dict[str, Any] | None:
-    if asked is None:
+def _text_format(text_format: TextFormat | None) -> dict[str, Any] | None:
+    if text_format is None:
         return None
     stated = {
-        "type": asked.kind,
-        "name": asked.name,
-        "description": asked.description,
-        "schema": asked.schema,
-        "strict": asked.strict,
+        "type": text_format.kind,
+        "name": text_format.name,
+        "description": text_format.description,
+        "schema": text_format.schema,
+        "strict": text_format.strict,
     }
     return {name: value for name, value in stated.items() if value is not None}

@@ -33,13 +33,13 @@ from inference.translation.usage import Usage
 class StreamWriter:
     """Writes one stream: `begin`, then `write` for each event, then `finish`, or `fail` in its place.
 
-    `asked` has the members of the response that repeat the request's, or its defaults. An item stays open until another
+    `echo` has the members of the response that repeat the request's, or its defaults. An item stays open until another
     one starts, as in the vendor's streams.
     """
 
-    def __init__(self, head: Head, asked: Mapping[str, Any]) -> None:
+    def __init__(self, head: Head, echo: Mapping[str, Any]) -> None:
         self._head = head
-        self._asked = asked
+        self._echo = echo
         self._sequence = 0
         self._open: OpenParts | OpenFunctionCall | None = None
         self._output: Events = []
@@ -124,7 +124,7 @@ class StreamWriter:
         return []
 
     def _response(self, end: End | None) -> dict[str, Any]:
-        return write_response(self._head, self._asked, self._output.copy(), end, self._usage)
+        return write_response(self._head, self._echo, self._output.copy(), end, self._usage)
 
     def _numbered(self, events: Events) -> Events:
         for event in events:

@@ -31,15 +31,15 @@ class CohereEmbeddings(ConversingEndpoint[BoundedRepresented]):
     async def converse(self, attempt: Attempt[BoundedRepresented], conversation: Conversation) -> Answer:
         """Embed the inputs in as many calls as needed."""
         request = attempt.request
-        asked, found = request.asked, list[Any]()
-        for inputs in in_batches(asked.inputs, sizes_of(asked.inputs), max_inputs=CALL_MAX_INPUTS):
+        params, found = request.params, list[Any]()
+        for inputs in in_batches(params.inputs, sizes_of(params.inputs), max_inputs=CALL_MAX_INPUTS):
             body = {"model": attempt.model, **_sent(inputs), **_shared(request)}
             answer = await conversation.ask(PATH, body, is_large=request.is_large)
             conversation.count(_billed_tokens(answer, inputs))
             found += await offload(_read, answer, len(inputs))
         matrix = await offload(vectors.as_matrix, found)
         facts = Facts(request.representation.revision or attempt.model, matrix.shape[1], normalized=None)
-        items = await offload(vectors.write_items, list(matrix), as_base64=asked.as_base64)
+        items = await offload(vectors.write_items, list(matrix), as_base64=params.as_base64)
         return representation_answer(attempt, facts, await offload(vectors.written, items), conversation.usage)
 
     def refused(self, attempt: Attempt[BoundedRepresented], refusal: Refusal) -> Outcome:
@@ -66,9 +66,9 @@ def _shared(request: BoundedRepresented) -> dict[str, Any]:
     sent: dict[str, Any] = {
         "input_type": INPUT_TYPES[request.input_type],
         "embedding_types": ["float"],
-        "truncate": "END" if request.asked.truncation else "NONE",
+        "truncate": "END" if request.params.truncation else "NONE",
     }
-    dimensions = request.asked.dimensions
+    dimensions = request.params.dimensions
     return sent if dimensions is None else {**sent, "output_dimension": dimensions}
 
 

@@ -21,14 +21,14 @@ class CohereRerank(JsonEndpoint[BoundedRerank]):
 
     def body(self, attempt: Attempt[BoundedRerank], *, streams: bool) -> dict[str, Any]:
         """Build the body with an explicit document length: beyond its default, the provider would truncate silently."""
-        asked = attempt.request.asked
+        params = attempt.request.params
         return {
-            **{name: value for name, value in asked.body.items() if name not in OWN},
+            **{name: value for name, value in params.body.items() if name not in OWN},
             "model": attempt.model,
-            "query": asked.query,
-            "documents": asked.documents,
-            "top_n": asked.results,
-            "max_tokens_per_doc": asked.limits.pair_tokens,
+            "query": params.query,
+            "documents": params.documents,
+            "top_n": params.results,
+            "max_tokens_per_doc": params.limits.pair_tokens,
         }
 
     def refused(self, attempt: Attempt[BoundedRerank], refusal: Refusal) -> Outcome:
@@ -37,7 +37,7 @@ class CohereRerank(JsonEndpoint[BoundedRerank]):
 
     def convert_answer(self, attempt: Attempt[BoundedRerank], body: dict[str, Any]) -> None:
         """Check the results, and convert them to the gateway's format."""
-        scores = read_scores(body.get("results"), attempt.request.asked)
+        scores = read_scores(body.get("results"), attempt.request.params)
         answer = answer_of(attempt, scores, _tokens(body.get("meta")))
         body.clear()
         body |= answer

@@ -21,7 +21,7 @@ class DemoChat(DemoEndpoint[BoundedChat]):
         """Return the complete response."""
         prompt = read_prompt(attempt.request.body)
         reply = reply_to(prompt, attempt.request.body)
-        count = attempt.request.asked.choices
+        count = attempt.request.params.choices
         usage = _usage(prompt.tokens, reply, count)
         body = {
             "id": attempt.call.public_id,
@@ -38,22 +38,22 @@ class DemoChat(DemoEndpoint[BoundedChat]):
         prompt = read_prompt(attempt.request.body)
         reply = reply_to(prompt, attempt.request.body)
         pause_seconds = float(attempt.target.options.get("token_seconds", TOKEN_SECONDS))
-        return _chunks(attempt, reply, _usage(prompt.tokens, reply, attempt.request.asked.choices), pause_seconds)
+        return _chunks(attempt, reply, _usage(prompt.tokens, reply, attempt.request.params.choices), pause_seconds)
 
 
 async def _chunks(
     attempt: Attempt[BoundedChat], reply: Reply, usage: dict[str, Any], pause_seconds: float
 ) -> AsyncIterator[Chunk]:
-    asked = attempt.request.asked
-    events, choices = ChatFormat(attempt.call.public_model, attempt.call.public_id), range(asked.choices)
-    unknown: dict[str, Any] = {"usage": None} if asked.show_usage else {}
+    params = attempt.request.params
+    events, choices = ChatFormat(attempt.call.public_model, attempt.call.public_id), range(params.choices)
+    unknown: dict[str, Any] = {"usage": None} if params.show_usage else {}
     yield Chunk(events.event([_delta(index, _opening(attempt, reply, index)) for index in choices], **unknown))
     for piece in reply.pieces:
         for index in choices:
             await asyncio.sleep(pause_seconds)
             yield Chunk(events.event([_delta(index, _said(reply, piece))], **unknown), 1, len(piece.encode()))
     yield Chunk(events.event([_delta(index, {}, reply.finish_reason) for index in choices], **unknown))
-    yield Chunk(events.event([], usage=usage) if asked.show_usage else b"", usage=usage)
+    yield Chunk(events.event([], usage=usage) if params.show_usage else b"", usage=usage)
 
 
 def _usage(prompt_tokens: int, reply: Reply, choices: int) -> dict[str, Any]:

@@ -27,14 +27,14 @@ class DemoContextual(DemoEndpoint[BoundedContextual]):
 
     async def answer(self, attempt: Attempt[BoundedContextual]) -> Answer:
         """Embed every group. Raises as `embed`."""
-        asked = attempt.request.asked
-        texts = [chunk for group in asked.groups for chunk in group]
-        path = "queries" if asked.are_queries else "documents"
-        embedded = await embed(texts, None if serving.is_enabled() else asked.dimensions, path)
-        groups = _grouped(embedded.vectors, [len(group) for group in asked.groups])
-        widened = [_widened(_in_context(group), asked.dimensions) for group in groups]
-        found = [_quantized(group) for group in widened] if asked.quantization == "int8" else widened
-        facts = Facts(embedded.revision, asked.dimensions, normalized=True).as_contextual(asked.quantization)
+        params = attempt.request.params
+        texts = [chunk for group in params.groups for chunk in group]
+        path = "queries" if params.are_queries else "documents"
+        embedded = await embed(texts, None if serving.is_enabled() else params.dimensions, path)
+        groups = _grouped(embedded.vectors, [len(group) for group in params.groups])
+        widened = [_widened(_in_context(group), params.dimensions) for group in groups]
+        found = [_quantized(group) for group in widened] if params.quantization == "int8" else widened
+        facts = Facts(embedded.revision, params.dimensions, normalized=True).as_contextual(params.quantization)
         data = await offload(lambda: written(write_groups(found)))
         return representation_answer(attempt, facts, data, {"input_tokens": embedded.tokens})
 

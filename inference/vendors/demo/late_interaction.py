@@ -28,13 +28,13 @@ class DemoLateInteraction(DemoEndpoint[BoundedLateInteraction]):
 
     async def answer(self, attempt: Attempt[BoundedLateInteraction]) -> Answer:
         """Score the documents. Raises what the local model raises."""
-        asked = attempt.request.asked
-        texts = [asked.query, *(document.text for document in asked.documents)]
+        params = attempt.request.params
+        texts = [params.query, *(document.text for document in params.documents)]
         read = _by_model if serving.is_enabled() else _hashed
         tokens, facts, count = await read(texts)
-        asked_count = len(tokens.offsets[0])
-        rest = Tokens(tokens.vectors[asked_count:], tokens.offsets[1:])
-        scored = await offload(score, tokens.vectors[:asked_count], asked.documents, rest, asked.top_spans)
+        query_count = len(tokens.offsets[0])
+        rest = Tokens(tokens.vectors[query_count:], tokens.offsets[1:])
+        scored = await offload(score, tokens.vectors[:query_count], params.documents, rest, params.top_spans)
         data = await offload(ranked, scored)
         return representation_answer(attempt, facts, data, {"input_tokens": count})
 

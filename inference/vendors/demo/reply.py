@@ -69,8 +69,8 @@ def _function_to_call(prompt: Prompt, body: Mapping[str, Any]) -> Mapping[str, A
 
 
 def _is_mentioned(name: str, text: str) -> bool:
-    said = text.lower()
-    return name.lower() in said or name.lower().replace("_", " ").replace("-", " ") in said
+    lowered = text.lower()
+    return name.lower() in lowered or name.lower().replace("_", " ").replace("-", " ") in lowered
 
 
 def _arguments(function: Mapping[str, Any]) -> str:

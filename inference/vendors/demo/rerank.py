@@ -25,28 +25,28 @@ class DemoRerank(DemoEndpoint[BoundedRerank]):
 
     async def answer(self, attempt: Attempt[BoundedRerank]) -> Answer:
         """Score every document. Raises what the local model raises."""
-        asked = attempt.request.asked
+        params = attempt.request.params
         if serving.is_enabled():
-            compared = await serving.similarities(asked.query, asked.documents, truncation=asked.truncation)
+            compared = await serving.similarities(params.query, params.documents, truncation=params.truncation)
         else:
-            compared = await _hashed(asked)
+            compared = await _hashed(params)
         query_tokens, *document_tokens = compared.tokens
         scores = [_score(cosine) for cosine in compared.cosines]
-        best = sorted(range(len(scores)), key=lambda index: scores[index], reverse=True)[: asked.results]
+        best = sorted(range(len(scores)), key=lambda index: scores[index], reverse=True)[: params.results]
         tokens = sum(document_tokens) + query_tokens * len(document_tokens)
         body = answer_of(attempt, {index: scores[index] for index in best}, tokens)
         return Answer(body, body["usage"])
 
 
-async def _hashed(asked: RerankRequest) -> Similarities:
+async def _hashed(params: RerankRequest) -> Similarities:
     """Compare without a model. Yields to the event loop between documents, so that large requests do not delay
     others."""
-    query, cosines = vector_of(asked.query, DIMENSIONS), list[float]()
-    for document in asked.documents:
+    query, cosines = vector_of(params.query, DIMENSIONS), list[float]()
+    for document in params.documents:
         vector = vector_of(document, DIMENSIONS)
         cosines.append(math.fsum(one * other for one, other in zip(query, vector, strict=True)))
         await asyncio.sleep(0)
-    return Similarities(cosines, [count_tokens(text) for text in (asked.query, *asked.documents)])
+    return Similarities(cosines, [count_tokens(text) for text in (params.query, *params.documents)])
 
 
 def _score(cosine: float) -> float:

@@ -29,26 +29,26 @@ class DemoSpeech(DemoEndpoint[BoundedSpeech]):
 
     async def answer(self, attempt: Attempt[BoundedSpeech]) -> Answer:
         """Return it complete."""
-        return Answer(sound_for(attempt.request.asked), None)
+        return Answer(audio_for(attempt.request.params), None)
 
     def chunks(self, attempt: Attempt[BoundedSpeech]) -> AsyncIterator[Chunk]:
         """Yield it in pieces. Raises InvalidRequest at once."""
-        asked = attempt.request.asked
-        return _pieces(sound_for(asked), as_events=asked.as_events)
+        params = attempt.request.params
+        return _pieces(audio_for(params), as_events=params.as_events)
 
 
-async def _pieces(sound: bytes, *, as_events: bool) -> AsyncIterator[Chunk]:
-    for at in range(0, len(sound), PIECE_BYTES):
-        piece = sound[at : at + PIECE_BYTES]
+async def _pieces(audio: bytes, *, as_events: bool) -> AsyncIterator[Chunk]:
+    for at in range(0, len(audio), PIECE_BYTES):
+        piece = audio[at : at + PIECE_BYTES]
         yield Chunk(delta_of(piece) if as_events else piece)
         await asyncio.sleep(0)
     yield Chunk(b"", events=({"type": DONE},))
 
 
-def sound_for(asked: SpeechRequest) -> bytes:
+def audio_for(params: SpeechRequest) -> bytes:
     """Generate the audio. Raises InvalidRequest for a format that needs an encoder."""
-    seconds = min(max(asked.characters / CHARACTERS_PER_SECOND, 0.25), SECONDS_MAX)
-    match asked.audio_format:
+    seconds = min(max(params.characters / CHARACTERS_PER_SECOND, 0.25), SECONDS_MAX)
+    match params.audio_format:
         case "wav":
             return _wav(_tone(seconds))
         case "pcm":

@@ -18,33 +18,33 @@ class DemoTranscriptions(DemoEndpoint[BoundedTranscription]):
 
     async def answer(self, attempt: Attempt[BoundedTranscription]) -> Answer:
         """Respond in the requested format."""
-        asked = attempt.request.asked
-        text, seconds = _text(asked), asked.seconds
-        if asked.is_text:
-            return Answer(_laid_out(asked.answer_format, text, seconds), None)
+        params = attempt.request.params
+        text, seconds = _text(params), params.seconds
+        if params.is_text:
+            return Answer(_laid_out(params.answer_format, text, seconds), None)
         usage = {"type": "duration", "seconds": seconds}
         body: dict[str, Any] = {"text": text, "usage": usage}
-        if asked.answer_format != "json":
+        if params.answer_format != "json":
             segment = {"id": 0, "start": 0.0, "end": float(seconds), "text": text}
-            if asked.answer_format == "diarized_json":
+            if params.answer_format == "diarized_json":
                 segment |= {"id": "seg_0", "type": "transcript.text.segment", "speaker": "A"}
             body |= {"task": "transcribe", "language": "english", "duration": float(seconds), "segments": [segment]}
         return Answer(body, usage)
 
     async def chunks(self, attempt: Attempt[BoundedTranscription]) -> AsyncIterator[Chunk]:
         """Stream the text token by token."""
-        asked = attempt.request.asked
-        text = _text(asked)
+        params = attempt.request.params
+        text = _text(params)
         for piece in pieces_of(text):
             yield Chunk(render({"type": DELTA, "delta": piece}), 1, len(piece))
             await asyncio.sleep(float(attempt.target.options.get("token_seconds", TOKEN_SECONDS)))
-        usage = {"type": "duration", "seconds": asked.seconds}
+        usage = {"type": "duration", "seconds": params.seconds}
         yield Chunk(b"", events=({"type": DONE, "text": text, "usage": usage},))
 
 
-def _text(asked: TranscriptionRequest) -> str:
-    unit = "second" if asked.seconds == 1 else "seconds"
-    return f"This is the demo backend, which cannot hear. It got {asked.seconds} {unit} of {asked.container}."
+def _text(params: TranscriptionRequest) -> str:
+    unit = "second" if params.seconds == 1 else "seconds"
+    return f"This is the demo backend, which cannot hear. It got {params.seconds} {unit} of {params.container}."
 
 
 def _laid_out(layout: str, text: str, seconds: int) -> str:

@@ -20,7 +20,7 @@ class OpenAIEmbeddings(JsonEndpoint[BoundedEmbeddings]):
     def convert_answer(self, attempt: Attempt[BoundedEmbeddings], body: dict[str, Any]) -> None:
         """Check that there is one vector for each input, and replace the upstream's names."""
         data = body.get("data")
-        if not isinstance(data, list) or len(data) != len(attempt.request.asked.inputs):
+        if not isinstance(data, list) or len(data) != len(attempt.request.params.inputs):
             raise NotJSONError("not exactly one embedding per input")
         if not all(isinstance(item, dict) and _is_vector(item.get("embedding")) for item in data):
             raise NotJSONError("an item without an embedding")

@@ -57,11 +57,11 @@ class OpenAISpeech(JsonSender[BoundedSpeech]):
 
     def stream_accept(self, attempt: Attempt[BoundedSpeech]) -> str:
         """Return the media type of events, or one for bytes of any type; `stream_of` checks the type that is sent."""
-        return EVENT_STREAM_TYPE if attempt.request.asked.as_events else SOUND_TYPE
+        return EVENT_STREAM_TYPE if attempt.request.params.as_events else SOUND_TYPE
 
     def stream_of(self, attempt: Attempt[BoundedSpeech], response: Response) -> HttpStream | None:
         """Return the events, or the bytes under their media type. Return None for bytes if events were requested."""
-        if attempt.request.asked.as_events:
+        if attempt.request.params.as_events:
             return SpeechEventStream(attempt, response) if is_event_stream(response) else None
         return ByteStream(attempt, response, media_type_of(attempt, response))
 
@@ -78,6 +78,6 @@ def media_type_of(attempt: Attempt[BoundedSpeech], response: Response) -> str:
     """Return the media type of the answer. Raises NotJSONError if it is not one of the requested format or of any bytes."""
     sent = response.headers.get("Content-Type", "").strip()
     plain = sent.partition(";")[0].strip().lower()
-    if plain != SOUND_TYPE and plain not in MEDIA_TYPES[attempt.request.asked.audio_format]:
+    if plain != SOUND_TYPE and plain not in MEDIA_TYPES[attempt.request.params.audio_format]:
         raise NotJSONError(f"content type {plain}")
     return sent if _PARAMETERS.fullmatch(sent) else plain

@@ -53,14 +53,14 @@ class OpenAITranscriptions(HttpEndpoint[BoundedTranscription]):
 
     async def payload(self, attempt: Attempt[BoundedTranscription], *, streams: bool) -> Body:
         """Build the form. The file is read from disk while it is sent."""
-        asked = attempt.request.asked
-        fields = [("model", attempt.model), *asked.fields, *([("stream", "true")] if streams else [])]
-        container = asked.container
-        return form_payload(fields, asked.file, filename=f"audio.{container}", content_type=MEDIA_TYPES[container])
+        params = attempt.request.params
+        fields = [("model", attempt.model), *params.fields, *([("stream", "true")] if streams else [])]
+        container = params.container
+        return form_payload(fields, params.file, filename=f"audio.{container}", content_type=MEDIA_TYPES[container])
 
     async def read(self, attempt: Attempt[BoundedTranscription], response: Response) -> Answer:
         """Read the text, or a JSON object that contains it."""
-        if attempt.request.asked.is_text:
+        if attempt.request.params.is_text:
             return Answer(await _read_text(response), None)
         body = await read_object(response)
         usage = body.get("usage")

@@ -20,35 +20,35 @@ class RepresentationContextual(RepresentationEndpoint[BoundedContextual]):
 
     async def converse(self, attempt: Attempt[BoundedContextual], conversation: Conversation) -> Answer:
         """Embed documents or queries in as many calls as needed, at one revision."""
-        asked, calls = attempt.request.asked, self.pinned(attempt, conversation)
+        params, calls = attempt.request.params, self.pinned(attempt, conversation)
         items: list[dict[str, Any]] = []
-        for groups in group_batches(asked.groups):
-            answer = await calls.ask("/embed/contextual", _body(asked, groups))
-            if calls.facts is None or calls.facts.dimensions != asked.dimensions:
+        for groups in group_batches(params.groups):
+            answer = await calls.ask("/embed/contextual", _body(params, groups))
+            if calls.facts is None or calls.facts.dimensions != params.dimensions:
                 raise NotJSONError("vectors of other dimensions than asked for")
-            items += await offload(_read, asked, answer, groups, len(items))
+            items += await offload(_read, params, answer, groups, len(items))
         assert calls.facts is not None, "there is at least one group"
         data = await offload(vectors.written, items)
-        return representation_answer(attempt, calls.facts.as_contextual(asked.quantization), data, conversation.usage)
+        return representation_answer(attempt, calls.facts.as_contextual(params.quantization), data, conversation.usage)
 
 
-def _body(asked: ContextualRequest, groups: list[Group]) -> dict[str, Any]:
+def _body(params: ContextualRequest, groups: list[Group]) -> dict[str, Any]:
     sent: dict[str, Any] = {"documents": [list(group) for group in groups]}
-    if asked.are_queries:
+    if params.are_queries:
         sent = {"queries": [query for group in groups for query in group]}
     return {
-        "input_type": asked.input_type,
+        "input_type": params.input_type,
         **sent,
-        "dimensions": asked.dimensions,
-        "quantization": asked.quantization,
+        "dimensions": params.dimensions,
+        "quantization": params.quantization,
     }
 
 
-def _read(asked: ContextualRequest, answer: dict[str, Any], groups: list[Group], first: int) -> list[dict[str, Any]]:
+def _read(params: ContextualRequest, answer: dict[str, Any], groups: list[Group], first: int) -> list[dict[str, Any]]:
     rows = answer.get("embeddings")
-    if asked.are_queries:
-        return write_groups(list(read_vectors(asked, rows, len(groups))), first)
+    if params.are_queries:
+        return write_groups(list(read_vectors(params, rows, len(groups))), first)
     if not isinstance(rows, list) or len(rows) != len(groups):
         raise NotJSONError("not exactly one list of vectors for each document")
-    found = [read_vectors(asked, row, len(group)) for row, group in zip(rows, groups, strict=True)]
+    found = [read_vectors(params, row, len(group)) for row, group in zip(rows, groups, strict=True)]
     return write_groups(found, first)

@@ -22,12 +22,12 @@ class RepresentationEmbeddings(RepresentationEndpoint[BoundedRepresented]):
 
     async def converse(self, attempt: Attempt[BoundedRepresented], conversation: Conversation) -> Answer:
         """Embed the inputs in as many calls as needed, at one revision."""
-        asked, calls = attempt.request.asked, self.pinned(attempt, conversation)
+        params, calls = attempt.request.params, self.pinned(attempt, conversation)
         items: list[dict[str, Any]] = []
-        for inputs in in_batches(asked.inputs, sizes_of(asked.inputs)):
+        for inputs in in_batches(params.inputs, sizes_of(params.inputs)):
             answer = await calls.ask("/embed", _body(attempt, inputs))
             assert calls.facts is not None, "stated by every response"
-            found = await offload(_read, answer, len(inputs), calls.facts.dimensions, asked.as_base64, len(items))
+            found = await offload(_read, answer, len(inputs), calls.facts.dimensions, params.as_base64, len(items))
             items += found
         assert calls.facts is not None, "there is at least one input"
         data = await offload(vectors.written, items)
@@ -36,11 +36,11 @@ class RepresentationEmbeddings(RepresentationEndpoint[BoundedRepresented]):
 
 def _body(attempt: Attempt[BoundedRepresented], inputs: list[Input]) -> dict[str, Any]:
     request = attempt.request
-    dimensions = request.asked.dimensions
+    dimensions = request.params.dimensions
     body: dict[str, Any] = {
         "input": [_part(item) for item in inputs],
         "input_type": request.input_type,
-        "truncation": request.asked.truncation,
+        "truncation": request.params.truncation,
     }
     return body if dimensions is None else {**body, "dimensions": dimensions}
 

@@ -26,13 +26,13 @@ class RepresentationLateInteraction(RepresentationEndpoint[BoundedLateInteractio
 
     async def converse(self, attempt: Attempt[BoundedLateInteraction], conversation: Conversation) -> Answer:
         """Request the matrices of the query and the documents in as many calls as needed, at one revision."""
-        asked, calls = attempt.request.asked, self.pinned(attempt, conversation)
-        query = (await _tokens(calls, [asked.query], "query")).vectors
+        params, calls = attempt.request.params, self.pinned(attempt, conversation)
+        query = (await _tokens(calls, [params.query], "query")).vectors
         assert calls.facts is not None, "stated by every response"
-        scored: dict[str, Scored] = {document.id: empty(document) for document in asked.documents}
-        for documents in _in_batches(asked.documents, calls.facts.dimensions):
+        scored: dict[str, Scored] = {document.id: empty(document) for document in params.documents}
+        for documents in _in_batches(params.documents, calls.facts.dimensions):
             tokens = await _tokens(calls, [document.text for document in documents], "document")
-            found = await offload(score, query, documents, tokens, asked.top_spans)
+            found = await offload(score, query, documents, tokens, params.top_spans)
             scored |= {one.id: one for one in found}
         data = await offload(ranked, list(scored.values()))
         return representation_answer(attempt, calls.facts, data, conversation.usage)

@@ -21,29 +21,29 @@ class VoyageContextual(ConversingEndpoint[BoundedContextual]):
     async def converse(self, attempt: Attempt[BoundedContextual], conversation: Conversation) -> Answer:
         """Embed documents or queries in as many calls as needed."""
         request = attempt.request
-        asked, items = request.asked, list[dict[str, Any]]()
-        for groups in group_batches(asked.groups):
-            body = {"model": attempt.model, **_body(asked, groups)}
+        params, items = request.params, list[dict[str, Any]]()
+        for groups in group_batches(params.groups):
+            body = {"model": attempt.model, **_body(params, groups)}
             answer = await conversation.ask("/contextualizedembeddings", body, is_large=request.is_large)
             count_usage(conversation, answer)
-            items += await offload(_read, asked, answer, groups, len(items))
-        facts = Facts(request.representation.revision or attempt.model, asked.dimensions, normalized=True)
+            items += await offload(_read, params, answer, groups, len(items))
+        facts = Facts(request.representation.revision or attempt.model, params.dimensions, normalized=True)
         data = await offload(vectors.written, items)
-        return representation_answer(attempt, facts.as_contextual(asked.quantization), data, conversation.usage)
+        return representation_answer(attempt, facts.as_contextual(params.quantization), data, conversation.usage)
 
 
-def _body(asked: ContextualRequest, groups: list[Group]) -> dict[str, Any]:
+def _body(params: ContextualRequest, groups: list[Group]) -> dict[str, Any]:
     return {
         "inputs": [list(group) for group in groups],
-        "input_type": asked.input_type,
-        "output_dimension": asked.dimensions,
-        "output_dtype": asked.quantization,
+        "input_type": params.input_type,
+        "output_dimension": params.dimensions,
+        "output_dtype": params.quantization,
     }
 
 
-def _read(asked: ContextualRequest, answer: dict[str, Any], groups: list[Group], first: int) -> list[dict[str, Any]]:
+def _read(params: ContextualRequest, answer: dict[str, Any], groups: list[Group], first: int) -> list[dict[str, Any]]:
     found = []
     for document, group in zip(read_list(answer, len(groups)), groups, strict=True):
         chunks = read_list(document, len(group))
-        found.append(read_vectors(asked, [chunk.get("embedding") for chunk in chunks], len(group)))
+        found.append(read_vectors(params, [chunk.get("embedding") for chunk in chunks], len(group)))
     return write_groups(found, first)

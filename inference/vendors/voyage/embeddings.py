@@ -31,17 +31,17 @@ class VoyageEmbeddings(ConversingEndpoint[BoundedRepresented]):
     async def converse(self, attempt: Attempt[BoundedRepresented], conversation: Conversation) -> Answer:
         """Embed the inputs in as many calls as needed."""
         request = attempt.request
-        asked, found = request.asked, list[Any]()
-        is_multimodal = MULTIMODAL in attempt.model or any(images_of(asked.inputs))
+        params, found = request.params, list[Any]()
+        is_multimodal = MULTIMODAL in attempt.model or any(images_of(params.inputs))
         path, body_of = ("/multimodalembeddings", _multimodal) if is_multimodal else ("/embeddings", _plain)
-        for inputs in in_batches(asked.inputs, sizes_of(asked.inputs)):
+        for inputs in in_batches(params.inputs, sizes_of(params.inputs)):
             body = {"model": attempt.model, **body_of(inputs), **_shared(request)}
             answer = await conversation.ask(path, body, is_large=request.is_large)
             count_usage(conversation, answer)
             found += await offload(_read, answer, len(inputs))
         matrix = await offload(vectors.as_matrix, found)
         facts = Facts(request.representation.revision or attempt.model, matrix.shape[1], normalized=True)
-        items = await offload(_written, matrix, asked.as_base64)
+        items = await offload(_written, matrix, params.as_base64)
         return representation_answer(attempt, facts, items, conversation.usage)
 
 
@@ -60,8 +60,8 @@ def _part(item: Input) -> dict[str, Any]:
 
 
 def _shared(request: BoundedRepresented) -> dict[str, Any]:
-    dimensions = request.asked.dimensions
-    sent: dict[str, Any] = {"input_type": request.input_type, "truncation": request.asked.truncation}
+    dimensions = request.params.dimensions
+    sent: dict[str, Any] = {"input_type": request.input_type, "truncation": request.params.truncation}
     return sent if dimensions is None else {**sent, "output_dimension": dimensions}
 
 

@@ -19,15 +19,15 @@ class VoyageRerank(JsonEndpoint[BoundedRerank]):
 
     def body(self, attempt: Attempt[BoundedRerank], *, streams: bool) -> dict[str, Any]:
         """Build the body. `truncation` is always sent, because the provider's default is to truncate silently."""
-        asked = attempt.request.asked
+        params = attempt.request.params
         return {
-            **{name: value for name, value in asked.body.items() if name not in OWN},
+            **{name: value for name, value in params.body.items() if name not in OWN},
             "model": attempt.model,
-            "query": asked.query,
-            "documents": asked.documents,
-            "top_k": asked.results,
+            "query": params.query,
+            "documents": params.documents,
+            "top_k": params.results,
             "return_documents": False,
-            "truncation": asked.truncation,
+            "truncation": params.truncation,
         }
 
     def convert_answer(self, attempt: Attempt[BoundedRerank], body: dict[str, Any]) -> None:
@@ -35,6 +35,6 @@ class VoyageRerank(JsonEndpoint[BoundedRerank]):
         usage = body.get("usage") or {}
         if not isinstance(usage, dict):
             raise NotJSONError("usage is not an object")
-        answer = answer_of(attempt, read_scores(body.get("data"), attempt.request.asked), usage.get("total_tokens"))
+        answer = answer_of(attempt, read_scores(body.get("data"), attempt.request.params), usage.get("total_tokens"))
         body.clear()
         body |= answer

@@ -66,7 +66,7 @@ def test_a_request_is_held_for_or_refused(body: dict[str, Any], book: PriceBook)
     with contextlib.suppress(ApiError):
         bounded = bounded_of(body, book)
         assert bounded.hold_microusd >= 40
-        assert 1 <= bounded.asked.images <= IMAGES_MAX
+        assert 1 <= bounded.params.images <= IMAGES_MAX
         for name in body.keys() & VENDOR.keys():
             assert VENDOR[name].treatment is not Treatment.REFUSED or body[name] is None
 

@@ -72,7 +72,7 @@ def test_bytes_are_counted_as_the_contract_defines(query: str, instruction: str 
             bounded_of(body, model_at("voyage", "cohere"))
         return
     bounded = bounded_of(body, model_at("voyage", "cohere"))
-    assert bounded.asked.bound.input_bytes == paid_bytes
+    assert bounded.params.bound.input_bytes == paid_bytes
     assert bounded.hold_microusd == 7 * math.ceil(paid_bytes / 1000)
 
 
@@ -110,6 +110,6 @@ def test_an_answer_is_charged_or_reviewed(endpoint: Any, member: str, results: A
 
 @pytest.mark.parametrize("score", [math.inf, -math.inf, math.nan])
 def test_a_score_beyond_all_numbers_is_none(score: float) -> None:
-    asked = bounded_of({"model": "rerank", "query": "q", "documents": ["a"]}, model_at("voyage")).asked
+    asked = bounded_of({"model": "rerank", "query": "q", "documents": ["a"]}, model_at("voyage")).params
     with pytest.raises(NotJSONError):
         read_scores([{"index": 0, "relevance_score": score}], asked)

@@ -92,5 +92,5 @@ def _too_late() -> InvalidRequest:
 
 def _too_large(limit_bytes: int) -> RequestTooLarge:
     # The rest of the body is not read, so the connection cannot serve another request.
-    told = f"The body is larger than {limit_bytes} bytes."
-    return RequestTooLarge(told, details={"limitBytes": limit_bytes}, headers={"Connection": "close"})
+    message = f"The body is larger than {limit_bytes} bytes."
+    return RequestTooLarge(message, details={"limitBytes": limit_bytes}, headers={"Connection": "close"})

@@ -29,7 +29,7 @@ class DemoEmbeddings(DemoEndpoint[Any]):
 
 
 async def _plain(attempt: Attempt[Any], request: BoundedEmbeddings) -> Answer:
-    texts = [_text(item) for item in request.asked.inputs]
+    texts = [_text(item) for item in request.params.inputs]
     embedded = await embed(texts, _dimensions(attempt, request))
     as_base64 = request.body.get("encoding_format") == "base64"
     data = [

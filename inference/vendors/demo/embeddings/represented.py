@@ -24,14 +24,14 @@ IMAGE_SAMPLE_BYTES = 4096
 
 async def represent(attempt: Attempt[Any], request: BoundedRepresented) -> Answer:
     """Embed the inputs. Raises ImagesUnsupported, or as `embed`."""
-    inputs, dimensions = request.asked.inputs, request.asked.dimensions
+    inputs, dimensions = request.params.inputs, request.params.dimensions
     if attempt.model == IMAGE_MODEL:
         embedded = await _embed_hashed(inputs, dimensions)
     elif image := next(images_of(inputs), None):
         raise ImagesUnsupported(param=f"input.{image.index}")
     else:
         embedded = await embed(list(texts_of(inputs)), dimensions)
-    data = await offload(_written, embedded, request.asked.as_base64)
+    data = await offload(_written, embedded, request.params.as_base64)
     return representation_answer(attempt, embedded.facts, data, {"input_tokens": embedded.tokens})
 
 

@@ -32,9 +32,9 @@ class DemoImages(DemoEndpoint[BoundedImages]):
         """Draw every image."""
         sides, properties = _properties(attempt)
         data = []
-        for number in range(attempt.request.asked.images):
+        for number in range(attempt.request.params.images):
             drawn = await offload(_drawn, attempt, sides, number)
-            data.append({"b64_json": drawn, "revised_prompt": REVISED + attempt.request.asked.prompt})
+            data.append({"b64_json": drawn, "revised_prompt": REVISED + attempt.request.params.prompt})
         body = {"created": int(time.time()), "model": attempt.call.public_model, "data": data, **properties}
         usage = _usage(attempt)
         return Answer({**body, "usage": usage}, usage)
@@ -47,7 +47,7 @@ class DemoImages(DemoEndpoint[BoundedImages]):
 async def _chunks(
     attempt: Attempt[BoundedImages], sides: tuple[int, int], properties: dict[str, str]
 ) -> AsyncIterator[Chunk]:
-    partial_images = attempt.request.asked.partial_images
+    partial_images = attempt.request.params.partial_images
     pause_seconds = float(attempt.target.options.get("token_seconds", TOKEN_SECONDS)) * GRID
     for index in range(partial_images):
         await asyncio.sleep(pause_seconds)
@@ -64,7 +64,7 @@ def _properties(attempt: Attempt[BoundedImages]) -> tuple[tuple[int, int], dict[
     """Return the size of an image, and its properties for the response. Raises InvalidRequest naming the member."""
     if attempt.request.body.get("output_format") not in (None, "png"):
         raise InvalidRequest("The demo backend makes only PNGs.", param="output_format")
-    kind = attempt.request.asked.kind
+    kind = attempt.request.params.kind
     size = kind.size or SIZE
     sides = _SIZE.fullmatch(size)
     if sides is None or max(width := int(sides[1]), height := int(sides[2])) > SIDE_MAX:
@@ -74,16 +74,16 @@ def _properties(attempt: Attempt[BoundedImages]) -> tuple[tuple[int, int], dict[
 
 
 def _drawn(attempt: Attempt[BoundedImages], sides: tuple[int, int], number: int, **options: Any) -> str:
-    text = attempt.request.asked.prompt
+    text = attempt.request.params.prompt
     return base64.b64encode(draw(f"{text} {number}" if number else text, *sides, **options)).decode()
 
 
 def _usage(attempt: Attempt[BoundedImages]) -> dict[str, Any]:
     """Build the usage object as the vendor's API does."""
-    asked = attempt.request.asked
-    quality = asked.kind.quality or QUALITY
-    input_tokens = count_tokens(asked.prompt)
-    output_tokens = asked.images * min(ESTIMATED_TOKENS.get(quality, 0) or 1, attempt.request.image_tokens)
+    params = attempt.request.params
+    quality = params.kind.quality or QUALITY
+    input_tokens = count_tokens(params.prompt)
+    output_tokens = params.images * min(ESTIMATED_TOKENS.get(quality, 0) or 1, attempt.request.image_tokens)
     return {
         "input_tokens": input_tokens,
         "input_tokens_details": {"text_tokens": input_tokens, "image_tokens": 0},

@@ -74,8 +74,8 @@ async def similarities(query: str, documents: Sequence[str], *, truncation: bool
             tokens, "The query" if not index else "A document", f"documents.{index - 1}" if index else "query"
         )
     _check_total(found)
-    [asked, *vectors] = await vectors_of(found)
-    return Similarities([float(vector @ asked) for vector in vectors], [len(tokens.numbers) for tokens in found])
+    [first, *vectors] = await vectors_of(found)
+    return Similarities([float(vector @ first) for vector in vectors], [len(tokens.numbers) for tokens in found])
 
 
 def _check_length(tokens: "Tokens", named: str, param: str | None) -> None:

@@ -32,11 +32,11 @@ _TONE = base64.b64encode(
 class Speech:
     """One response."""
 
-    def __init__(self, conversation: Conversation, asked: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    def __init__(self, conversation: Conversation, params: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         self._conversation = conversation
-        modalities = asked.get("output_modalities") or conversation.session["output_modalities"]
+        modalities = params.get("output_modalities") or conversation.session["output_modalities"]
         self._is_spoken = "audio" in modalities
-        limit = asked.get("max_output_tokens")
+        limit = params.get("max_output_tokens")
         self._limit = limit if isinstance(limit, int) else 4096
         self._pause = float(options.get("token_seconds", TOKEN_SECONDS))
         self._input = conversation.text_tokens, conversation.audio_tokens
@@ -49,7 +49,7 @@ class Speech:
         part = {"type": "output_audio", "transcript": ""} if self._is_spoken else {"type": "output_text", "text": ""}
         yield self._about("response.output_item.added", item=self._item("in_progress", []))
         yield self._about("response.content_part.added", item_id=self._item_id, content_index=0, part=part)
-        said = ""
+        text = ""
         text_tokens = audio_tokens = 0
         status = "completed"
         for piece in pieces_of(self._answer()):
@@ -57,32 +57,34 @@ class Speech:
             if self.is_cancelled or text_tokens + audio_tokens + cost > self._limit:
                 status = "cancelled" if self.is_cancelled else "incomplete"
                 break
-            said, text_tokens, audio_tokens = said + piece, text_tokens + 1, audio_tokens + cost - 1
+            text, text_tokens, audio_tokens = text + piece, text_tokens + 1, audio_tokens + cost - 1
             for name, delta in self._deltas(piece):
                 yield self._about(name, item_id=self._item_id, content_index=0, delta=delta)
             await asyncio.sleep(self._pause)
-        for event in self._end(said, status, text_tokens, audio_tokens):
+        for event in self._end(text, status, text_tokens, audio_tokens):
             yield event
 
     def _answer(self) -> str:
-        heard = self._conversation
-        if heard.last_text:
-            return f"This is the gateway's demo backend: no model was asked. You wrote “{heard.last_text[:160]}”."
-        return f"This is the gateway's demo backend: no model was asked. I heard {heard.last_seconds:.1f} seconds of sound."
+        conversation = self._conversation
+        if conversation.last_text:
+            return (
+                f"This is the gateway's demo backend: no model was asked. You wrote “{conversation.last_text[:160]}”."
+            )
+        return f"This is the gateway's demo backend: no model was asked. I heard {conversation.last_seconds:.1f} seconds of sound."
 
     def _deltas(self, piece: str) -> list[tuple[str, str]]:
         if not self._is_spoken:
             return [("response.output_text.delta", piece)]
         return [("response.output_audio_transcript.delta", piece), ("response.output_audio.delta", _TONE)]
 
-    def _end(self, said: str, status: str, text_tokens: int, audio_tokens: int) -> list[Event]:
+    def _end(self, text: str, status: str, text_tokens: int, audio_tokens: int) -> list[Event]:
         self._conversation.add_output(text_tokens, audio_tokens)
         kind, member = ("output_audio", "transcript") if self._is_spoken else ("output_text", "text")
-        item = self._item(status if status != "cancelled" else "incomplete", [{"type": kind, member: said}])
+        item = self._item(status if status != "cancelled" else "incomplete", [{"type": kind, member: text}])
         response = self._response(status, [item]) | {"usage": self._usage(text_tokens, audio_tokens)}
         done = "response.output_audio_transcript.done" if self._is_spoken else "response.output_text.done"
         return [
-            self._about(done, item_id=self._item_id, content_index=0, **{member: said}),
+            self._about(done, item_id=self._item_id, content_index=0, **{member: text}),
             self._about("response.output_item.done", item=item),
             *self._conversation.added(item),
             event_of("response.done", response=response),

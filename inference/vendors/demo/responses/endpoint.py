@@ -44,7 +44,7 @@ async def _chunks(response: dict[str, Any], pause_seconds: float) -> AsyncIterat
 
 def _response(attempt: Attempt[BoundedResponse]) -> dict[str, Any]:
     request = attempt.request
-    chat = as_chat(request.body, request.asked.items)
+    chat = as_chat(request.body, request.params.items)
     prompt = read_prompt(chat)
     reply = reply_to(prompt, chat)
     is_cut = reply.finish_reason == "length"

@@ -41,10 +41,10 @@ def _choice(choice: Any) -> Any:
     return choice if isinstance(choice, str) else None
 
 
-def _format(asked: Mapping[str, Any]) -> dict[str, Any] | None:
-    match asked.get("type"):
+def _format(text_format: Mapping[str, Any]) -> dict[str, Any] | None:
+    match text_format.get("type"):
         case "json_schema":
-            return {"type": "json_schema", "json_schema": dict(asked)}
+            return {"type": "json_schema", "json_schema": dict(text_format)}
         case "json_object":
             return {"type": "json_object"}
     return None

@@ -20,10 +20,10 @@ class OpenAIChat(JsonEndpoint[BoundedChat]):
     def body(self, attempt: Attempt[BoundedChat], *, streams: bool) -> dict[str, Any]:
         """Request the usage of a stream even if the client did not, because the charge depends on it."""
         body = super().body(attempt, streams=streams)
-        asked = body.pop("stream_options", None)
+        sent = body.pop("stream_options", None)
         body.pop("stream", None)
         if streams:
-            options = asked if isinstance(asked, dict) else {}
+            options = sent if isinstance(sent, dict) else {}
             body |= {"stream": True, "stream_options": {**options, "include_usage": True}}
         return body
 

