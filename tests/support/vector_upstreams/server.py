@@ -4,6 +4,7 @@ import hashlib
 import re
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
