@@ -15,6 +15,7 @@ from tests.support.migrated import template
 from tests.support.serving import wait_for_abandoned_calls
 
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname"
+DISCONNECT = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = %s"
 # The replay store may start empty without these rows. It treats only their loss as a loss of proofs, and then refuses
 # older ones. A test may change the epoch and leave no other row, so these are always emptied.
 ALWAYS_EMPTIED = {"accounts_account", "accounts_replay_epoch"}
@@ -46,10 +47,16 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """Record which tables the migrations themselves fill."""
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Record which tables the migrations themselves fill. At the end, disconnect processes that a test killed or abandoned:
+    the database cannot be dropped while they use it."""
     with connect() as database:
+        name = database.info.dbname
         _filled_by_migrations.update(filled_tables(database))
+    yield
+    with connect(dbname="postgres", autocommit=True) as server:
+        server.execute(sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS false").format(sql.Identifier(name)))
+        server.execute(DISCONNECT, [name])
 
 
 @pytest.fixture(scope="module", autouse=True)
