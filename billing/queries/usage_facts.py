@@ -33,7 +33,7 @@ SELECT d.begun_on, s.product, s.membership_id, s.actor_did, s.model, d.calls, d.
 UNION ALL
 (SELECT (r.created_at AT TIME ZONE 'UTC')::date, r.product, r.membership_id, r.actor_did, r.model, 1,
         coalesce(u.input_tokens, 0), coalesce(u.output_tokens, 0), 0, 0
-   FROM billing_reservation r LEFT JOIN billing_usage_record u ON u.call_id = r.id
+   FROM billing_reservation r LEFT JOIN billing_usage_record u ON u.reservation_id = r.id
   WHERE r.wallet_id = %(wallet)s AND r.created_at >= %(start)s AND r.created_at < %(end)s
     AND r.created_at > '2000-01-01T00:00:00Z' AND r.closed_at >= %(horizon)s AND r.state = 'settled' {bound})
 UNION ALL
