@@ -19,7 +19,7 @@ SELECT r.id, w.owner_key AS payer, r.idempotency_key AS key, r.state, r.max_cost
          WHERE t.kind = 'charge' AND t.source = r.id) AS posted
   FROM billing_reservation r
   JOIN billing_wallet w ON w.id = r.wallet_id
-  LEFT JOIN billing_usage_record u ON u.call_id = r.id
+  LEFT JOIN billing_usage_record u ON u.reservation_id = r.id
 """
 BUDGETS_PASSED = """
 SELECT coalesce(sum(greatest(0, used.microusd - b.limit_microusd)), 0)::bigint

@@ -43,7 +43,7 @@ CORRUPTIONS: dict[str, tuple[Any, ...]] = {
     "a call in both": ({"months_are_intact", "seals_match"}, BACK.format(CALL, TABLES[0]) + " WHERE m.id = :paid"),
     "a usage record in both": (
         {"months_are_intact", "seals_match"},
-        BACK.format(USAGE, TABLES[1]) + " WHERE m.call_id = :paid",
+        BACK.format(USAGE, TABLES[1]) + " WHERE m.reservation_id = :paid",
     ),
     "a charge in both": (
         {"months_are_intact", "accounts_match_transfers", "seals_match"},

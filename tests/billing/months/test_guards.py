@@ -60,10 +60,10 @@ SMUGGLED = [
     " WHERE r.id = :paid",
     f"INSERT INTO {CALL} SELECT (jsonb_populate_record(r, jsonb_build_object('id', r.id || 'x'))).*"
     " FROM ONLY billing_reservation r WHERE r.id = :paid",
-    f"INSERT INTO {USAGE} SELECT u.* FROM ONLY billing_usage_record u WHERE u.call_id = :paid",
+    f"INSERT INTO {USAGE} SELECT u.* FROM ONLY billing_usage_record u WHERE u.reservation_id = :paid",
     f"INSERT INTO {CHARGE} SELECT t.* FROM ONLY billing_transfer t WHERE t.source = :paid",
     f"{COPY}; INSERT INTO {USAGE} SELECT (jsonb_populate_record(u, '{{\"input_tokens\": 1}}')).*"
-    " FROM ONLY billing_usage_record u WHERE u.call_id = :paid",
+    " FROM ONLY billing_usage_record u WHERE u.reservation_id = :paid",
     f"{COPY}; INSERT INTO {CHARGE} SELECT (jsonb_populate_record(t, '{{\"amount_microusd\": 1}}')).*"
     " FROM ONLY billing_transfer t WHERE t.source = :paid",
     f"{COPY}; INSERT INTO {CHARGE} SELECT (jsonb_populate_record(t, '{{\"id\": -1}}')).*"
