@@ -30,12 +30,15 @@ def _signed_in(account: Account) -> Client:
     return client
 
 
-def show_only(table: tuple[str, str], settings: Settings) -> None:
-    """Leave of the console's navigation the overview and what links to a table: half of a page's time is the other rows."""
-    own = address("{}_{}_changelist".format(*table))
+def show_only(settings: Settings, *tables: tuple[str, str]) -> None:
+    """Leave of the console's navigation the overview and what links to these tables. Half of a page's time is the other rows."""
+    kept = tuple(address("{}_{}_changelist".format(*table)) for table in tables)
     sidebar = settings.UNFOLD["SIDEBAR"]
     groups = [
-        {**group, "items": [row for row in group["items"] if not callable(row["link"]) or own in row["link"](None)]}
+        {
+            **group,
+            "items": [row for row in group["items"] if not callable(row["link"]) or row["link"](None).startswith(kept)],
+        }
         for group in sidebar["navigation"]
     ]
     settings.UNFOLD = {**settings.UNFOLD, "SIDEBAR": {**sidebar, "navigation": groups}}

@@ -145,7 +145,7 @@ def state(table: tuple[str, str]) -> Any:
 @pytest.mark.parametrize("right", [*RIGHTS, None])
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_a_page_opens_by_its_own_right_alone(table: tuple[str, str], right: str | None, settings: Settings) -> None:
-    show_only(table, settings)
+    show_only(settings, table)
     operator = somebody(table, right) if right else everybody_else(table)
     undone, found, expected = Undoing(table), {}, {}
     for kind, path in pages(table):

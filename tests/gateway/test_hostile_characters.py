@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from accounts.models import Account, DeviceSession, Limit
 from accounts.operations.limits import Rate
@@ -25,6 +26,7 @@ from tests.factories.accounts import Caller
 from tests.factories.proofs import Signer, mint_token
 from tests.gateway.console import ALICE
 from tests.gateway.every_url import parameters_of, templates
+from tests.gateway.operators import show_only
 from tests.support.serving import RunningGateway
 from tests.support.stage_fixtures import db  # noqa: F401
 
@@ -125,8 +127,9 @@ def door(gateway: RunningGateway) -> Iterator[Door]:
 
 
 @pytest.fixture
-def ids(furnished_once: None, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def ids(furnished_once: None, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Name one row of each kind, all of them Alice's. No request of these tests changes any; limits begin anew."""
+    show_only(settings)
     Limit.objects.all().delete()
     monkeypatch.setattr(authorize, "REQUESTS", Rate("authorization requests", 10**6))
     monkeypatch.setattr(sessions, "NEW_SESSIONS", Rate("anonymous sessions", 10**6))
