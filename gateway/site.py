@@ -2,15 +2,13 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib.admin.apps import AdminConfig
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.functional import SimpleLazyObject, lazy
-from django.utils.module_loading import import_string
+from django.utils.functional import SimpleLazyObject
 from unfold.sites import UnfoldAdminSite
 
 
@@ -34,21 +32,6 @@ class ConsoleSite(UnfoldAdminSite):
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
         """Return the tables that the operator may see, by app. Every page asks for them, and few show them."""
         return SimpleLazyObject(lambda: super(ConsoleSite, self).get_app_list(request, app_label))
-
-    def get_sidebar_list(self, request: HttpRequest) -> list[dict[str, Any]]:
-        """Return the navigation. The library makes two classes for each row, on every page."""
-        groups = settings.UNFOLD["SIDEBAR"]["navigation"]
-        return [{**group, "items": [self._row(request, row) for row in group["items"]]} for group in groups]
-
-    def _row(self, request: HttpRequest, row: dict[str, Any]) -> dict[str, Any]:
-        """Return a row with what depends on the request. Only a badge is worked out later: if its row is shown."""
-        link, may_see = row["link"], row.get("permission")
-        found = {"active": self._get_is_active(request, link), "has_permission": not may_see or may_see(request)}
-        if callable(link):
-            found["link_callback"] = link(request)
-        if "badge" in row:
-            found["badge_callback"] = lazy(import_string(row["badge"]))(request)
-        return {**row, **found}
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:
         """Suggest rows for a relation."""
