@@ -20,6 +20,7 @@ from gateway.run.options import PROJECT_DIR
 from gateway.run.postgres import Cluster
 from tests.support.concurrency import eventually
 from tests.support.database import make_home
+from tests.support.migrated import copy_cluster
 
 INSTALLATIONS = {binaries.major: binaries for binaries in _installations(os.environ)}
 
@@ -29,6 +30,12 @@ def cluster() -> Iterator[Cluster]:
     made = Cluster(make_home(), durable=False)
     yield made
     made.stop()
+
+
+@pytest.fixture
+def served_before(cluster: Cluster) -> None:
+    """Give it data, so that it needs no `initdb`."""
+    copy_cluster(cluster.home)
 
 
 def count(url: str) -> int:
@@ -77,6 +84,7 @@ def test_only_the_password_opens_it_and_only_from_this_machine(cluster: Cluster)
     assert row == ("127.0.0.1",)
 
 
+@pytest.mark.usefixtures("served_before")
 def test_kill_keeps_what_was_committed(cluster: Cluster) -> None:
     keep_one_row(cluster.start())
     assert cluster.process is not None
@@ -86,6 +94,7 @@ def test_kill_keeps_what_was_committed(cluster: Cluster) -> None:
     assert count(cluster.start()) == 1
 
 
+@pytest.mark.usefixtures("served_before")
 def test_a_lock_file_of_a_living_stranger_is_no_hindrance(cluster: Cluster) -> None:
     keep_one_row(cluster.start())
     assert cluster.process is not None
@@ -105,6 +114,7 @@ def test_a_lock_file_of_a_living_stranger_is_no_hindrance(cluster: Cluster) -> N
         stranger.wait()
 
 
+@pytest.mark.usefixtures("served_before")
 def test_a_lock_file_that_was_not_yet_written_is_no_hindrance(cluster: Cluster) -> None:
     cluster.start()
     cluster.stop()
@@ -113,6 +123,7 @@ def test_a_lock_file_that_was_not_yet_written_is_no_hindrance(cluster: Cluster) 
         pass
 
 
+@pytest.mark.usefixtures("served_before")
 def test_an_orphaned_server_is_ended_first(cluster: Cluster) -> None:
     keep_one_row(cluster.start())
     orphan, cluster.process = cluster.process, None
@@ -121,6 +132,7 @@ def test_an_orphaned_server_is_ended_first(cluster: Cluster) -> None:
     assert orphan.wait(60) == 0
 
 
+@pytest.mark.usefixtures("served_before")
 def test_a_port_that_was_taken_meanwhile_is_exchanged(cluster: Cluster) -> None:
     keep_one_row(cluster.start())
     cluster.stop()
@@ -148,6 +160,7 @@ def test_an_interrupted_initdb_leaves_no_half_made_data(cluster: Cluster) -> Non
     ]
 
 
+@pytest.mark.usefixtures("served_before")
 def test_data_without_its_password_is_refused(cluster: Cluster) -> None:
     cluster.start()
     cluster.stop()
@@ -156,6 +169,7 @@ def test_data_without_its_password_is_refused(cluster: Cluster) -> None:
         cluster.start()
 
 
+@pytest.mark.usefixtures("served_before")
 def test_a_damaged_configuration_is_told_in_the_servers_words(cluster: Cluster) -> None:
     cluster.start()
     cluster.stop()

@@ -12,6 +12,7 @@ from gateway.run.options import PROJECT_DIR
 from tests.run.machine import processes_of
 from tests.support.concurrency import PATIENCE_SECONDS
 from tests.support.gateways import GatewayProcess
+from tests.support.migrated import copy_cluster
 
 PRINTS = """
 import sys
@@ -48,6 +49,7 @@ def test_printing_to_nobody_ends_nothing(gone: Callable[[], int]) -> None:
 
 def test_a_gateway_whose_reader_has_gone_stops_in_order() -> None:
     settings = GatewayProcess()
+    copy_cluster(settings.data_dir)
     command = [sys.executable, "-m", "gateway.run", "--only", "beat"]
     with subprocess.Popen(
         command, cwd=PROJECT_DIR, env=settings.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
