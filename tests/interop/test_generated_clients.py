@@ -23,10 +23,15 @@ def document(demo: DemoGateway, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return document_of(demo.base_url, tmp_path_factory.mktemp("document"))
 
 
+@pytest.fixture(scope="module")
+def package(document: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return python_client(document, tmp_path_factory.mktemp("package"))
+
+
 @pytest.fixture
-def client(demo: DemoGateway, document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def client(demo: DemoGateway, package: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The client that openapi-python-client generates, signing with our own httpx authentication."""
-    monkeypatch.syspath_prepend(python_client(document, tmp_path))
+    monkeypatch.syspath_prepend(package)
     signer = RequestSigner(demo.base_url, demo.product().tokens_for(ALICE, SCOPES))
     with httpx.Client(base_url=demo.base_url, auth=DPoPAuth(signer), timeout=60) as http:
         yield part("client").Client(base_url=demo.base_url).set_httpx_client(http)
