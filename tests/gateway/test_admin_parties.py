@@ -25,7 +25,7 @@ PEOPLE = (
     "billing_checkout",
     "billing_creditlot",
     "billing_loss",
-    "billing_reservation",
+    "billing_call",
     "billing_transfer",
     "billing_usagerecord",
     "billing_wallet",
@@ -93,7 +93,7 @@ def test_a_longer_list_looks_people_up_at_once(operator: Client) -> None:
 
 def test_a_name_with_markup_is_text(operator: Client) -> None:
     Account.objects.filter(did=ALICE).update(display_name="<b>Alice</b>")
-    assert b"<b>Alice</b>" not in searched(operator, "billing_reservation", ALICE).content
+    assert b"<b>Alice</b>" not in searched(operator, "billing_call", ALICE).content
 
 
 def links_of(page: Any) -> dict[str, str]:
