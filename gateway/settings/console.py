@@ -1,135 +1,10 @@
-"""The operator console's appearance and navigation (django-unfold)."""
+"""The operator console's appearance (django-unfold)."""
 
 from typing import Any
 
-from django.apps import apps
 from django.templatetags.static import static
-from django.urls import reverse_lazy
-from django.utils.functional import lazy
-from django.utils.text import capfirst
-
-
-def _row(icon: str, table: str, query: str = "", title: str = "", **more: Any) -> dict[str, Any]:
-    """Build a navigation row for a table, with the table's title by default. It is hidden from operators who may not
-    view the table."""
-    app, _, name = table.partition(".")
-    link = reverse_lazy(f"admin:{app}_{name}_changelist")
-    return {
-        "title": title or _title(table),
-        "icon": icon,
-        "link": lambda request: f"{link}{query}",
-        "permission": lambda request: request.user.has_perm(f"{app}.view_{name}"),
-        **more,
-    }
-
-
-def _title_of(table: str) -> str:
-    return capfirst(str(apps.get_model(table)._meta.verbose_name_plural))  # noqa: SLF001 (documented)
-
-
-_title = lazy(_title_of, str)  # models are not loaded yet when settings are read
-
-
-def _group(title: str, *rows: dict[str, Any]) -> dict[str, Any]:
-    return {"title": title, "separator": bool(title), "items": list(rows)}
-
 
 FORMAT_MODULE_PATH = ["gateway.core.formats"]
-
-NAVIGATION = [
-    _group(
-        "",
-        {"title": "Overview", "icon": "space_dashboard", "link": reverse_lazy("admin:index")},
-        _row(
-            "rule",
-            "billing.call",
-            "?state__exact=review",
-            "Reconciling calls",
-            badge="gateway.admin.review_count",
-        ),
-        _row(
-            "credit_card_clock",
-            "billing.checkout",
-            "?status__exact=review",
-            "Payments in review",
-            badge="gateway.admin.payment_review_count",
-        ),
-        _row(
-            "balance",
-            "billing.paymentdifference",
-            "?state=open",
-            badge="gateway.admin.difference_count",
-        ),
-        _row("schedule", "jobs.jobrun", badge="gateway.admin.job_alarm_count"),
-    ),
-    _group(
-        "Money",
-        _row("receipt_long", "billing.call"),
-        _row("monitoring", "billing.usagerecord"),
-        _row("account_balance_wallet", "billing.wallet"),
-        _row("redeem", "billing.creditlot"),
-        _row("menu_book", "billing.transfer"),
-        _row("savings", "billing.budget"),
-        _row("trending_down", "billing.loss"),
-    ),
-    _group(
-        "Payments",
-        _row("shopping_cart_checkout", "billing.checkout"),
-        _row("receipt_long", "billing.invoice"),
-        _row("webhook", "billing.providerevent"),
-        _row("link", "billing.externalmapping"),
-    ),
-    _group(
-        "Organizations",
-        _row("domain", "organizations.organization"),
-        _row("event_seat", "organizations.seat"),
-        _row("history", "organizations.auditentry"),
-    ),
-    _group(
-        "Models",
-        _row("label", "inference.alias"),
-        _row("dns", "inference.upstream"),
-        _row("deployed_code", "inference.rawmodel"),
-        _row("sell", "billing.priceversion"),
-        _row("gavel", "judgement.judgementsettings"),
-        _row("alt_route", "judgement.judgementfallback"),
-        _row("bar_chart", "judgement.answercount"),
-    ),
-    _group(
-        "Products",
-        _row("inventory_2", "accounts.product"),
-        _row("event_seat", "billing.seatprice"),
-        _row("hub", "accounts.integration"),
-        _row("devices", "accounts.publicclient"),
-        _row("palette", "accounts.appearanceproduct"),
-    ),
-    _group(
-        "Integrations",
-        _row("folder", "integrations.project"),
-        _row("deployed_code_history", "integrations.cirun"),
-        _row("conversion_path", "integrations.ciprovider"),
-        _row("terminal", "integrations.sandboxsettings"),
-        _row("play_circle", "integrations.sandboxrun"),
-        _row("code", "integrations.evolutionprogram"),
-        _row("science", "integrations.evolutionjob"),
-        _row("inventory", "integrations.evolutionartifact"),
-        _row("history", "integrations.evolutionrevision"),
-        _row("sync_lock", "integrations.accountkey"),
-        _row("toggle_on", "integrations.integrationswitch"),
-    ),
-    _group(
-        "People and keys",
-        _row("person", "accounts.account"),
-        _row("alternate_email", "account.emailaddress"),
-        _row("phonelink_lock", "accounts.devicesession"),
-        _row("computer", "usersessions.usersession"),
-        _row("passkey", "mfa.authenticator"),
-        _row("badge", "socialaccount.socialaccount"),
-        _row("key", "accounts.signingkey"),
-        _row("group", "auth.group"),
-        _row("assignment", "admin.logentry"),
-    ),
-]
 
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Account Gateway",
@@ -166,6 +41,6 @@ UNFOLD: dict[str, Any] = {
         "show_search": True,
         "command_search": True,
         "show_all_applications": False,
-        "navigation": NAVIGATION,
+        "navigation": "gateway.navigation.navigation",
     },
 }

@@ -18,7 +18,6 @@ from django.template.response import TemplateResponse
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from pytest_django import Settings
 
 from accounts.models import Account
 from billing.operations import budgets
@@ -144,8 +143,10 @@ def state(table: tuple[str, str]) -> Any:
 
 @pytest.mark.parametrize("right", [*RIGHTS, None])
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
-def test_a_page_opens_by_its_own_right_alone(table: tuple[str, str], right: str | None, settings: Settings) -> None:
-    show_only(settings, table)
+def test_a_page_opens_by_its_own_right_alone(
+    table: tuple[str, str], right: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show_only(monkeypatch, table)
     operator = somebody(table, right) if right else everybody_else(table)
     undone, found, expected = Undoing(table), {}, {}
     for kind, path in pages(table):

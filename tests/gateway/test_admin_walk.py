@@ -9,7 +9,6 @@ from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.test import Client
 from django.utils import timezone
-from pytest_django import Settings
 
 from accounts.models import Account
 from billing.models import Call, Checkout
@@ -81,8 +80,10 @@ def test_the_common_pages_of_an_operator_without_rights_name_no_table() -> None:
 
 
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
-def test_no_page_of_an_operator_with_every_right_breaks(table: tuple[str, str], settings: Settings) -> None:
-    show_only(settings, table)
+def test_no_page_of_an_operator_with_every_right_breaks(
+    table: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show_only(monkeypatch, table)
     operator, broken = signed_in(is_superuser=True), []
     changelist = page(table, "changelist")
     row = first(table)
@@ -112,8 +113,10 @@ def filters_of(table: tuple[str, str]) -> list[str]:
 
 
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
-def test_no_action_of_an_operator_with_every_right_breaks(table: tuple[str, str], settings: Settings) -> None:
-    show_only(settings, table)
+def test_no_action_of_an_operator_with_every_right_breaks(
+    table: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show_only(monkeypatch, table)
     operator, broken = signed_in(is_superuser=True), []
     changelist, row = page(table, "changelist"), first(table)
     kinds = [kind.rpartition("}/")[2] for kind in templates() if kind.startswith(f"{changelist}{{object_id}}/")]

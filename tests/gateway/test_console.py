@@ -1,14 +1,12 @@
 """What the tables of the console share: filters, search, money."""
 
-from typing import Any
-
 import pytest
 from django.contrib import admin
 from django.db.models import Field, ForeignKey
 from django.test import Client, RequestFactory
 
 from gateway.core.contract.amounts import usd
-from gateway.settings.console import UNFOLD
+from gateway.navigation import GROUPS, Row
 from tests.gateway.operators import clerk
 from tests.gateway.test_admin import SECRETS, TABLES, page
 
@@ -55,17 +53,13 @@ def test_the_key_of_a_portal_session_cannot_be_guessed_letter_by_letter() -> Non
         assert answer.status_code == 400
 
 
-@pytest.mark.parametrize(
-    "path",
-    [table for group in UNFOLD["SIDEBAR"]["navigation"] for table in group["items"]],
-    ids=lambda row: str(row["icon"]),
-)
-def test_a_page_is_called_what_the_navigation_calls_it(operator: Client, path: dict[str, Any]) -> None:
-    link = path["link"](None) if callable(path["link"]) else str(path["link"])
+@pytest.mark.parametrize("row", [row for rows in GROUPS.values() for row in rows], ids=lambda row: str(row.icon))
+def test_a_page_is_called_what_the_navigation_calls_it(operator: Client, row: Row) -> None:
+    link = row.path + row.query
     shown = operator.get(link)
     is_table = "?" not in link and link != "/admin/"
     assert shown.status_code == 200
-    assert not is_table or shown.context["title"] == str(path["title"])
+    assert not is_table or shown.context["title"] == row.shown_title
     assert (
         not is_table
         or f">{shown.context['opts'].verbose_name_plural}<".lower()

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.test import Client
-from pytest_django import Settings
 
 from accounts.models import Account, DeviceSession, Limit
 from accounts.operations.limits import Rate
@@ -127,9 +126,9 @@ def door(gateway: RunningGateway) -> Iterator[Door]:
 
 
 @pytest.fixture
-def ids(furnished_once: None, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def ids(furnished_once: None, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Name one row of each kind, all of them Alice's. No request of these tests changes any; limits begin anew."""
-    show_only(settings)
+    show_only(monkeypatch)
     Limit.objects.all().delete()
     monkeypatch.setattr(authorize, "REQUESTS", Rate("authorization requests", 10**6))
     monkeypatch.setattr(sessions, "NEW_SESSIONS", Rate("anonymous sessions", 10**6))
