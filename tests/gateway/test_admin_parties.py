@@ -14,7 +14,7 @@ from organizations.models import Organization
 from tests.gateway.console import ALICE, make_call
 from tests.gateway.operators import address, clerk
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("untracked")]
 
 NAME, EMAIL = "Alice Miller", "alice@studio.example"
 SHOWN = f"{NAME} ({EMAIL})"
@@ -39,8 +39,8 @@ PEOPLE = (
 """The tables with a row of Alice's."""
 
 
-@pytest.fixture(autouse=True)
-def _named(furnished: None) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def _named(furnished_once: None) -> None:
     Account.objects.filter(did=ALICE).update(display_name=NAME, email=EMAIL)
 
 
