@@ -55,6 +55,31 @@ SIGNATURES = """
 SELECT p.oid::regprocedure || ' ' || pg_get_function_result(p.oid) FROM pg_proc p
  WHERE p.pronamespace = 'public'::regnamespace
 """
+# A group has the right to calls under their former name; another group, a person and the log have it under the new one.
+RIGHTS_UNDER_BOTH_NAMES = """
+INSERT INTO auth_group (name) VALUES ('former'), ('new');
+INSERT INTO auth_group_permissions (group_id, permission_id)
+SELECT g.id, p.id FROM auth_group g JOIN auth_permission p
+    ON (g.name, p.codename) IN (('former', 'view_reservation'), ('new', 'view_call'), ('new', 'change_call'));
+WITH person AS (
+  INSERT INTO accounts_account (password, is_superuser, did, email, display_name, is_active, is_staff, created_at)
+  VALUES ('', false, 'did:example:op', 'op@example.com', '', true, true, now()) RETURNING id
+), given AS (
+  INSERT INTO accounts_account_user_permissions (account_id, permission_id)
+  SELECT person.id, p.id FROM person, auth_permission p WHERE p.codename = 'view_call'
+)
+INSERT INTO django_admin_log (action_time, object_repr, action_flag, change_message, content_type_id, user_id)
+SELECT now(), 'use_1', 2, '', t.id, person.id FROM person, django_content_type t
+ WHERE t.app_label = 'billing' AND t.model = 'call'
+"""
+TYPES_OF_CALLS = "SELECT id FROM django_content_type WHERE app_label = 'billing' AND model = '{}'"
+RIGHTS_OF_EACH = """
+SELECT 'group', g.name, p.codename FROM auth_group_permissions JOIN auth_group g ON g.id = group_id
+  JOIN auth_permission p ON p.id = permission_id
+UNION ALL
+SELECT 'person', a.did, p.codename FROM accounts_account_user_permissions JOIN accounts_account a ON a.id = account_id
+  JOIN auth_permission p ON p.id = permission_id ORDER BY 1, 2, 3
+"""
 STATES = "SELECT r.id, r.state, r.resolution, r.replayable FROM billing_reservation r ORDER BY r.id"
 
 
@@ -140,6 +165,27 @@ def test_operators_keep_their_rights_to_calls(before: Database) -> None:
     assert before.rows(rights.format("view_reservation")) == []
 
 
+def test_rights_to_calls_under_both_names_are_kept(before: Database) -> None:
+    """The type of the new name is there already if one app was migrated alone."""
+    before.connection.execute(
+        "INSERT INTO auth_permission (name, content_type_id, codename) SELECT 'Can view call', id, 'view_reservation'"
+        " FROM django_content_type WHERE app_label = 'billing' AND model = 'reservation'"
+    )
+    before.manage("migrate", "accounts", "--verbosity=0")
+    before.connection.execute(RIGHTS_UNDER_BOTH_NAMES)
+    [former] = before.rows(TYPES_OF_CALLS.format("reservation"))
+    before.manage("migrate", "--verbosity=0")
+    assert before.rows(TYPES_OF_CALLS.format("call")) == [former]
+    assert before.rows(TYPES_OF_CALLS.format("reservation")) == []
+    assert before.rows(RIGHTS_OF_EACH) == [
+        ("group", "former", "view_call"),
+        ("group", "new", "change_call"),
+        ("group", "new", "view_call"),
+        ("person", "did:example:op", "view_call"),
+    ]
+    assert before.rows("SELECT content_type_id FROM django_admin_log") == [former]
+
+
 def test_holds_that_were_never_sent_are_given_back(before: Database) -> None:
     before.connection.execute(CALLS.encode())
     assert before.rows(HELD) == [({"alice": 300, "acme": 70}, 300, 70)]
@@ -183,9 +229,10 @@ def test_processes_of_the_version_before_find_what_they_ask_for(before: Database
     }
 
 
-def test_what_a_return_to_the_version_before_undid_can_be_done_again(before: Database) -> None:
+@pytest.mark.parametrize("app", ["accounts", "billing"])
+def test_what_a_return_to_the_version_before_undid_can_be_done_again(before: Database, app: str) -> None:
     before.manage("migrate", "--verbosity=0")
-    before.manage("migrate", "accounts", "0001", "--verbosity=0")
+    before.manage("migrate", app, "0001", "--verbosity=0")
     before.manage("migrate", "--verbosity=0")
     with django_connection.cursor() as new, before.connection.cursor() as upgraded:
         assert differences(schema(upgraded), schema(new)) == set()
