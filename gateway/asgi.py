@@ -27,8 +27,8 @@ from django.urls import path, re_path  # noqa: E402
 import gateway.celery  # noqa: E402, F401 (makes it the application that tasks are handed to)
 from gateway.core.database.bounded import serve_requests  # noqa: E402
 from gateway.core.http.lean import LeanHandler  # noqa: E402
+from gateway.core.http.requests import Utf8Request  # noqa: E402
 from gateway.core.http.server.proxies import trust_proxies  # noqa: E402
-from gateway.core.http.server.requests import Utf8Request  # noqa: E402
 from gateway.core.http.server.router import HttpRouter  # noqa: E402
 from gateway.core.http.server.websockets import refuse_websocket  # noqa: E402
 from gateway.health import healthz, livez, readyz  # noqa: E402

@@ -10,7 +10,7 @@ import pytest
 
 from gateway.core.contract.limits import CONSOLE_BODY_MAX_BYTES, JSON_BODY_MAX_BYTES, WEBHOOK_BODY_MAX_BYTES
 from tests.support.concurrency import eventually
-from tests.support.stage import Caller, Stage
+from tests.support.stage import Caller, Stage, chat
 
 ORGANIZATIONS = "/v1/organizations"
 OAUTH = "/v1/oauth/token"
@@ -122,3 +122,22 @@ def test_a_form_is_utf_8_whatever_its_charset_says(stage: Stage, kind: str, char
     assert page.status_code == 200
     assert 'value="Zü"' in page.text
     assert 'value="/devices"' in page.text
+
+
+UNREADABLE_TYPES = [
+    "application/json; charset*=none''utf-8",
+    "text/html; q*=undefined''1",
+    "multipart/form-data; boundary*=idna''x",
+]
+
+
+@pytest.mark.parametrize("content_type", UNREADABLE_TYPES)
+def test_a_content_type_that_cannot_be_read_counts_as_absent(stage: Stage, caller: Caller, content_type: str) -> None:
+    headers = {"Content-Type": content_type}
+    sign_in = f"{stage.origin}/account/login/"
+    assert stage.client.get(sign_in, headers=headers).status_code == 200
+    assert stage.client.post(sign_in, content=b"login=x", headers=headers).status_code == 403
+    unsupported = 415, "unsupported_media_type"
+    managed = caller.headers(ORGANIZATIONS) | headers
+    assert code(stage.client.post(stage.origin + ORGANIZATIONS, content=b"{}", headers=managed)) == unsupported
+    assert code(caller.post(chat("any"), headers={**headers, "Origin": "https://app.example"})) == unsupported

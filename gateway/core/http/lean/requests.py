@@ -3,14 +3,13 @@
 from io import BytesIO
 from typing import Any
 
-from django.core.handlers.asgi import ASGIRequest
-
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.http.codings import HEADER, check_coding
 from gateway.core.http.lean.bodies import BodyReader
 from gateway.core.http.lean.disconnects import DisconnectWatch
 from gateway.core.http.lean.memory import BodyMemory
 from gateway.core.http.multipart import Form, boundary_of
+from gateway.core.http.requests import Utf8Request
 
 Scope = dict[str, Any]
 
@@ -63,10 +62,10 @@ class LeanRequest:
         """Reserve memory beside the body's until the response is sent. Raises NotReady if there is not enough."""
         self._memory.take(size_bytes)
 
-    def to_django(self) -> ASGIRequest:
+    def to_django(self) -> Utf8Request:
         """Build Django's request, without the body, for middleware. Raises InvalidRequest if the query is not UTF-8."""
         try:
-            request = ASGIRequest(self._scope, BytesIO())
+            request = Utf8Request(self._scope, BytesIO())
         except UnicodeDecodeError:
             raise InvalidRequest("The query is not UTF-8.") from None
         request.path = request.path_info = self.path  # also where the server has a root path
