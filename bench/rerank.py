@@ -15,7 +15,7 @@ import orjson
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings.development")
 
 from bench.figures import median, percentile
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel, UpstreamTarget
 from inference.metering.json_route import read_json
 from inference.routes.rerank.bound import bound_rerank
@@ -58,8 +58,8 @@ class Arrived:
 
 def price() -> PriceVersion:
     """Return a price per kilobyte."""
-    book = PriceBook.parse({"input_kilobyte": "0.02"})
-    return PriceVersion(1, datetime.now(UTC), book, book.worst_case(), {})
+    prices = PriceList.parse({"input_kilobyte": "0.02"})
+    return PriceVersion(1, datetime.now(UTC), prices, prices.worst_case(), {})
 
 
 async def milliseconds(sent: bytes) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 from billing.models import PriceVersion
 from billing.queries import prices
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 
 
 def publish(alias: str, components: Mapping[str, Any], *, now: datetime) -> PriceVersion | None:
@@ -14,9 +14,9 @@ def publish(alias: str, components: Mapping[str, Any], *, now: datetime) -> Pric
 
     Raises PriceError if a component cannot be read.
     """
-    book = PriceBook.parse(components)
+    price_list = PriceList.parse(components)
     in_force = prices.in_force(alias, now)
-    if in_force is not None and PriceBook.parse(in_force.components) == book:
+    if in_force is not None and PriceList.parse(in_force.components) == price_list:
         return None
     if in_force is not None and in_force.effective_at == now:
         now += datetime.resolution

@@ -2,7 +2,7 @@
 
 from billing.models import Call
 from billing.rules import charge_parts
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from billing.rules.quantities import QUANTITY_NAMES, Quantities
 
 
@@ -14,4 +14,4 @@ def of_call(call: Call) -> list[charge_parts.Part]:
     counts = {name: getattr(used, name) for name in QUANTITY_NAMES}
     taken = getattr(call, "takeover", None)
     version = taken.price_version if taken else call.price_version
-    return charge_parts.parts(Quantities(**counts), PriceBook.parse(version.components))
+    return charge_parts.parts(Quantities(**counts), PriceList.parse(version.components))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from billing.rules.prices import PriceBook, PriceError, units_of
+from billing.rules.prices import PriceError, PriceList, units_of
 from billing.rules.quantities import Quantities
 from gateway.core.contract.amounts import pico_decimals, usd_of_pico
 
@@ -38,22 +38,22 @@ class Part:
     amount: str
 
 
-def parts(used: Quantities, book: PriceBook) -> list[Part]:
+def parts(used: Quantities, prices: PriceList) -> list[Part]:
     """List the priced components of a cost that were used."""
-    counted = [(name, count) for name, count in units_of(used).items() if count and _is_priced(name, book)]
-    prices = [(name, count, _price(name, used, book)) for name, count in counted]
-    places = max((pico_decimals(count * price) for _, count, price in prices if price is not None), default=0)
-    return [_part(name, count, price, places) for name, count, price in prices]
+    counted = [(name, count) for name, count in units_of(used).items() if count and _is_priced(name, prices)]
+    priced = [(name, count, _price(name, used, prices)) for name, count in counted]
+    places = max((pico_decimals(count * price) for _, count, price in priced if price is not None), default=0)
+    return [_part(name, count, price, places) for name, count, price in priced]
 
 
-def _is_priced(component: str, book: PriceBook) -> bool:
-    return bool((component == "image" and book.images) or book.price(component))
+def _is_priced(component: str, prices: PriceList) -> bool:
+    return bool((component == "image" and prices.images) or prices.price(component))
 
 
-def _price(component: str, used: Quantities, book: PriceBook) -> int | None:
+def _price(component: str, used: Quantities, prices: PriceList) -> int | None:
     """Return the unit price in pico-USD; None if the usage record does not determine it, as for image sizes."""
     try:
-        return book.image_price(used.image_kind) if component == "image" else book.price(component)
+        return prices.image_price(used.image_kind) if component == "image" else prices.price(component)
     except PriceError:
         return None
 

@@ -61,19 +61,19 @@ class PriceError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class PriceBook:
+class PriceList:
     """The prices of one alias in pico-USD per unit, by component, and by `size/quality` if image prices vary."""
 
-    prices: Mapping[str, int] = field(default_factory=dict)
+    unit_prices: Mapping[str, int] = field(default_factory=dict)
     images: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, components: Mapping[str, Any]) -> "PriceBook":
+    def parse(cls, components: Mapping[str, Any]) -> "PriceList":
         """Read decimal strings of micro-USD with at most 6 decimals; `image` may map `size/quality` to such a string.
 
         Raises PriceError.
         """
-        prices: dict[str, int] = {}
+        unit_prices: dict[str, int] = {}
         images: dict[str, int] = {}
         for name, value in components.items():
             if name not in COMPONENTS:
@@ -81,24 +81,24 @@ class PriceBook:
             if name == "image" and isinstance(value, Mapping):
                 images = {kind: _named(f"image {kind}", price, kind) for kind, price in value.items()}
             else:
-                prices[name] = _named(name, value)
+                unit_prices[name] = _named(name, value)
         if components.get("image") == {}:
             raise PriceError("image has no prices")
-        return cls(prices, images)
+        return cls(unit_prices, images)
 
     @property
     def components(self) -> frozenset[str]:
         """Name the components that have a price."""
-        return frozenset(self.prices) | ({"image"} if self.images else frozenset())
+        return frozenset(self.unit_prices) | ({"image"} if self.images else frozenset())
 
     @property
     def needs_token_usage(self) -> bool:
         """Return whether the charge depends on the upstream's token counts."""
-        return any(self.prices.get(name) for name in TOKEN_COMPONENTS)
+        return any(self.unit_prices.get(name) for name in TOKEN_COMPONENTS)
 
     def serves(self, route: Route) -> bool:
         """Return whether every component that the route needs has a price."""
-        return "request" in self.prices or any(needed <= self.components for needed in NEEDED[route])
+        return "request" in self.unit_prices or any(needed <= self.components for needed in NEEDED[route])
 
     def missing(self, route: Route) -> tuple[str, ...]:
         """Return the smallest set of components that still need a price before the route can be sold; empty if none."""
@@ -107,19 +107,19 @@ class PriceBook:
         lacking = min((needed - self.components for needed in NEEDED[route]), key=len)
         return tuple(name for name in COMPONENTS if name in lacking)
 
-    def worst_case(self, *, audio_input: bool = False, audio_output: bool = False) -> "PriceBook":
+    def worst_case(self, *, audio_input: bool = False, audio_output: bool = False) -> "PriceList":
         """Return the prices for computing a hold: each token at the highest price that may apply to it."""
         inputs = ["input_token", "cached_input_token", *(["input_audio_token"] if audio_input else [])]
         outputs = ["output_token", *(["output_audio_token"] if audio_output else [])]
         dearest = {"input_token": self._dearest(inputs), "output_token": self._dearest(outputs)}
-        others = {name: price for name, price in self.prices.items() if name not in TOKEN_COMPONENTS}
-        return replace(self, prices=others | {name: price for name, price in dearest.items() if price is not None})
+        others = {name: price for name, price in self.unit_prices.items() if name not in TOKEN_COMPONENTS}
+        return replace(self, unit_prices=others | {name: price for name, price in dearest.items() if price is not None})
 
     def price(self, component: str) -> int:
         """Return a unit's price in pico-USD, or 0 if there is none; cached and audio tokens default to plain tokens."""
-        found = self.prices.get(component)
+        found = self.unit_prices.get(component)
         if found is None and component in _PLAIN_TOKEN:
-            found = self.prices.get(_PLAIN_TOKEN[component])
+            found = self.unit_prices.get(_PLAIN_TOKEN[component])
         return found or 0
 
     def image_price(self, kind: str | None) -> int:
@@ -132,7 +132,7 @@ class PriceBook:
         return price
 
     def _dearest(self, components: list[str]) -> int | None:
-        return max((self.prices[name] for name in components if name in self.prices), default=None)
+        return max((self.unit_prices[name] for name in components if name in self.unit_prices), default=None)
 
 
 _PLAIN_TOKEN = {
@@ -142,16 +142,16 @@ _PLAIN_TOKEN = {
 }
 
 
-def cost_microusd(used: Quantities, book: PriceBook) -> int:
+def cost_microusd(used: Quantities, prices: PriceList) -> int:
     """Compute the exact cost of the quantities and round it up, once, to whole micro-USD."""
-    total = sum(count * _unit_price(name, used, book) for name, count in units_of(used).items() if count)
+    total = sum(count * _unit_price(name, used, prices) for name, count in units_of(used).items() if count)
     return -(-total // PICO_PER_MICRO)
 
 
-def with_charged_items(bound: Quantities, book: PriceBook, images: int = 0) -> Quantities:
+def with_charged_items(bound: Quantities, prices: PriceList, images: int = 0) -> Quantities:
     """Return the quantities with the items that `input_item` charges: images if the price also has a component for text,
     otherwise every input, as they are."""
-    is_mixed = "input_item" in book.prices and bool(_INPUT_TEXT & book.components)
+    is_mixed = "input_item" in prices.unit_prices and bool(_INPUT_TEXT & prices.components)
     return replace(bound, items=images) if is_mixed else bound
 
 
@@ -174,8 +174,8 @@ def units_of(used: Quantities) -> dict[str, int]:
     }
 
 
-def _unit_price(component: str, used: Quantities, book: PriceBook) -> int:
-    return book.image_price(used.image_kind) if component == "image" else book.price(component)
+def _unit_price(component: str, used: Quantities, prices: PriceList) -> int:
+    return prices.image_price(used.image_kind) if component == "image" else prices.price(component)
 
 
 def check_image_kind(kind: Any) -> str:

@@ -2,7 +2,7 @@
 
 from billing.models import PriceVersion
 from billing.operations import prices
-from billing.rules.prices import PriceBook, show
+from billing.rules.prices import PriceList, show
 from gateway.config.prices import PriceRow
 from gateway.config.problems import Path
 from gateway.config.run import CREATED, UNCHANGED, WARNING, Run
@@ -35,10 +35,10 @@ def check_unsold(
     """
     if before is None and price is None:
         return
-    book_before = PriceBook.parse(before.components if before else {})
-    book = PriceBook.parse(price.components()) if price else book_before
-    for unsold in unsold_routes(model, book):
-        is_lost = before is not None and not book_before.missing(unsold.name)
+    list_before = PriceList.parse(before.components if before else {})
+    price_list = PriceList.parse(price.components()) if price else list_before
+    for unsold in unsold_routes(model, price_list):
+        is_lost = before is not None and not list_before.missing(unsold.name)
         if stated or is_lost:
             run.refuse(path, f"{unsold}; {REMEDY}")
         else:

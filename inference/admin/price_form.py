@@ -14,7 +14,7 @@ from unfold.widgets import (
 
 from billing.models import PriceVersion
 from billing.queries.prices import in_force
-from billing.rules.prices import COMPONENTS, PriceBook, PriceError
+from billing.rules.prices import COMPONENTS, PriceError, PriceList
 from inference.metering.obstacles import unsold_routes
 from inference.models import Alias, RawModel
 from inference.queries import aliases
@@ -78,21 +78,21 @@ class PriceForm(forms.ModelForm):
         cleaned = super().clean() or {}
         cleaned["components"] = components = self._components(cleaned)
         try:
-            book = PriceBook.parse(components)
+            prices = PriceList.parse(components)
         except PriceError as error:
             raise ValidationError(f"{error}.") from None
         current = in_force(cleaned.get("alias", ""), timezone.now())
-        if not components or (current and PriceBook.parse(current.components) == book):
+        if not components or (current and PriceList.parse(current.components) == prices):
             raise ValidationError(
                 "This is already the current price." if components else "A price must have at least one component."
             )
-        self._confirm(cleaned.get("alias", ""), book, cleaned.get("unsold", []))
+        self._confirm(cleaned.get("alias", ""), prices, cleaned.get("unsold", []))
         return cleaned
 
-    def _confirm(self, name: str, book: PriceBook, confirmed: list[str]) -> None:
+    def _confirm(self, name: str, prices: PriceList, confirmed: list[str]) -> None:
         """Refuse a price that leaves routes of the model unsold, until each of them is confirmed."""
         model = aliases.named(name)
-        choices = {f"{name} {each.name}": each for each in (unsold_routes(model, book) if model else ())}
+        choices = {f"{name} {each.name}": each for each in (unsold_routes(model, prices) if model else ())}
         field = self.fields["unsold"]
         field.widget = UnfoldAdminCheckboxSelectMultipleWidget() if choices else forms.MultipleHiddenInput()
         field.choices = [(value, f"Take {each.path} offline") for value, each in choices.items()]  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from django.utils.html import format_html, format_html_join
 from unfold.decorators import display
 
 from billing.models import PriceVersion
-from billing.rules.prices import PriceBook, show
+from billing.rules.prices import PriceList, show
 from billing.rules.quantities import QUANTITY_MAX
 from gateway.core.console import ConsoleAdmin, ReadableJSONField, json_object
 from inference.admin.routes import check_routes
@@ -94,7 +94,7 @@ def _components(model: Any) -> dict[str, Any] | None:
 
 def _states(model: Model) -> list[RouteState]:
     components = _components(model)
-    return states_of(model, None if components is None else PriceBook.parse(components))
+    return states_of(model, None if components is None else PriceList.parse(components))
 
 
 def _shown(state: RouteState) -> tuple[str, str]:

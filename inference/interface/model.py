@@ -6,7 +6,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from gateway.core.contract.aliases import ALIAS_ROUTES, NEVER_SERVED, Route
 from gateway.core.contract.values import value_class
 
@@ -56,11 +56,11 @@ class PriceVersion:
 
     id: int
     effective_at: datetime
-    prices: PriceBook
-    worst_case: PriceBook
+    prices: PriceList
+    worst_case: PriceList
     components: Mapping[str, Any]
 
-    def bounding(self, *, audio_input: bool, audio_output: bool) -> PriceBook:
+    def bounding(self, *, audio_input: bool, audio_output: bool) -> PriceList:
         """Return the prices for the hold of a call whose input or output may be audio."""
         if audio_input or audio_output:
             return self.prices.worst_case(audio_input=audio_input, audio_output=audio_output)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from billing.operations.closings import Evidence, OpenCall, TakenOverBy
-from billing.rules.prices import PriceBook, cost_microusd
+from billing.rules.prices import PriceList, cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import NotReady
 from inference.interface.model import DeploymentTarget
@@ -33,7 +33,7 @@ class Call:
     usage_id: str
     request: BoundedRequest
     hold_microusd: int
-    prices: PriceBook
+    prices: PriceList
     plan: CallPlan[Any]
     reference: OpenCall
     record: dict[str, str]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from gateway.core.contract.aliases import NEVER_SERVED, Route
 from inference.interface.plan import endpoint_of
 from inference.metering.route import MeteredRoute
@@ -40,27 +40,27 @@ class UnsoldRoute:
         return f"this price has no {' and no '.join(self.missing)}: {self.path} cannot be called with `{self.model}`"
 
 
-def states_of(model: Model, book: PriceBook | None) -> list[RouteState]:
-    """Return the state of each route of a model at the prices in `book`, or without a price if it is None."""
+def states_of(model: Model, prices: PriceList | None) -> list[RouteState]:
+    """Return the state of each route of a model at the `prices`, or without a price if it is None."""
     served = routes()
     shared = _of_model(model)
     states = []
     for name in model.served_routes():
         if name in served:
             route, path = served[name]
-            found = (*shared, *_of_price(book, name), *_of_deployments(model, route))
+            found = (*shared, *_of_price(prices, name), *_of_deployments(model, route))
         else:
             path, found = name, ("this gateway does not have this route",)
         states.append(RouteState(path, found, name in served))
     return states
 
 
-def unsold_routes(model: Model, book: PriceBook) -> list[UnsoldRoute]:
+def unsold_routes(model: Model, prices: PriceList) -> list[UnsoldRoute]:
     """List the routes that could not be called at these prices. A disabled model has none."""
     served = routes()
     names = [name for name in model.served_routes() if name in served] if model.enabled else []
     return [
-        UnsoldRoute(str(model), name, served[name][1], missing) for name in names if (missing := book.missing(name))
+        UnsoldRoute(str(model), name, served[name][1], missing) for name in names if (missing := prices.missing(name))
     ]
 
 
@@ -71,10 +71,10 @@ def _of_model(model: Model) -> Iterable[str]:
         yield "the model is disabled"
 
 
-def _of_price(book: PriceBook | None, name: Route) -> Iterable[str]:
-    if book is None:
+def _of_price(prices: PriceList | None, name: Route) -> Iterable[str]:
+    if prices is None:
         yield "there is no price"
-    elif missing := book.missing(name):
+    elif missing := prices.missing(name):
         yield f"the price has no {' and no '.join(missing)}"
 
 

@@ -13,7 +13,7 @@ import aiohttp
 
 from billing.models import Call
 from billing.operations.reviews import Finding
-from billing.rules.prices import PriceBook, cost_microusd
+from billing.rules.prices import PriceList, cost_microusd
 from billing.rules.quantities import MalformedUsage
 from gateway.core.contract.aliases import Route
 from gateway.core.outbound.aiohttp_internals import HttpProcessingError
@@ -48,7 +48,7 @@ def look_up(call: Call) -> Finding | None:
     generation_id = (call.evidence or {}).get("generation_id")
     if call.route not in ROUTES or not isinstance(generation_id, str):
         return None
-    prices = PriceBook.parse(call.price_version.components)
+    prices = PriceList.parse(call.price_version.components)
     target = None if prices.components & SOUND else upstreams.looked_up_for(call.deployment or "")
     record = _ask(target, generation_id) if target else None
     return _finding(call, prices, record, generation_id) if record is not None else None
@@ -70,7 +70,7 @@ async def _get(target: UpstreamTarget, generation_id: str) -> Mapping[str, Any]:
         await close_client()
 
 
-def _finding(call: Call, prices: PriceBook, record: Mapping[str, Any], generation_id: str) -> Finding | None:
+def _finding(call: Call, prices: PriceList, record: Mapping[str, Any], generation_id: str) -> Finding | None:
     try:
         used = read_generation(record, generation_id)
     except (MissingUsage, MalformedUsage) as error:

@@ -5,7 +5,7 @@ from collections.abc import Set
 from datetime import datetime
 
 from billing.models import PriceVersion as PriceVersionRow
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from inference.interface.model import PriceVersion
 
 
@@ -19,7 +19,7 @@ def versions_until(horizon: datetime, models: Set[str]) -> dict[str, tuple[Price
 
 
 def _version(row: PriceVersionRow) -> PriceVersion:
-    prices = PriceBook.parse(row.components)
+    prices = PriceList.parse(row.components)
     return PriceVersion(
         id=row.pk,
         effective_at=row.effective_at,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
 from gateway.core.contract.values import value_class
 from inference.interface.answer import Answer
@@ -24,7 +24,7 @@ class BoundedRepresentation(BoundedJson):
     representation: Representation
     input_type: str | None
     bound: Quantities
-    prices: PriceBook
+    prices: PriceList
 
     def usage(self, answer: Answer) -> Quantities:
         """Read `input_tokens`, as the endpoints name it; the gateway itself counts bytes and items."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from billing.rules.prices import PICO_PER_MICRO, PriceBook, cost_microusd
+from billing.rules.prices import PICO_PER_MICRO, PriceList, cost_microusd
 from billing.rules.quantities import QUANTITY_MAX, Quantities
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
@@ -25,30 +25,32 @@ class OutputLimit:
         return self.tokens * self.choices
 
 
-def fixed_limit(tokens: int, choices: int, prompt: Quantities, book: PriceBook, max_cost_microusd: int) -> OutputLimit:
+def fixed_limit(
+    tokens: int, choices: int, prompt: Quantities, prices: PriceList, max_cost_microusd: int
+) -> OutputLimit:
     """Return the client's own limit. `prompt` is the usage that does not depend on the limit, including output beyond
     it.
 
     Raises MaxCostExceeded with the required amount, or InvalidRequest.
     """
-    return OutputLimit(tokens, choices, within(_cost_with(tokens, choices, prompt, book), max_cost_microusd))
+    return OutputLimit(tokens, choices, within(_cost_with(tokens, choices, prompt, prices), max_cost_microusd))
 
 
 def largest_limit(
-    model: ServedModel, choices: int, prompt: Quantities, book: PriceBook, max_cost_microusd: int
+    model: ServedModel, choices: int, prompt: Quantities, prices: PriceList, max_cost_microusd: int
 ) -> OutputLimit:
     """Find the largest limit that the maximum covers. Raises MaxCostExceeded if it does not cover even one token."""
     most = min(limit for limit in (model.max_output_tokens, model.context_tokens, _MOST // choices) if limit)
-    cost = _cost_with(most, choices, prompt, book)
+    cost = _cost_with(most, choices, prompt, prices)
     if cost <= max_cost_microusd:
         return OutputLimit(most, choices, cost)
-    dearer = max(book.price("output_token") * choices, 1)
+    dearer = max(prices.price("output_token") * choices, 1)
     # The input's cost is rounded up here, so this is at most one micro-USD's worth of tokens below the exact limit.
-    room = max_cost_microusd - cost_microusd(prompt, book)
+    room = max_cost_microusd - cost_microusd(prompt, prices)
     low = max(room * PICO_PER_MICRO // dearer, 0)
     high = min(low + PICO_PER_MICRO // dearer + 2, most)
-    fits = _last_that_fits(low, high, lambda limit: _cost_with(limit, choices, prompt, book) <= max_cost_microusd)
-    return fixed_limit(max(fits, 1), choices, prompt, book, max_cost_microusd)
+    fits = _last_that_fits(low, high, lambda limit: _cost_with(limit, choices, prompt, prices) <= max_cost_microusd)
+    return fixed_limit(max(fits, 1), choices, prompt, prices, max_cost_microusd)
 
 
 _MOST = 500_000
@@ -63,8 +65,8 @@ def _last_that_fits(low: int, high: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def _cost_with(limit: int, choices: int, prompt: Quantities, book: PriceBook) -> int:
+def _cost_with(limit: int, choices: int, prompt: Quantities, prices: PriceList) -> int:
     total = limit * choices + (prompt.output_tokens or 0)
     if total > QUANTITY_MAX:
         raise InvalidRequest("n choices of this length are too much for one request.", param="n")
-    return cost_microusd(replace(prompt, output_tokens=total), book)
+    return cost_microusd(replace(prompt, output_tokens=total), prices)

@@ -3,7 +3,7 @@
 A hold is settled, released, or stays for review until the outcome is known.
 """
 
-from billing.rules.prices import PriceBook, PriceError, cost_microusd
+from billing.rules.prices import PriceError, PriceList, cost_microusd
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.contract.errors import ApiError, UpstreamError, UpstreamInvalid, UpstreamOverloaded
 from gateway.core.contract.values import value_class
@@ -43,7 +43,7 @@ class Review:
 Verdict = Settle | Release | Review
 
 
-def judge(outcome: Outcome, request: BoundedRequest, prices: PriceBook, *, bills_errors: bool) -> Verdict:
+def judge(outcome: Outcome, request: BoundedRequest, prices: PriceList, *, bills_errors: bool) -> Verdict:
     """Decide about a call by its outcome alone. `bills_errors`: an error response of the upstream may have cost
     money."""
     match outcome:
@@ -62,7 +62,7 @@ def judge(outcome: Outcome, request: BoundedRequest, prices: PriceBook, *, bills
             return Review(reason, error)
 
 
-def _judge_answer(answer: Answer, request: BoundedRequest, prices: PriceBook) -> Verdict:
+def _judge_answer(answer: Answer, request: BoundedRequest, prices: PriceList) -> Verdict:
     try:
         used = request.usage(answer)
         return Settle(answer, used, cost_microusd(used, prices))

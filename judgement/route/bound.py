@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from billing.rules.prices import PriceBook, cost_microusd
+from billing.rules.prices import PriceList, cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.limits import JUDGEMENT_BRANCH_MAX_TOKENS
 from gateway.core.contract.values import value_class
@@ -42,7 +42,7 @@ class BoundedJudgement(BoundedJson):
     """A judgement for one backend, whose alias is `backend`. `taken_over` is the alias that was overloaded."""
 
     params: JudgementRequest
-    prices: PriceBook
+    prices: PriceList
     backend: str
     images: tuple[Image | RemoteImage, ...] = ()
     taken_over: str | None = None

@@ -6,7 +6,7 @@ import pytest
 
 from billing.rules import call_labels
 from billing.rules.call_labels import RELEASED, REVIEWED, ending
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from gateway.core.contract.errors import UpstreamError
 from gateway.core.outbound.failures import Failure
 from inference.interface.request import BoundedRequest
@@ -36,7 +36,7 @@ def told(
 @pytest.mark.parametrize("bills_errors", [False, True])
 def test_every_verdict_without_an_answer_has_words(outcome: Outcome, bills_errors: bool) -> None:
     unread = cast("BoundedRequest", None)  # an error is judged without a look at the request
-    verdict = judge(outcome, unread, PriceBook(), bills_errors=bills_errors)
+    verdict = judge(outcome, unread, PriceList(), bills_errors=bills_errors)
     assert isinstance(verdict, Release | Review)
     assert verdict.reason in (RELEASED if isinstance(verdict, Release) else REVIEWED)
 

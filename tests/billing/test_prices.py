@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from billing.rules.prices import COMPONENTS, PriceBook, PriceError, cost_microusd
+from billing.rules.prices import COMPONENTS, PriceError, PriceList, cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.aliases import Route
 
@@ -28,7 +28,7 @@ FAST = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0
     ],
 )
 def test_reads_decimal_strings_exactly(text: str, pico: int) -> None:
-    assert PriceBook.parse({"input_token": text}).price("input_token") == pico
+    assert PriceList.parse({"input_token": text}).price("input_token") == pico
 
 
 @pytest.mark.parametrize(
@@ -40,61 +40,61 @@ def test_reads_decimal_strings_exactly(text: str, pico: int) -> None:
 )  # fmt: skip
 def test_refuses_what_is_no_exact_price(value: Any) -> None:
     with pytest.raises(PriceError, match="input_token"):
-        PriceBook.parse({"input_token": value})
+        PriceList.parse({"input_token": value})
 
 
 @pytest.mark.parametrize("image", [{}, {"": "1"}, {"1024x1024": "1"}, {"a/b/c": "1"}, {1: "1"}, {"a/b": 1.5}])
 def test_refuses_what_prices_no_image(image: Any) -> None:
     with pytest.raises(PriceError, match="image"):
-        PriceBook.parse({"image": image})
+        PriceList.parse({"image": image})
 
 
 def test_refuses_unknown_components() -> None:
     with pytest.raises(PriceError, match="per_token is not a price component"):
-        PriceBook.parse({"per_token": "1"})
+        PriceList.parse({"per_token": "1"})
 
 
 def test_rounds_up_once_over_all_components() -> None:
-    book = PriceBook.parse({"input_token": "0.4", "output_token": "0.4"})
-    assert cost_microusd(Quantities(input_tokens=1, output_tokens=1), book) == 1
-    assert cost_microusd(Quantities(input_tokens=2, output_tokens=1), book) == 2
-    assert cost_microusd(Quantities(), book) == 0
+    prices = PriceList.parse({"input_token": "0.4", "output_token": "0.4"})
+    assert cost_microusd(Quantities(input_tokens=1, output_tokens=1), prices) == 1
+    assert cost_microusd(Quantities(input_tokens=2, output_tokens=1), prices) == 2
+    assert cost_microusd(Quantities(), prices) == 0
 
 
 def test_charges_cached_and_audio_tokens_at_their_own_prices() -> None:
-    book = PriceBook.parse({**FAST, "input_audio_token": "10", "output_audio_token": "20"})
+    prices = PriceList.parse({**FAST, "input_audio_token": "10", "output_audio_token": "20"})
     used = Quantities(
         input_tokens=100, cached_input_tokens=40, input_audio_tokens=10, output_tokens=50, output_audio_tokens=5
     )
-    assert cost_microusd(used, book) == ceil(50 * 0.15 + 40 * 0.075 + 10 * 10 + 45 * 0.60 + 5 * 20)
+    assert cost_microusd(used, prices) == ceil(50 * 0.15 + 40 * 0.075 + 10 * 10 + 45 * 0.60 + 5 * 20)
 
 
 def test_charges_cached_and_audio_tokens_as_plain_ones_where_they_have_no_price() -> None:
-    book = PriceBook.parse({"input_token": "1", "output_token": "2"})
+    prices = PriceList.parse({"input_token": "1", "output_token": "2"})
     used = Quantities(
         input_tokens=10, cached_input_tokens=4, input_audio_tokens=3, output_tokens=5, output_audio_tokens=5
     )
-    assert cost_microusd(used, book) == 20
+    assert cost_microusd(used, prices) == 20
 
 
 def test_charges_begun_kilobytes() -> None:
-    book = PriceBook.parse({"input_kilobyte": "3"})
-    assert [cost_microusd(Quantities(input_bytes=size), book) for size in (0, 1, 1000, 1001)] == [0, 3, 3, 6]
+    prices = PriceList.parse({"input_kilobyte": "3"})
+    assert [cost_microusd(Quantities(input_bytes=size), prices) for size in (0, 1, 1000, 1001)] == [0, 3, 3, 6]
 
 
 def test_charges_images_by_size_and_quality() -> None:
-    book = PriceBook.parse({"image": {"1024x1024/high": "40000", "1024x1024/low": "10000"}, "request": "5"})
-    assert cost_microusd(Quantities(images=2, image_kind="1024x1024/high"), book) == 80_005
+    prices = PriceList.parse({"image": {"1024x1024/high": "40000", "1024x1024/low": "10000"}, "request": "5"})
+    assert cost_microusd(Quantities(images=2, image_kind="1024x1024/high"), prices) == 80_005
     with pytest.raises(PriceError, match="512x512/high"):
-        cost_microusd(Quantities(images=1, image_kind="512x512/high"), book)
+        cost_microusd(Quantities(images=1, image_kind="512x512/high"), prices)
     with pytest.raises(PriceError):
-        cost_microusd(Quantities(images=1), book)
-    assert cost_microusd(Quantities(images=3), PriceBook.parse({"image": "7"})) == 21
+        cost_microusd(Quantities(images=1), prices)
+    assert cost_microusd(Quantities(images=3), PriceList.parse({"image": "7"})) == 21
 
 
 def test_charges_characters_seconds_items_and_requests() -> None:
-    book = PriceBook.parse({"input_character": "0.5", "audio_second": "100", "input_item": "7", "request": "1"})
-    assert cost_microusd(Quantities(input_characters=3, seconds=2, items=4), book) == ceil(1.5 + 200 + 28 + 1)
+    prices = PriceList.parse({"input_character": "0.5", "audio_second": "100", "input_item": "7", "request": "1"})
+    assert cost_microusd(Quantities(input_characters=3, seconds=2, items=4), prices) == ceil(1.5 + 200 + 28 + 1)
 
 
 @pytest.mark.parametrize(
@@ -114,34 +114,34 @@ def test_charges_characters_seconds_items_and_requests() -> None:
     ],
 )
 def test_knows_which_routes_the_prices_are_complete_for(components: dict[str, Any], route: Route, serves: bool) -> None:
-    assert PriceBook.parse(components).serves(route) is serves
+    assert PriceList.parse(components).serves(route) is serves
 
 
 def test_knows_whether_token_counts_are_needed() -> None:
-    assert PriceBook.parse(FAST).needs_token_usage
-    assert not PriceBook.parse({"request": "5", "input_token": "0"}).needs_token_usage
+    assert PriceList.parse(FAST).needs_token_usage
+    assert not PriceList.parse({"request": "5", "input_token": "0"}).needs_token_usage
 
 
 def test_bounds_each_token_at_the_dearest_price_that_it_may_have() -> None:
-    book = PriceBook.parse(
+    prices = PriceList.parse(
         {"input_token": "1", "cached_input_token": "3", "input_audio_token": "9", "output_token": "2"}
     )
-    assert cost_microusd(Quantities(input_tokens=10), book.worst_case()) == 30
-    assert cost_microusd(Quantities(input_tokens=10), book.worst_case(audio_input=True)) == 90
+    assert cost_microusd(Quantities(input_tokens=10), prices.worst_case()) == 30
+    assert cost_microusd(Quantities(input_tokens=10), prices.worst_case(audio_input=True)) == 90
 
 
-prices = st.dictionaries(
+component_maps = st.dictionaries(
     st.sampled_from([name for name in COMPONENTS if name != "image"]),
     st.decimals(0, 1000, places=6).map(lambda price: f"{price:f}"),
 )
 counts = st.integers(0, 10**9)
 
 
-@given(prices, counts, counts, st.floats(0, 1), st.floats(0, 1), counts, counts)
+@given(component_maps, counts, counts, st.floats(0, 1), st.floats(0, 1), counts, counts)
 def test_cost_is_exact_and_never_beyond_its_bound(
     components: dict[str, str], tokens_in: int, tokens_out: int, cached: float, audio: float, size: int, more: int
 ) -> None:
-    book = PriceBook.parse(components)
+    prices = PriceList.parse(components)
     cached_tokens = int(tokens_in * cached)
     audio_tokens = int((tokens_in - cached_tokens) * audio)
     used = Quantities(
@@ -151,7 +151,7 @@ def test_cost_is_exact_and_never_beyond_its_bound(
         output_tokens=tokens_out,
         input_bytes=size,
     )
-    cost = cost_microusd(used, book)
+    cost = cost_microusd(used, prices)
     plain = Fraction(components.get("input_token", "0"))
     exact = (
         (tokens_in - cached_tokens - audio_tokens) * plain
@@ -165,4 +165,4 @@ def test_cost_is_exact_and_never_beyond_its_bound(
     bound = Quantities(
         input_tokens=tokens_in + min(more, 10**9), output_tokens=tokens_out + min(more, 10**9), input_bytes=size + more
     )
-    assert cost <= cost_microusd(bound, book.worst_case(audio_input=True))
+    assert cost <= cost_microusd(bound, prices.worst_case(audio_input=True))

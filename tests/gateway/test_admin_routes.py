@@ -9,7 +9,7 @@ from django.utils import timezone
 from billing.models import PriceVersion
 from billing.operations import prices
 from billing.queries.prices import in_force
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from inference.metering.admission import price_in_force
 from inference.metering.obstacles import states_of
 from inference.metering.served import routes
@@ -26,7 +26,7 @@ def obstacles(name: str) -> dict[str, tuple[str, ...]]:
     """Return the obstacles of each route, having compared them with what calls find."""
     model = Alias.objects.filter(name=name).first() or RawModel.objects.get(model=name)
     version = in_force(name, timezone.now())
-    states = states_of(model, PriceBook.parse(version.components) if version else None)
+    states = states_of(model, PriceList.parse(version.components) if version else None)
     served = catalogue.read().models[name]
     callable_paths = {
         path for route, path in routes().values() if route.name in served.routes and price_in_force(served, route)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from billing.rules.prices import PriceBook, PriceError
+from billing.rules.prices import PriceError, PriceList
 from gateway.config.document import FILE_MAX_BYTES, read
 from gateway.config.prices import PriceRow
 from gateway.config.problems import ConfigError, Problem, show_path
@@ -170,7 +170,7 @@ def is_taken(components: dict[str, Any]) -> bool:
 
 def is_readable(components: dict[str, Any]) -> bool:
     try:
-        PriceBook.parse(components)
+        PriceList.parse(components)
     except PriceError:
         return False
     return True

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.contract.errors import ImageRejected, InvalidRequest
 from gateway.core.json.strict import canonical
@@ -18,7 +18,7 @@ from tests.factories.images import PNG_URL as PNG
 
 DEPLOYMENT = DeploymentTarget("1", UpstreamTarget("u", "openai", "http://u", "k"), "m")
 MODEL = ServedModel("fast", enabled=True, max_output_tokens=100, deployments=(DEPLOYMENT,))
-PRICES = PriceBook.parse({"input_token": "1", "output_token": "1"})
+PRICES = PriceList.parse({"input_token": "1", "output_token": "1"})
 HELLO = [{"role": "user", "content": "hello"}]
 
 
@@ -200,7 +200,7 @@ def test_an_upstream_may_want_the_older_name_of_the_limit() -> None:
     assert read().limit_field == "max_completion_tokens"
 
 
-def usage(prices: PriceBook = PRICES, **members: Any) -> Any:
+def usage(prices: PriceList = PRICES, **members: Any) -> Any:
     asked = read()
     return BoundedChat(0, asked.body, False, asked, prices, 100).usage(Answer({}, members))
 
@@ -233,5 +233,5 @@ def test_usage_at_odds_with_itself_is_malformed(details: Any) -> None:
 
 
 def test_no_usage_is_needed_where_no_token_has_a_price() -> None:
-    flat = PriceBook.parse({"request": "5"})
+    flat = PriceList.parse({"request": "5"})
     assert usage(flat) == Quantities()

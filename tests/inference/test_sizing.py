@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from billing.rules.prices import PriceBook, cost_microusd
+from billing.rules.prices import PriceList, cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import InvalidRequest, MaxCostExceeded
 from inference.interface.model import PriceVersion, ServedModel
@@ -18,8 +18,8 @@ from inference.routes.embeddings.request import EmbeddingRequest
 
 
 def version(**components: Any) -> Any:
-    book = PriceBook.parse(components)
-    return PriceVersion(1, datetime(2026, 1, 1, tzinfo=UTC), book, book.worst_case(), components)
+    prices = PriceList.parse(components)
+    return PriceVersion(1, datetime(2026, 1, 1, tzinfo=UTC), prices, prices.worst_case(), components)
 
 
 def demand(tokens: Any, **fields: Any) -> Any:

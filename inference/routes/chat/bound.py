@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
@@ -26,7 +26,7 @@ class BoundedChat(BoundedJson):
     """A chat request with an output limit in its body. `output_tokens` is the maximum of all choices together."""
 
     params: ChatRequest
-    prices: PriceBook
+    prices: PriceList
     output_tokens: int
 
     @property
@@ -124,13 +124,13 @@ def bound_chat(params: ChatRequest, model: ServedModel, price: PriceVersion, max
     """
     if params.speaks and not _prices_speech(price.prices):
         raise InvalidRequest("This model has no price for spoken answers.", param="modalities")
-    book = price.bounding(audio_input=params.has_audio, audio_output=params.speaks)
+    prices = price.bounding(audio_input=params.has_audio, audio_output=params.speaks)
     prompt = Quantities(input_tokens=params.input_bound, output_tokens=params.predicted_tokens * params.choices)
     body = params.body
     if params.output_limit is not None:
-        limit = fixed_limit(params.output_limit, params.choices, prompt, book, max_cost_microusd)
+        limit = fixed_limit(params.output_limit, params.choices, prompt, prices, max_cost_microusd)
     else:
-        limit = largest_limit(model, params.choices, prompt, book, max_cost_microusd)
+        limit = largest_limit(model, params.choices, prompt, prices, max_cost_microusd)
         body = {**body, params.limit_field: limit.tokens}
     kind = StreamedChat if params.streams else BoundedChat
     return kind(limit.hold_microusd, body, params.is_large, params, price.prices, limit.total_tokens)
@@ -141,6 +141,6 @@ def _finished_in(events: Iterable[Mapping[str, Any]]) -> Iterator[int]:
     return (choice["index"] for choice in choices if choice.get("finish_reason") and type(choice.get("index")) is int)
 
 
-def _prices_speech(book: PriceBook) -> bool:
+def _prices_speech(prices: PriceList) -> bool:
     """Return whether spoken tokens have a price, or no tokens have one."""
-    return "output_audio_token" in book.components or not book.needs_token_usage
+    return "output_audio_token" in prices.components or not prices.needs_token_usage

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from billing.rules.prices import PriceBook, cost_microusd, with_charged_items
+from billing.rules.prices import PriceList, cost_microusd, with_charged_items
 from billing.rules.quantities import Quantities
 from gateway.core.contract.values import value_class
 from inference.interface.answer import Answer
@@ -20,7 +20,7 @@ class BoundedEmbeddings(BoundedJson):
     """A bounded embedding request."""
 
     params: EmbeddingRequest
-    prices: PriceBook
+    prices: PriceList
 
     @property
     def needs_preparing(self) -> bool:

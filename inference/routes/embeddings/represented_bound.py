@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from billing.rules.prices import PriceBook, PriceError, cost_microusd, with_charged_items
+from billing.rules.prices import PriceError, PriceList, cost_microusd, with_charged_items
 from billing.rules.quantities import QUANTITY_MAX, Quantities
 from gateway.core.contract.values import value_class
 from inference.interface.model import PriceVersion
@@ -36,15 +36,15 @@ def bound_represented(params: RepresentedRequest, price: PriceVersion, max_cost_
     )
 
 
-def _with_images(params: RepresentedRequest, book: PriceBook) -> Quantities:
+def _with_images(params: RepresentedRequest, prices: PriceList) -> Quantities:
     count = sum(1 for _ in images_of(params.inputs))
-    bound = with_charged_items(params.bound, book, count)
+    bound = with_charged_items(params.bound, prices, count)
     if not count:
         return bound
-    if not IMAGE_COMPONENTS & book.components:
+    if not IMAGE_COMPONENTS & prices.components:
         raise PriceError("an image has no price: neither input_item nor input_token")
     if params.image_tokens is None:
-        if book.needs_token_usage:
+        if prices.needs_token_usage:
             raise PriceError("an image's tokens cannot be bounded without the alias's context_tokens")
         return bound
     tokens = (bound.input_tokens or 0) + count * params.image_tokens

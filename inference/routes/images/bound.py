@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from billing.rules.prices import PriceBook, cost_microusd
+from billing.rules.prices import PriceList, cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.values import value_class
 from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Content
@@ -30,7 +30,7 @@ class BoundedImages(BoundedJson):
     """A bounded request. `image_tokens` is the maximum of output tokens per image, its partial images included."""
 
     params: ImageRequest
-    prices: PriceBook
+    prices: PriceList
     image_tokens: int
 
     def usage(self, answer: Answer) -> Quantities:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
 from inference.interface.answer import Chunk
 from inference.interface.request import StreamMeter
@@ -23,7 +23,7 @@ class ImageBound(Protocol):
     def params(self) -> ImageRequest: ...
 
     @property
-    def prices(self) -> PriceBook: ...
+    def prices(self) -> PriceList: ...
 
     @property
     def image_tokens(self) -> int: ...

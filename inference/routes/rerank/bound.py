@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from billing.rules.prices import PriceBook, cost_microusd, with_charged_items
+from billing.rules.prices import PriceList, cost_microusd, with_charged_items
 from billing.rules.quantities import Quantities
 from gateway.core.contract.values import value_class
 from inference.interface.answer import Answer
@@ -18,7 +18,7 @@ class BoundedRerank(BoundedJson):
     """A bounded rerank request."""
 
     params: RerankRequest
-    prices: PriceBook
+    prices: PriceList
 
     def usage(self, answer: Answer) -> Quantities:
         """Return the gateway's own count of bytes and documents, and the provider's `total_tokens` if it states

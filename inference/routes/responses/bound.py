@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.contract.values import value_class
 from gateway.core.json.strict import dumps
@@ -25,7 +25,7 @@ class BoundedResponse(BoundedJson):
     """A request with an output limit in its body; `output_tokens` is the maximum of its output."""
 
     params: ResponseRequest
-    prices: PriceBook
+    prices: PriceList
     output_tokens: int
 
     @property
@@ -129,11 +129,11 @@ def bound_response(
 
     Raises MaxCostExceeded with the minimum that the request needs.
     """
-    book, prompt = price.worst_case, Quantities(input_tokens=params.input_bound)
+    prices, prompt = price.worst_case, Quantities(input_tokens=params.input_bound)
     if params.output_limit is not None:
-        limit = fixed_limit(params.output_limit, 1, prompt, book, max_cost_microusd)
+        limit = fixed_limit(params.output_limit, 1, prompt, prices, max_cost_microusd)
     else:
-        limit = largest_limit(model, 1, prompt, book, max_cost_microusd)
+        limit = largest_limit(model, 1, prompt, prices, max_cost_microusd)
     body = {**params.body, "max_output_tokens": limit.tokens}
     kind = StreamedResponse if params.streams else BoundedResponse
     return kind(limit.hold_microusd, body, params.is_large, params, price.prices, limit.tokens)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from gateway.core.contract.aliases import Route
 from inference.interface.answer import Chunk
 from inference.interface.model import DeploymentTarget, ServedModel, UpstreamTarget
@@ -56,7 +56,7 @@ def chat_request(body: dict[str, Any] | None = None, *, show_usage: bool = False
     """Return a chat request with any body."""
     members = {**HELLO, **(body or {})}
     asked = ChatRequest(members, False, 0, 0, False, members.get("n", 1), None, "max_tokens", True, show_usage)
-    return StreamedChat(0, members, False, asked, PriceBook(), 30)
+    return StreamedChat(0, members, False, asked, PriceList(), 30)
 
 
 def chat(base_url: str, model: str = "small-1", body: dict[str, Any] | None = None, **changes: Any) -> Attempt[Any]:
@@ -77,7 +77,7 @@ def embedding(base_url: str, body: dict[str, Any], model: str = "embed-1") -> At
     return Attempt(
         target=target(base_url),
         model=model,
-        request=BoundedEmbeddings(0, members, False, asked, PriceBook()),
+        request=BoundedEmbeddings(0, members, False, asked, PriceList()),
         call=CallContext(USAGE_ID, "embedding", "embd_01k6wq5zj3y8r2v7n4m9tbcdef"),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from inference.adapters.streams import EventStream
 from inference.interface.model import ServedModel
 from inference.interface.request import StreamedRequest
@@ -106,7 +106,7 @@ def attempt_of(kind: type[EventStream]) -> Attempt[Any]:
 def _response_request() -> StreamedResponse:
     members = {"model": "fast", "input": "hello", "store": False, "stream": True}
     asked = read_request(JsonBody(members, 100, b"", is_large=False), ServedModel("fast"))
-    return StreamedResponse(0, members, False, asked, PriceBook(), 1000)
+    return StreamedResponse(0, members, False, asked, PriceList(), 1000)
 
 
 def chat_event(text: bytes, *, padding: bytes | None = None, index: bytes = b"0", member: bytes = b"content") -> bytes:

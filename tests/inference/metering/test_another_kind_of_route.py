@@ -9,7 +9,7 @@ from django.db import connection
 from billing.models import UsageRecord, Wallet
 from billing.operations import reviews
 from billing.queries import audit
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from inference.interface.answer import Answer
 from inference.rules.verdicts import Review, Settle, judge
 from tests.inference.metering.conftest import PictureUpstream
@@ -92,7 +92,7 @@ def test_a_kind_without_a_price_is_refused_before_anything_is_held(
 
 
 def test_an_answer_of_a_kind_without_a_price_is_reviewed() -> None:
-    prices = PriceBook.parse(PRICE)
+    prices = PriceList.parse(PRICE)
     for kind, verdict in (("small/fine", Settle), ("large/fine", Review)):
         request = BoundedPictures(400, Upload({"kind": kind}, b"", b""))
         assert isinstance(judge(Answer(PICTURE, None), request, prices, bills_errors=False), verdict)

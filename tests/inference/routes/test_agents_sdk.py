@@ -18,7 +18,7 @@ from agents import (
 from openai.types.shared import Reasoning
 from pydantic import BaseModel
 
-from billing.rules.prices import PriceBook, cost_microusd
+from billing.rules.prices import PriceList, cost_microusd
 from billing.rules.quantities import Quantities
 from tests.inference.routes.sdk import async_sdk
 from tests.support.stage import PRICE, Caller, Stage
@@ -85,7 +85,7 @@ def assert_paid(caller: Caller, result: Any, calls: int) -> None:
     costs = [
         cost_microusd(
             Quantities(input_tokens=usage.input_tokens, cached_input_tokens=0, output_tokens=usage.output_tokens),
-            PriceBook.parse(PRICE),
+            PriceList.parse(PRICE),
         )
         for usage in usages
     ]

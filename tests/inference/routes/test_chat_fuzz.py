@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from gateway.core.contract.errors import ApiError
 from gateway.core.json.strict import canonical, strict_loads
 from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel, UpstreamTarget
@@ -21,7 +21,7 @@ from tests.factories.images import PNG_URL
 
 DEPLOYMENT = DeploymentTarget("1", UpstreamTarget("u", "openai", "http://u", "k"), "m")
 MODEL = ServedModel("fast", enabled=True, max_output_tokens=100, context_tokens=5000, deployments=(DEPLOYMENT,))
-PRICES = PriceBook.parse({"input_token": "1", "output_token": "2", "output_audio_token": "9"})
+PRICES = PriceList.parse({"input_token": "1", "output_token": "2", "output_audio_token": "9"})
 PRICE = PriceVersion(1, datetime(2026, 1, 1, tzinfo=UTC), PRICES, PRICES.worst_case(), {})
 
 URLS = st.sampled_from(

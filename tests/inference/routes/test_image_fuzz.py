@@ -8,7 +8,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from gateway.core.contract.errors import ApiError
 from gateway.core.json.strict import canonical, strict_loads
 from inference.adapters.exchange import NotJSONError
@@ -26,7 +26,9 @@ from tests.inference.routes.test_chat_fuzz import PRICE as CHAT_PRICE
 
 MODEL = ServedModel("image", enabled=True, max_output_tokens=100)
 KINDS = {"1024x1024/low": "100", "1024x1024/standard": "300", "1536x1024/high": "900"}
-BOOKS = [PriceBook.parse(price) for price in ({"image": KINDS}, {"image": "40"}, {"image": KINDS, "output_token": "2"})]
+PRICE_LISTS = [
+    PriceList.parse(price) for price in ({"image": KINDS}, {"image": "40"}, {"image": KINDS, "output_token": "2"})
+]
 TARGET = UpstreamTarget("u", "openai", "http://u", "k")
 
 WORDS = st.sampled_from(["auto", "1024x1024", "1536x1024", "512x512", "low", "high", "standard", "png", "svg", "url"])
@@ -51,29 +53,29 @@ ANSWERS = st.fixed_dictionaries(
 )
 
 
-def price_of(book: PriceBook) -> PriceVersion:
-    return PriceVersion(1, CHAT_PRICE.effective_at, book, book.worst_case(), {})
+def price_of(prices: PriceList) -> PriceVersion:
+    return PriceVersion(1, CHAT_PRICE.effective_at, prices, prices.worst_case(), {})
 
 
-def bounded_of(body: dict[str, Any], book: PriceBook) -> BoundedImages:
+def bounded_of(body: dict[str, Any], prices: PriceList) -> BoundedImages:
     members = strict_loads(json.dumps(body).encode())
     asked = read_request(JsonBody(members, len(canonical(members)), b"", is_large=False), MODEL)
-    return bound_images(asked, MODEL, price_of(book), 10**9)
+    return bound_images(asked, MODEL, price_of(prices), 10**9)
 
 
-@given(BODIES, st.sampled_from(BOOKS))
-def test_a_request_is_held_for_or_refused(body: dict[str, Any], book: PriceBook) -> None:
+@given(BODIES, st.sampled_from(PRICE_LISTS))
+def test_a_request_is_held_for_or_refused(body: dict[str, Any], prices: PriceList) -> None:
     with contextlib.suppress(ApiError):
-        bounded = bounded_of(body, book)
+        bounded = bounded_of(body, prices)
         assert bounded.hold_microusd >= 40
         assert 1 <= bounded.params.images <= IMAGES_MAX
         for name in body.keys() & VENDOR.keys():
             assert VENDOR[name].treatment is not Treatment.REFUSED or body[name] is None
 
 
-@given(ANSWERS, st.sampled_from(BOOKS), st.integers(1, 3), st.sampled_from([None, "1024x1024"]))
-def test_an_answer_is_charged_or_reviewed(body: dict[str, Any], book: PriceBook, n: int, size: str | None) -> None:
-    bounded = bounded_of({"model": "image", "prompt": "x", "n": n, "size": size}, book)
+@given(ANSWERS, st.sampled_from(PRICE_LISTS), st.integers(1, 3), st.sampled_from([None, "1024x1024"]))
+def test_an_answer_is_charged_or_reviewed(body: dict[str, Any], prices: PriceList, n: int, size: str | None) -> None:
+    bounded = bounded_of({"model": "image", "prompt": "x", "n": n, "size": size}, prices)
     attempt = Attempt(TARGET, "m", bounded, CallContext("use_1", "image", "img_1"))
     try:
         OpenAIImages().convert_answer(attempt, body)
@@ -81,7 +83,7 @@ def test_an_answer_is_charged_or_reviewed(body: dict[str, Any], book: PriceBook,
         return
     assert 1 <= len(body["data"]) <= n
     assert set(body) <= {"created", "model", "data", "background", "output_format", "quality", "size", "usage"}
-    verdict = judge(Answer(body, body.get("usage")), bounded, book, bills_errors=False)
+    verdict = judge(Answer(body, body.get("usage")), bounded, prices, bills_errors=False)
     assert isinstance(verdict, Settle | Review)
     if isinstance(verdict, Settle):
         assert verdict.cost_microusd >= 40 * len(body["data"])
@@ -89,5 +91,5 @@ def test_an_answer_is_charged_or_reviewed(body: dict[str, Any], book: PriceBook,
 
 
 def test_more_images_than_were_asked_for_are_never_counted() -> None:
-    bounded = bounded_of({"model": "image", "prompt": "x", "n": 2}, BOOKS[1])
+    bounded = bounded_of({"model": "image", "prompt": "x", "n": 2}, PRICE_LISTS[1])
     assert bounded.quantities(5, {}, {}).images == 2

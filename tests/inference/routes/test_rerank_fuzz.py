@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from billing.rules.prices import PriceBook
+from billing.rules.prices import PriceList
 from gateway.core.contract.errors import InputTooLarge, InvalidRequest
 from gateway.core.json.strict import canonical, strict_loads
 from inference.adapters.exchange import NotJSONError
@@ -26,8 +26,8 @@ from inference.vendors.cohere.rerank import CohereRerank
 from inference.vendors.voyage.rerank import VoyageRerank
 from tests.inference.routes.test_chat_fuzz import PRICE as CHAT_PRICE
 
-BOOK = PriceBook.parse({"input_kilobyte": "7"})
-PRICE = PriceVersion(1, CHAT_PRICE.effective_at, BOOK, BOOK.worst_case(), {})
+PRICES = PriceList.parse({"input_kilobyte": "7"})
+PRICE = PriceVersion(1, CHAT_PRICE.effective_at, PRICES, PRICES.worst_case(), {})
 LEAVES = st.none() | st.booleans() | st.integers(-2, 5) | st.just(10**18) | st.floats(-2, 2) | st.text(max_size=3)
 TEXTS = st.text(alphabet="ab é🙂\u0301", min_size=1, max_size=12) | st.builds(
     lambda text, times: text * times, st.sampled_from(["d", "é", "🙂"]), st.sampled_from([500, 1024, 2048, 4090, 8001])
@@ -103,7 +103,7 @@ def test_an_answer_is_charged_or_reviewed(endpoint: Any, member: str, results: A
     assert scores == sorted(scores, reverse=True)
     assert len({result["index"] for result in answer["results"]}) == min(top, 3)
     assert all(0 <= result["index"] < 3 for result in answer["results"])
-    verdict = judge(Answer(answer, answer["usage"]), bounded, BOOK, bills_errors=False)
+    verdict = judge(Answer(answer, answer["usage"]), bounded, PRICES, bills_errors=False)
     assert isinstance(verdict, Settle | Review)
     assert not isinstance(verdict, Settle) or verdict.cost_microusd == 7
 
