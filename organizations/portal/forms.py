@@ -43,8 +43,8 @@ class InvitationForm(forms.Form):
         self.fields["role"].choices = role_choices(actor)  # type: ignore[attr-defined]
 
 
-class CapForm(forms.Form):
-    """The seat cap of a product. Empty means no limit."""
+class SeatCapForm(forms.Form):
+    """The seat cap of a product. Empty means none."""
 
     max_seats = forms.IntegerField(required=False, min_value=0, max_value=CAP_MAX)
 

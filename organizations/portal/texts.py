@@ -11,7 +11,7 @@ from organizations.rules.roles import Role
 ERRORS = {
     "last_owner": "An organization needs at least one owner. Make someone else an owner first.",
     "product_disabled": "This product is disabled here. An owner or a billing member can enable it.",
-    "seat_cap_reached": "All seats of this product are assigned. Remove one first, or raise the limit.",
+    "seat_cap_reached": "All seats of this product are assigned. Remove one first, or raise the seat cap.",
     "billing_past_due": "This organization has an overdue bill. Seats can be assigned again once it is paid.",
     "forbidden": "Your role does not allow this.",
     "not_member": "You are not a member of this organization.",
@@ -28,14 +28,14 @@ ERRORS = {
 ROLES = {
     Role.OWNER: "Everything. Only owners can make or remove owners.",
     Role.ADMIN: "Invite and remove people, change their roles, and assign seats.",
-    Role.BILLING: "Enable products, set seat limits, and manage money and budgets.",
+    Role.BILLING: "Enable products, set seat caps, and manage money and budgets.",
     Role.MEMBER: "Use the products that you have a seat for.",
 }
 
 ROLE_NEXT = {
     Role.OWNER: "An owner can do everything, and can make or remove owners.",
     Role.ADMIN: "An admin can invite and remove people, change their roles, and assign seats.",
-    Role.BILLING: "A billing member can enable products, set seat limits, and manage money and budgets.",
+    Role.BILLING: "A billing member can enable products, set seat caps, and manage money and budgets.",
     Role.MEMBER: "A member can use the products that they have a seat for.",
 }
 
@@ -56,7 +56,7 @@ ACTIONS = {
     "member.remove": "removed {subject} ({role})",
     "product.enable": "enabled {subject}",
     "product.disable": "disabled {subject}",
-    "product.cap": "changed the seat limit of {subject} from {before} to {after}",
+    "product.cap": "changed the seat cap of {subject} from {before} to {after}",
     "seat.assign": "assigned a seat for {product} to {subject}",
     "seat.revoke": "removed the seat for {product} from {subject}",
     "budget.set": "set a budget of {limitMicrousd} per month for {scope}",
@@ -72,7 +72,7 @@ SCOPES = {
     "member": "a member",
     "member_product": "a member's use of a product",
 }
-UNLIMITED = "no limit"
+NO_CAP = "no cap"
 
 
 def of_error(error: ApiError) -> str:
@@ -105,4 +105,4 @@ def _of_detail(name: str, value: Any, names: Mapping[str, str]) -> str:
             return names.get(value, value)
         case "scope":
             return SCOPES[value]
-    return UNLIMITED if value is None else str(value)
+    return NO_CAP if value is None else str(value)

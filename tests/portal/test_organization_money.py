@@ -119,7 +119,7 @@ class TestLog:
             f"removed {who} (admin)",
             f"assigned a seat for Studio to {who}",
             f"removed the seat for Studio from {who}",
-            "changed the seat limit of Studio from no limit to 5",
+            "changed the seat cap of Studio from no cap to 5",
             "set a budget of $2.00 per month for everything",
         ):
             assert sentence in page

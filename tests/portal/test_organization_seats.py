@@ -23,11 +23,11 @@ class TestProducts:
 
     def test_enabling_limiting_and_disabling(self, organization_pages: OrganizationPages) -> None:
         assert "enabled" in message(organization_pages.post("billing", "products", "courier", "enable"))
-        assert "The seat limit is now 3" in message(
+        assert "The seat cap is now 3" in message(
             organization_pages.post("billing", "products", "courier", "limit", max_seats="3")
         )
         assert Entitlement.objects.get(product_id="courier").max_seats == 3
-        assert "There is no seat limit now." in message(
+        assert "There is no seat cap now." in message(
             organization_pages.post("billing", "products", "courier", "limit", max_seats="")
         )
         assert Entitlement.objects.get(product_id="courier").max_seats is None
@@ -55,7 +55,7 @@ class TestProducts:
     def test_a_bad_limit_is_said(self, organization_pages: OrganizationPages, cap: str) -> None:
         answer = organization_pages.post("owner", "products", "studio", "limit", max_seats=cap)
         assert answer.status_code == 400
-        assert message(answer).startswith("error The limit must be a whole number")
+        assert message(answer).startswith("error The seat cap must be a whole number")
         assert f'value="{cap}" aria-invalid="true"' in answer.content.decode()
         assert Entitlement.objects.get(product_id="studio").max_seats is None
 

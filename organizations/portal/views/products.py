@@ -1,4 +1,4 @@
-"""Pages for products: list, enable, disable, set seat limits."""
+"""Pages for products: list, enable, disable, set seat caps."""
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,7 +12,7 @@ from billing.queries import external_mappings
 from gateway.core.contract.amounts import usd
 from organizations.models import Entitlement, Membership
 from organizations.operations import products as operations
-from organizations.portal.forms import CapForm
+from organizations.portal.forms import SeatCapForm
 from organizations.portal.pages import back_to, member_page, name_of, report_outcome, show
 from organizations.queries import entitlements
 from organizations.rules.roles import MONEY_MANAGERS, Role
@@ -55,19 +55,19 @@ def disable(request: HttpRequest, membership: Membership, product: str) -> HttpR
 
 @require_POST
 @member_page(*MONEY_MANAGERS)
-def limit(request: HttpRequest, membership: Membership, product: str) -> HttpResponse:
-    """Set or clear the seat limit."""
-    form = CapForm(request.POST)
+def cap(request: HttpRequest, membership: Membership, product: str) -> HttpResponse:
+    """Set or clear the seat cap."""
+    form = SeatCapForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "The limit must be a whole number. Leave it empty for no limit.")
+        messages.error(request, "The seat cap must be a whole number. Leave it empty for no cap.")
         return _page(request, membership, 400, product=product, typed=request.POST.get("max_seats", ""))
-    cap = form.cleaned_data["max_seats"]
-    with report_outcome(
-        request,
-        f"The seat limit is now {cap}. Nobody loses a seat." if cap is not None else "There is no seat limit now.",
-    ):
+    max_seats = form.cleaned_data["max_seats"]
+    done = (
+        "There is no seat cap now." if max_seats is None else f"The seat cap is now {max_seats}. Nobody loses a seat."
+    )
+    with report_outcome(request, done):
         operations.set_cap(
-            org_id=membership.organization_id, product=product, max_seats=cap, actor_did=person(request).did
+            org_id=membership.organization_id, product=product, max_seats=max_seats, actor_did=person(request).did
         )
     return back_to(TAB, membership)
 
