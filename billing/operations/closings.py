@@ -34,7 +34,7 @@ class ForeignAnswer(Exception):
     """The ledger's answer belongs to another statement. Whether the closing was executed is unknown."""
 
 
-class TakenOverBy(NamedTuple):
+class TakeoverTerms(NamedTuple):
     """The model that took the call over, and the price version that the call is charged at."""
 
     model: str
@@ -48,7 +48,7 @@ class OpenCall(NamedTuple):
     owner: Owner
     usage_id: str
     deployment: str | None = None
-    taken_over_by: TakenOverBy | None = None
+    takeover: TakeoverTerms | None = None
 
 
 @value_class(frozen=True, slots=True)
@@ -133,8 +133,8 @@ def _closing(
     function: BatchFunction = CLOSE,
 ) -> Closing[Any]:
     arguments |= {"action": action, "usage_id": call.usage_id, "deployment": call.deployment}
-    if call.taken_over_by is not None:
-        arguments["takeover"] = call.taken_over_by._asdict()
+    if call.takeover is not None:
+        arguments["takeover"] = call.takeover._asdict()
     if replay is not None:
         arguments |= {"replay_status": replay.status, "replay_headers": replay.headers}
     note = orjson.dumps(arguments)

@@ -35,8 +35,8 @@ class CallPlan(Generic[Sent]):
     request: Sent
     call: CallContext
 
-    def taken_over(self, model: ServedModel, request: Sent) -> "CallPlan[Sent]":
-        """Return the plan of the same call with another model, and the request that is sent there."""
+    def with_fallback(self, model: ServedModel, request: Sent) -> "CallPlan[Sent]":
+        """Return the plan of the same call with its fallback model, and the request that is sent there."""
         context = replace(self.call, public_model=model.name)
         return replace(self, deployments=model.deployments, request=request, call=context)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from billing.operations.closings import Evidence, OpenCall, TakenOverBy
+from billing.operations.closings import Evidence, OpenCall, TakeoverTerms
 from billing.rules.prices import PriceList, cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import NotReady
@@ -74,9 +74,9 @@ class Call:
             return False
         self.request, self.prices = fallback.request, fallback.price.prices
         self.hold_microusd = fallback.request.hold_microusd
-        self.plan = self.plan.taken_over(fallback.model, fallback.request)
-        by = TakenOverBy(model=fallback.model.name, price_version=fallback.price.id)
-        self.reference = self.reference._replace(taken_over_by=by)
+        self.plan = self.plan.with_fallback(fallback.model, fallback.request)
+        terms = TakeoverTerms(model=fallback.model.name, price_version=fallback.price.id)
+        self.reference = self.reference._replace(takeover=terms)
         return True
 
     def cost_microusd(self, used: Quantities) -> int:

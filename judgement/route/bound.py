@@ -39,19 +39,19 @@ class Valid:
 
 @value_class(frozen=True)
 class BoundedJudgement(BoundedJson):
-    """A judgement for one backend, whose alias is `backend`. `taken_over` is the alias that was overloaded."""
+    """A judgement for one backend, whose alias is `backend`. `overloaded` is the alias that it answers in place of, if any."""
 
     params: JudgementRequest
     prices: PriceList
     backend: str
     images: tuple[Image | RemoteImage, ...] = ()
-    taken_over: str | None = None
+    overloaded: str | None = None
     fallback: Fallback | None = None
 
     @property
     def used_fallback(self) -> dict[str, str] | None:
         """Return the answer's `fallback` member."""
-        return {"from": self.taken_over, "to": self.backend, "reason": "overloaded"} if self.taken_over else None
+        return {"from": self.overloaded, "to": self.backend, "reason": "overloaded"} if self.overloaded else None
 
     @property
     def needs_preparing(self) -> bool:
@@ -100,9 +100,9 @@ def bound_judgement(valid: Valid, model: ServedModel, price: PriceVersion, max_c
     if valid.fallback is None:
         return _bounded(params, within(needed, max_cost_microusd), model, price)
     other, other_price = valid.fallback
-    dearer = max(needed, cost_microusd(_most(params, other), other_price.worst_case))
-    hold = within(dearer, max_cost_microusd)
-    sent_there = _bounded(params, hold, other, other_price, taken_over=model.name)
+    higher = max(needed, cost_microusd(_most(params, other), other_price.worst_case))
+    hold = within(higher, max_cost_microusd)
+    sent_there = _bounded(params, hold, other, other_price, overloaded=model.name)
     return _bounded(params, hold, model, price, fallback=Fallback(other, other_price, sent_there))
 
 

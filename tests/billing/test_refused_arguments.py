@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from billing.models import Call, CreditLot, Loss, StoredReplay, Takeover, Transfer, UsageHorizon, UsageRecord
 from billing.operations import closings, ledger
-from billing.operations.closings import OpenCall, TakenOverBy
+from billing.operations.closings import OpenCall, TakeoverTerms
 from billing.operations.statement import call
 from billing.rules.quantities import QUANTITY_NAMES
 from tests.factories import batches, payers
@@ -99,7 +99,7 @@ def test_a_closing_that_says_so(purse: Purse, wait: bool) -> None:
 
 
 def test_a_takeover_at_no_price(purse: Purse) -> None:
-    held = OpenCall(purse.owner, purse.pay(100).call(50), None, TakenOverBy("other", NO_PRICE))
+    held = OpenCall(purse.owner, purse.pay(100).call(50), None, TakeoverTerms("other", NO_PRICE))
     closing = closings.settle(held, cost_microusd=3, basis="upstream", quantities=used_for(3))
     assert_refused(purse, lambda: batches.run(closing.element), "there is no price version of .*999999")
 

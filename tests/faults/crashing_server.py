@@ -67,17 +67,17 @@ def die_when_held(hold: Any) -> None:
     hold._read = read_and_die
 
 
-def die_when_taken_over(call: Any, entry: Any) -> None:
+def die_when_falling_back(call: Any, entry: Any) -> None:
     """Die when a call is marked as sent to its fallback model."""
-    fall_back, mark, taken_over = call.fall_back, entry.sent, list[Any]()
+    fall_back, mark, fallen_back = call.fall_back, entry.sent, list[Any]()
 
     def fall_back_and_note(self: Any) -> Any:
-        taken_over.append(self)
+        fallen_back.append(self)
         return fall_back(self)
 
     def mark_and_die(self: Any) -> None:
         mark(self)
-        if taken_over:
+        if fallen_back:
             die()
 
     call.fall_back, entry.sent = fall_back_and_note, mark_and_die
@@ -102,7 +102,7 @@ def moments() -> dict[str, Callable[[], None]]:
         "first of several answered": lambda: die_before(conversation.Conversation, "count"),
         "about to send the second": lambda: die_at_second(conversation, "post"),
         "about to fall back": lambda: die_before(Call, "fall_back"),
-        "sending to the fallback": lambda: die_when_taken_over(Call, journal.Entry),
+        "sending to the fallback": lambda: die_when_falling_back(Call, journal.Entry),
         "answered": lambda: die_before(serving, "conclude"),
         "before the charge": lambda: die_before(closings, "settle"),
         "about to charge": lambda: die_before(closing, "_attempt"),

@@ -178,7 +178,7 @@ def test_a_closing_that_a_dead_process_has_noted_books_the_takeover(bench: Bench
     eventually(lambda: bench.upstream.ledger.entries)  # or it may be in the ledger of the next test
     call = caller.only_call
     version = PriceVersion.objects.get(alias=target)
-    by = closings.TakenOverBy(target, version.id)
+    by = closings.TakeoverTerms(target, version.id)
     reference = closings.OpenCall(("account", caller.did), call.id, None, by)
     closing = closings.settle(reference, cost_microusd=200, basis="upstream", quantities={"input_tokens": 100})
     assert closings.from_note(closing.note).run() == "settled"
