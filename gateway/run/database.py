@@ -8,7 +8,7 @@ from gateway.run.postgres import Cluster
 from gateway.run.restarts import Restarts, describe
 
 
-class KeptDatabase:
+class SupervisedDatabase:
     """A started database, which is restarted on its port whenever it ends, also while it starts."""
 
     def __init__(self, cluster: Cluster, say: Callable[[str], None]) -> None:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from gateway.run.announcement import announce, ready
 from gateway.run.children import spawn, stop
-from gateway.run.database import KeptDatabase
+from gateway.run.database import SupervisedDatabase
 from gateway.run.errors import StartError
 from gateway.run.home import Home, occupy
 from gateway.run.options import PROJECT_DIR, Options
@@ -191,7 +191,7 @@ class Parts:
         self.listeners = listeners
         self.environment = environment
         self.addresses = addresses
-        self.database = KeptDatabase(cluster, say) if cluster else None
+        self.database = SupervisedDatabase(cluster, say) if cluster else None
         self._has_sandbox = False
 
     def add_sandbox(self, supervisor: Supervisor) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from gateway.run import restarts
 from gateway.run.binaries import find
-from gateway.run.database import KeptDatabase
+from gateway.run.database import SupervisedDatabase
 from gateway.run.errors import StartError
 from gateway.run.postgres import Cluster
 from tests.support.concurrency import eventually
@@ -54,7 +54,7 @@ def test_a_kill_while_it_starts_is_survived_as_often_as_it_comes(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    database = KeptDatabase(cluster, said.append)
+    database = SupervisedDatabase(cluster, said.append)
     url = cluster.url
     ends = end_next_starts(cluster, monkeypatch, 7, "kill -9 $$")
 
@@ -73,7 +73,7 @@ def test_a_kill_while_it_starts_is_survived_as_often_as_it_comes(
 def test_a_database_that_keeps_failing_ends_the_gateway_with_its_reason(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    database = KeptDatabase(cluster, lambda text: None)
+    database = SupervisedDatabase(cluster, lambda text: None)
     ends = end_next_starts(cluster, monkeypatch, 9, "echo 'FATAL:  no memory'; exit 1")
 
     def tick() -> None:
