@@ -108,7 +108,7 @@ class Bench:
         if not self._has_peer("LiteLLM", is_installed=LiteLLMServer.is_installed()):
             return []
         server = LiteLLMServer(self._directory, self._upstream.origin, UPSTREAM_KEY, self._options.workers)
-        self._skipped.append("LiteLLM under the overspend test, because its budgets need a database of their own")
+        self._skipped.append("LiteLLM under the overspend test, because its budgets need their own database")
         return [litellm_lane(self._start("LiteLLM", server).port, server)]
 
     def _portkey_lanes(self) -> list[Lane]:

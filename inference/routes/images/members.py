@@ -24,7 +24,7 @@ VENDOR: Mapping[str, Member] = {
     ),
     "partial_images": Member(
         BOUNDED,
-        "At most 3, with `stream` alone. Where output tokens have a price, the hold is for 100 more for each; the price of an "
+        "At most 3, and only with `stream`. Where output tokens have a price, the hold is for 100 more for each; the price of an "
         "image includes them.",
     ),
     "prompt": Member(BOUNDED, "Where input tokens have a price, every byte of it counts in the hold."),

@@ -80,7 +80,7 @@ INSIDE: Mapping[str, Member] = {
     ),
     "input.content.video_url": Member(REFUSED, "Media is accepted only in a part of its own type."),
     "input.id": Member(
-        PASSED, f"It is not sent on: to the provider it would name a record of its own. {_PROVIDER_RECORD}"
+        PASSED, f"It is not sent on: the provider would take it for the id of one of its records. {_PROVIDER_RECORD}"
     ),
     "input.type": Member(
         BOUNDED,

@@ -21,7 +21,7 @@ INSIDE: Mapping[str, Member] = {
     "voice.id": Member(REFUSED, "A voice at the model's provider could be another customer's."),
 }
 _NOT_HERE = {
-    name: Member(REFUSED, "It contains sound that no price covers.")
+    name: Member(REFUSED, "It contains audio that no price covers.")
     for name in ("ref_audio", "reference_audio", "reference_id", "speaker_embedding", "voice_id")
 }
 SPEECH_MEMBERS: Mapping[str, Member] = {**REFUSED_EVERYWHERE, **_NOT_HERE, **VENDOR}

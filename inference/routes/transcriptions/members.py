@@ -7,7 +7,7 @@ from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment
 PASSED, BOUNDED, REFUSED = Treatment.PASSED, Treatment.BOUNDED, Treatment.REFUSED
 
 _FLAT = "It does not change the price of a second."
-_MORE_SOUND = "It contains sound that the hold does not cover."
+_MORE_AUDIO = "It contains audio that the hold does not cover."
 _FILE = Member(
     BOUNDED,
     "The hold is for its length, which is read from the file itself. It is sent upstream under a name of the gateway's choice.",
@@ -29,8 +29,8 @@ TRANSCRIPTION: Mapping[str, Member] = {
     "file": _FILE,
     "include": Member(PASSED, _FLAT),
     "keywords": Member(PASSED, _FLAT),
-    "known_speaker_names": Member(REFUSED, "It names sound samples, which are refused."),
-    "known_speaker_references": Member(REFUSED, _MORE_SOUND),
+    "known_speaker_names": Member(REFUSED, "It names audio samples, which are refused."),
+    "known_speaker_references": Member(REFUSED, _MORE_AUDIO),
     "language": Member(PASSED, _FLAT),
     "languages": Member(PASSED, _FLAT),
     "model": _MODEL,

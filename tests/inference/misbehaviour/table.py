@@ -16,7 +16,7 @@ Cells = Mapping[str, Mapping[str, str]]
 PAGE = """# How a call ends when its upstream misbehaves
 
 `tests/inference/misbehaviour` tries every metered route against all of these, over real sockets. A cell has the status that the
-client gets, the error code (if a stream has already begun, the code is in an event), and what becomes of the hold. A response of
+client gets, the error code (if a stream has already begun, the code is in an event), and what happens to the hold. A response of
 plain bytes cannot carry an error once it has begun: **cut** means that its connection is closed before its end.
 
 - **settled**: the usage is charged, never more than the hold
