@@ -22,8 +22,8 @@ class Call:
     """One metered call. What it sends and at which prices changes if a fallback model takes it over; `reference` also
     names the deployment that was tried last, which may bill for error responses (`bills_errors`).
 
-    `record` holds the id of the upstream's own record of the call, if the upstream reports one and its records are looked up.
-    The plan refers to `record` and not to the call: such a reference cycle would keep the body in memory until the garbage
+    `generation` holds the id of the upstream's own record of the call, if the upstream reports one and its records are looked up.
+    The plan refers to `generation` and not to the call: such a reference cycle would keep the body in memory until the garbage
     collector runs. `client_left` is set by the request's own task.
     """
 
@@ -36,7 +36,7 @@ class Call:
     prices: PriceList
     plan: CallPlan[Any]
     reference: OpenCall
-    record: dict[str, str]
+    generation: dict[str, str]
     bills_errors: bool = False
     client_left: bool = False
 
@@ -47,7 +47,7 @@ class Call:
             entry = journal.begin(checked.usage_id)
         except OSError as error:
             raise NotReady(private=f"no room in the journal: {error}", headers={"Retry-After": "1"}) from error
-        record: dict[str, str] = {}
+        generation: dict[str, str] = {}
         return cls(
             checked=checked,
             arrival=checked.arrival,
@@ -56,16 +56,16 @@ class Call:
             request=checked.request,
             hold_microusd=checked.request.hold_microusd,
             prices=checked.price.prices,
-            plan=_plan(checked, entry, record),
+            plan=_plan(checked, entry, generation),
             reference=OpenCall(owner=checked.arrival.principal.owner, usage_id=checked.usage_id),
-            record=record,
+            generation=generation,
         )
 
     def tried(self, deployment: DeploymentTarget) -> None:
         """Record the deployment that the call is sent to."""
         self.reference = self.reference._replace(deployment=deployment.id)
         self.bills_errors = deployment.upstream.bills_errors
-        self.record.clear()
+        self.generation.clear()
 
     def fall_back(self) -> bool:
         """Switch the call to its fallback model. Return False if it has none."""
@@ -86,17 +86,17 @@ class Call:
     def evidence(self, used: Quantities) -> Evidence:
         """Return the quantities delivered so far, as evidence for a review."""
         charge_microusd = min(self.cost_microusd(used), self.hold_microusd)
-        return {**used.counts(), "charge_microusd": charge_microusd, **self.record}
+        return {**used.counts(), "charge_microusd": charge_microusd, **self.generation}
 
 
-def _plan(checked: Checked, entry: Entry, record: dict[str, str]) -> CallPlan[Any]:
+def _plan(checked: Checked, entry: Entry, generation: dict[str, str]) -> CallPlan[Any]:
     route = checked.arrival.route
     context = CallContext(
         usage_id=checked.usage_id,
         public_model=checked.model.name,
         public_id=checked.public_id,
         on_send=entry.sent,
-        on_generation=partial(record.__setitem__, "generation_id"),
+        on_generation=partial(generation.__setitem__, "generation_id"),
     )
     return CallPlan(
         route=route.name,

@@ -78,7 +78,7 @@ class Entry:
         """Record the intended closing. One that does not fit is omitted; recovery then leaves the call to review."""
         if self._is_done or len(arguments) > CLOSING_MAX_BYTES:
             return
-        if self._segment[self._at] == Stage.CLOSING:  # the record is overwritten, and half of one is worse than none
+        if self._segment[self._at] == Stage.CLOSING:  # the entry is overwritten, and half of one is worse than none
             self._segment[self._at] = Stage.SENT
         start = self._at + _CLOSING_AT
         self._segment[start - 2 : start] = len(arguments).to_bytes(2, "big")

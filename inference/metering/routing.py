@@ -51,7 +51,7 @@ def untried(deployments: Sequence[DeploymentTarget], tried: Collection[str]) -> 
     return [deployment for deployment in deployments if deployment.id not in tried] if tried else deployments
 
 
-def record(deployment: DeploymentTarget, outcome: Outcome | Stream) -> None:
+def note_outcome(deployment: DeploymentTarget, outcome: Outcome | Stream) -> None:
     """Update the deployment's breaker with an outcome. A refusal that the client caused counts as a success."""
     breaker = _breaker(deployment)
     if isinstance(outcome, Overloaded):

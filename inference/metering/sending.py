@@ -67,7 +67,7 @@ async def _attempt(
     except BaseException:
         routing.record_abandoned(deployment)
         raise
-    routing.record(deployment, outcome)
+    routing.note_outcome(deployment, outcome)
     if isinstance(outcome, Rejected | Overloaded | Failed) and outcome.alarm:  # here, because a retry may hide it
         alarms.report(deployment.upstream.name, outcome.alarm, plan.call.usage_id)
     return outcome

@@ -15,7 +15,7 @@ from inference.models.stored_response import place
 from inference.queries.stored_responses import Conversation
 from inference.routes.chat import request as chat
 from inference.routes.responses import request as responses
-from inference.routes.responses.record import record_of
+from inference.routes.responses.record import recorder_of
 from inference.rules.images import CHAT_TYPES, PIECE_CHARACTERS, read_data_url
 from inference.rules.json_body import JsonBody
 from tests.factories.images import PNG
@@ -43,7 +43,7 @@ CHECKS: dict[str, Callable[[], Any]] = {
     "functions of a chat": lambda: chat.read_request(sent(messages=[USER], functions=[FUNCTION]), MODEL),
     "calls in a response's input": lambda: responses.read_request(sent(input=[CALL]), MODEL),
     "a response's history": lambda: responses.read_request(sent(input="x"), MODEL, [MESSAGE], SIZE_BYTES),
-    "a response's record": lambda: record_of(OWNER, [MESSAGE], SIZE_BYTES),
+    "a response's record": lambda: recorder_of(OWNER, [MESSAGE], SIZE_BYTES),
 }
 
 
@@ -53,7 +53,7 @@ def test_a_large_body_is_measured_in_pieces(check: Callable[[], Any]) -> None:
 
 
 def test_a_stored_conversation_is_read_in_parts() -> None:
-    record = record_of(OWNER, [MESSAGE], SIZE_BYTES)
+    record = recorder_of(OWNER, [MESSAGE], SIZE_BYTES)
     response = encrypt_text(b'{"output":[]}', place("response", record.response_id, OWNER))
     conversation = Conversation(OWNER, record.response_id, record.input_items, response)
     assert calls_during(conversation.items)["loads"] >= PIECES

@@ -15,7 +15,7 @@ from inference.models.stored_response import place
 from inference.routes.responses.events import TERMINAL, events_of
 from inference.routes.responses.items import ITEMS, ROLES
 from inference.routes.responses.progress import Progress
-from inference.routes.responses.record import record_of
+from inference.routes.responses.record import recorder_of
 from inference.routes.responses.request import ResponseRequest, read_request
 from inference.rules.json_body import JsonBody
 from tests.factories.images import PNG_URL
@@ -72,7 +72,7 @@ def test_anything_is_valid_or_refused_by_name(members: dict[str, Any]) -> None:
         assert asked.status in (400, 413)
         assert asked.param
         return
-    record = record_of(OWNER, asked.items, asked.size_bytes)
+    record = recorder_of(OWNER, asked.items, asked.size_bytes)
     items = orjson.loads(decrypt_text(record.input_items, place("input_items", record.response_id, OWNER)))
     assert all(item["id"] and item["type"] in ITEMS for item in items)
     again = read_request(body_of({"input": "And?"}), MODEL, items)

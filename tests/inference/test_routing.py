@@ -59,7 +59,7 @@ def test_a_failing_deployment_makes_way_for_the_next_priority(outcome: Outcome) 
     main, spare = deployment("main"), deployment("spare", priority=1)
     for _ in range(3):
         assert routing.pick([main, spare]) is main
-        routing.record(main, outcome)
+        routing.note_outcome(main, outcome)
     assert routing.pick([main, spare]) is spare
 
 
@@ -67,23 +67,23 @@ def test_a_failing_deployment_makes_way_for_the_next_priority(outcome: Outcome) 
 def test_what_is_no_failure_of_the_upstream_heals(outcome: Outcome) -> None:
     main, spare = deployment("main"), deployment("spare", priority=1)
     for _ in range(5):
-        routing.record(main, Failed(500))
-        routing.record(main, Failed(500))
-        routing.record(main, outcome)
+        routing.note_outcome(main, Failed(500))
+        routing.note_outcome(main, Failed(500))
+        routing.note_outcome(main, outcome)
     assert routing.pick([main, spare]) is main
 
 
 def test_where_all_are_set_aside_the_one_back_soonest_serves() -> None:
     late, soon = deployment("late"), deployment("soon", priority=9)
-    routing.record(late, Overloaded(retry_after=50.0))
-    routing.record(soon, Overloaded(retry_after=5.0))
+    routing.note_outcome(late, Overloaded(retry_after=50.0))
+    routing.note_outcome(soon, Overloaded(retry_after=5.0))
     assert {routing.pick([late, soon]).id for _ in range(5)} == {"soon"}
 
 
 def test_a_single_deployment_is_never_refused() -> None:
     only = deployment("only")
     for _ in range(20):
-        routing.record(only, Failed(500))
+        routing.note_outcome(only, Failed(500))
         assert routing.pick([only]) is only
 
 
@@ -93,7 +93,7 @@ def test_what_a_call_has_tried_comes_last() -> None:
     assert routing.pick([main, spare], tried=["main", "spare"]) is main
     assert routing.is_elsewhere_to_go([main, spare], ["main"])
     assert not routing.is_elsewhere_to_go([main, spare], ["main", "spare"])
-    routing.record(spare, Overloaded(retry_after=5.0))
+    routing.note_outcome(spare, Overloaded(retry_after=5.0))
     assert not routing.is_elsewhere_to_go([main, spare], ["main"])
 
 

@@ -39,14 +39,14 @@ class Requested:
 class Allowance:
     """The spending account of one session."""
 
-    def __init__(self, session: BoundedSession, tally: Tally) -> None:
-        self._hold = session.hold_microusd
-        self._prices = session.price.prices
-        worst = session.price.bounding(audio_input=True, audio_output=True)
+    def __init__(self, bounded: BoundedSession, tally: Tally) -> None:
+        self._hold = bounded.hold_microusd
+        self._prices = bounded.price.prices
+        worst = bounded.price.bounding(audio_input=True, audio_output=True)
         self._input_price, self._output_price = worst.price("input_token"), worst.price("output_token")
         self._spent, self._spent_at = 0, -1
-        self._context_max = session.model.context_tokens or QUANTITY_MAX
-        self.response_max = response_max_tokens(session.model)
+        self._context_max = bounded.model.context_tokens or QUANTITY_MAX
+        self.response_max = response_max_tokens(bounded.model)
         self._tally = tally
         self._added = 0  # everything ever added to the conversation
         self._items = 0  # the maximum of its current content

@@ -41,7 +41,7 @@ class BoundedResponse(BoundedJson):
     @property
     def public_id(self) -> str | None:
         """Return the id that its record is bound to, where it is to be stored."""
-        return self.params.keeper.response_id if self.params.keeper else None
+        return self.params.recorder.response_id if self.params.recorder else None
 
     def usage(self, answer: Answer) -> Quantities:
         """Read the response's usage."""
@@ -67,14 +67,14 @@ class BoundedResponse(BoundedJson):
 
     def stored_of(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the record of a response that the client received."""
-        return (self.params.keeper and response["store"] and self.params.keeper.kept(response)) or {}
+        return (self.params.recorder and response["store"] and self.params.recorder.record(response)) or {}
 
     def client_response(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a finished response for the client: without an insufficient usage, and not marked as stored if it
         cannot be stored."""
         shown = response if self._says_its_usage(response) else {**response, "usage": None}
-        keeper = self.params.keeper
-        return shown if keeper is None or keeper.kept(shown) is not None else {**shown, "store": False}
+        recorder = self.params.recorder
+        return shown if recorder is None or recorder.record(shown) is not None else {**shown, "store": False}
 
     def _says_its_usage(self, response: Mapping[str, Any]) -> bool:
         try:

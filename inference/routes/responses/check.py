@@ -9,7 +9,7 @@ from gateway.core.runtime.offload import LARGE_BODY_BYTES, offload
 from inference.interface.model import ServedModel
 from inference.metering.route import PendingRequest
 from inference.queries.stored_responses import Conversation, conversation
-from inference.routes.responses.record import record_of
+from inference.routes.responses.record import recorder_of
 from inference.routes.responses.request import ResponseRequest, read_request
 from inference.rules.json_body import JsonBody
 
@@ -62,4 +62,4 @@ def check(sent: JsonBody, model: ServedModel) -> ResponseRequest | Continuing | 
 
 
 def _recorded(params: ResponseRequest, owner: Owner) -> ResponseRequest:
-    return replace(params, keeper=record_of(owner, params.items, params.size_bytes)) if params.stores else params
+    return replace(params, recorder=recorder_of(owner, params.items, params.size_bytes)) if params.stores else params

@@ -25,7 +25,7 @@ ID_PREFIX = "resp"
 _OUTPUT_ROLE = "assistant"
 
 
-class Record:
+class ResponseRecorder:
     """Builds the record of an owner's response, which will have this id. `input_items` is its encrypted input; a large one
     was encrypted off the event loop."""
 
@@ -35,7 +35,7 @@ class Record:
         self._owner = owner
         self._made: tuple[Mapping[str, Any], Mapping[str, Any] | None] | None = None
 
-    def kept(self, response: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def record(self, response: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return the members for `inference_close_responses`; None if the response is too long, or building them fails.
 
         They are built once, so that what the client is told about storage is what happens.
@@ -61,7 +61,7 @@ class Record:
             return None
 
 
-def record_of(owner: Owner, items: Sequence[Item], size_bytes: int) -> Record:
+def recorder_of(owner: Owner, items: Sequence[Item], size_bytes: int) -> ResponseRecorder:
     """Build the record of a response to the owner's items of about `size_bytes`. Raises InvalidRequest for a number that
     cannot be read again."""
     stored = [stored_item(item) for item in items]
@@ -76,7 +76,7 @@ def record_of(owner: Owner, items: Sequence[Item], size_bytes: int) -> Record:
     except orjson.JSONDecodeError:
         raise InvalidRequest("The input holds a number that is too large to be stored.", param="input") from None
     response_id = new_id(ID_PREFIX)
-    return Record(response_id, owner, encrypt_text(text, place("input_items", response_id, owner)))
+    return ResponseRecorder(response_id, owner, encrypt_text(text, place("input_items", response_id, owner)))
 
 
 def stored_item(item: Item) -> dict[str, Any]:

@@ -24,12 +24,12 @@ METADATA_VALUE_MAX_CHARACTERS = 512
 _OURS = frozenset({"previous_response_id", "store", "stream"})
 
 
-class Keeper(Protocol):
+class Recorder(Protocol):
     """Converts a response for the client to the record that the closing statement stores under this id."""
 
     response_id: str
 
-    def kept(self, response: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def record(self, response: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return the record, or None if it cannot be stored."""
 
 
@@ -39,7 +39,7 @@ class ResponseRequest:
     of earlier responses, of about `size_bytes`. `input_bound` is the maximum of its tokens, `input_estimate` the
     expected number.
 
-    `stores`: the client wants it stored; `keeper` stores it. `output_limit` is the client's own, if any.
+    `stores`: the client wants it stored; `recorder` makes its record. `output_limit` is the client's own, if any.
     `remote_images` are to be fetched.
     """
 
@@ -54,7 +54,7 @@ class ResponseRequest:
     stores: bool
     previous_id: str | None
     remote_images: tuple[ImageAt, ...] = ()
-    keeper: Keeper | None = None
+    recorder: Recorder | None = None
 
     @property
     def ours(self) -> dict[str, Any]:
