@@ -1,4 +1,4 @@
-"""The gateways to compare with, in environments of their own."""
+"""The gateways to compare with, each in its own environment."""
 
 from pathlib import Path
 from typing import Any

@@ -15,7 +15,7 @@ GATEWAY_BASE_URL = "https://gateway.bench.example"
 
 
 class UpstreamServer(Process):
-    """The fake upstream in a process of its own."""
+    """The fake upstream in its own process."""
 
     def __init__(self, directory: Path) -> None:
         self.port = free_port()

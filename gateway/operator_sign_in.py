@@ -28,7 +28,7 @@ class OperatorSignInForm(AuthenticationForm):
         return self.cleaned_data
 
     def confirm_login_allowed(self, user: AbstractBaseUser) -> None:
-        """Refuse a suspended account, and a password alone if there is a second factor: only the portal asks for
+        """Refuse a suspended account, and a password without the second factor, if there is one: only the portal asks for
         both."""
         super().confirm_login_allowed(user)
         if not getattr(user, "is_live", False):

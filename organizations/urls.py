@@ -25,7 +25,7 @@ from organizations.views.seats import AccessViewSet, SeatAssignmentViewSet, Seat
 # The API reference describes the routes only once, under /v1.
 PORTAL = {"authentication_classes": [PortalSession], "schema": None}
 # Routes of the portal that are not in the specification.
-PORTAL_ALONE = {"put": "rename"}
+PORTAL_ONLY = {"put": "rename"}
 
 
 def routes(root: str, beyond: dict[str, str], **options: Any) -> list[URLPattern]:
@@ -63,5 +63,5 @@ urlpatterns = [
     path("v1/org-invitations/accept", AcceptanceViewSet.as_view({"post": "create"})),
     path("api/organizations/invitations/accept", AcceptanceViewSet.as_view({"post": "create"}, **PORTAL)),
     *routes("v1/organizations", {}),
-    *routes("api/organizations", PORTAL_ALONE, **PORTAL),
+    *routes("api/organizations", PORTAL_ONLY, **PORTAL),
 ]

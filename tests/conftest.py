@@ -12,7 +12,7 @@ os.environ["DATA_DIR"] = provide_data_dir()
 os.environ["CALL_JOURNAL_DIR"] = f"{os.environ['DATA_DIR']}/journal-{os.getpid()}"
 # Runs are bounded alike on every machine; tests of cgroups name theirs.
 os.environ.setdefault("SANDBOX_CGROUP", "none")
-# The gateways that tests start share what the first of them collects; the session's own process reads none of it.
+# The gateways that tests start share the static files that the first one collects; the test process itself needs none.
 os.environ["STATIC_ROOT"] = f"{os.environ['DATA_DIR']}/static"
 os.environ["DJANGO_SETTINGS_MODULE"] = "gateway.settings.test"
 

@@ -17,7 +17,7 @@ from gateway.core.contract.capabilities import Capability
 
 
 class JWKSField(ReadableJSONField):
-    """Public keys as JSON, or as Python prints them: a set, or one key, which becomes a set of its own."""
+    """Public keys as JSON, or as Python prints them: a set, or one key, which becomes a set of one."""
 
     default_error_messages = {"invalid": "This is not JSON. Enter what print(key.public_jwks()) shows."}
 

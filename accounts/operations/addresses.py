@@ -21,7 +21,7 @@ def is_open(email: str) -> bool:
 
 def holder(email: str) -> Account | None:
     """Return the account that owns an address: the one that verified it or, if no mail is sent, the first to sign up
-    with it. If addresses are verified, a claim alone is not ownership.
+    with it. If addresses are verified, a claim does not prove ownership.
     """
     proven = verified_holder(email)
     if proven is not None or settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory":

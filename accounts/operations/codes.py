@@ -20,7 +20,7 @@ from gateway.core.contract.limits import AUTHORIZATION_CODE_SECONDS
 from gateway.core.database.purge import purge
 
 CODE_BYTES = 32
-KEPT = timedelta(days=30)  # how long a code challenge and a used code are stored
+RETENTION = timedelta(days=30)  # how long a code challenge and a used code are stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def is_known(*, account: Account, client_id: str) -> bool:
 
 def purge_expired(*, now: datetime) -> int:
     """Delete codes that expired at least 30 days ago; return how many."""
-    return purge(AuthorizationCode.objects.filter(expires_at__lt=now - KEPT).order_by("expires_at"))
+    return purge(AuthorizationCode.objects.filter(expires_at__lt=now - RETENTION).order_by("expires_at"))
 
 
 def _redeem(redemption: Redemption, now: datetime) -> Grant | str:

@@ -24,7 +24,7 @@ from gateway.core.database.purge import purge
 
 LIFETIME = timedelta(days=DEVICE_SESSION_DAYS)
 RETRY = timedelta(seconds=REFRESH_RETRY_SECONDS)
-ENDED_KEPT = timedelta(days=1)
+ENDED_RETENTION = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,8 @@ def purge_ended(*, now: datetime) -> int:
 
     A revoked session is stored that long because calls in progress check it.
     """
-    expired = DeviceSession.objects.filter(expires_at__lt=now - ENDED_KEPT)
-    revoked = DeviceSession.objects.filter(revoked_at__lt=now - ENDED_KEPT)
+    expired = DeviceSession.objects.filter(expires_at__lt=now - ENDED_RETENTION)
+    revoked = DeviceSession.objects.filter(revoked_at__lt=now - ENDED_RETENTION)
     return purge(expired.order_by("expires_at")) + purge(revoked.order_by("revoked_at"))
 
 

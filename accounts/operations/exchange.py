@@ -15,7 +15,7 @@ from accounts.rules.assertion import Assertion, AssertionRefused
 from gateway.core.contract.errors import InvalidGrant, InvalidScope
 from gateway.core.database.purge import purge
 
-KEPT_AFTER_EXPIRY = timedelta(minutes=5)  # more than the maximum clock skew between two machines
+RETENTION_AFTER_EXPIRY = timedelta(minutes=5)  # more than the maximum clock skew between two machines
 
 
 def exchange(*, assertion: object, jkt: str, scope: str | None, now: datetime) -> tokens.MintedToken:
@@ -86,7 +86,7 @@ def _consume(assertion: Assertion) -> None:
     """Record the assertion as used. Of several concurrent exchanges, one inserts the row; the others wait for it and
     are refused.
     """
-    expires_at = datetime.fromtimestamp(assertion.expires_at, UTC) + KEPT_AFTER_EXPIRY
+    expires_at = datetime.fromtimestamp(assertion.expires_at, UTC) + RETENTION_AFTER_EXPIRY
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO accounts_consumed_assertion (issuer, jti, expires_at) VALUES (%s, %s, %s)"

@@ -70,7 +70,7 @@ class Keyring(Snapshot[SigningKeys]):
         )
 
     def warm(self) -> None:
-        """Read the keys before the first request, in a thread that has no connection of its own yet."""
+        """Read the keys before the first request, in a thread that does not have a connection yet."""
         try:
             self.current_sync()
         finally:

@@ -43,7 +43,7 @@ class SignupForm(forms.SignupForm):
         return get_adapter().validate_unique_email(value)
 
     def save(self, request: HttpRequest) -> Account:
-        """Create the account. The new password counts as authentication, so it is not asked for again at once."""
+        """Create the account. The new password counts as authentication, so it is not required again at once."""
         email = self.cleaned_data["email"]
         with transaction.atomic():
             if addresses.is_open(email):

@@ -37,7 +37,7 @@ class Checkout(models.Model):
     `taken_back` is the total taken by refunds and disputes of a paid amount so far; `movements` counts its changes and
     names each change in the ledger. `is_live` is the mode of the key that the session was created with. `checks` counts
     the applied provider records: read it before calling the provider, and apply the response only if it has not
-    changed. `next_check_at` is when the provider is asked again, null if nothing more can change.
+    changed. `next_check_at` is when the provider is queried again, null if nothing more can change.
     """
 
     id = KeyField(primary_key=True)

@@ -10,7 +10,7 @@ from billing.rules.invoices import credit_number_of
 
 
 class CreditNote(models.Model):
-    """Returns part or all of a paid invoice; never changed. Notes have a number series of their own, without gaps.
+    """Returns part or all of a paid invoice; never changed. Notes have their own number series, without gaps.
 
     A refund (`is_refund`) goes to the payment method that was charged, and an operator makes it at the provider. Any
     other note is a credit in the organization's wallet, whose ledger source is this note's id.

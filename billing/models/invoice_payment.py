@@ -30,7 +30,7 @@ class InvoicePayment(models.Model):
 
     The row is committed with the whole request before the provider is called, so that the request can be repeated
     exactly. `failure_code` is the provider's (`card_declined`, `authentication_required`). `requested_by` is the person
-    who requested the attempt, null for the schedule. `next_check_at` is when the provider is asked again.
+    who requested the attempt, null for the schedule. `next_check_at` is when the provider is queried again.
     `end_recorded_at` is the database's time of its end; a trigger sets it.
     """
 

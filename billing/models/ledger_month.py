@@ -1,4 +1,4 @@
-"""Old months of the ledger that have tables of their own."""
+"""Old months of the ledger that have their own tables."""
 
 from django.db import models
 from django.db.models.functions import Now

@@ -83,7 +83,7 @@ def begin(owner: Owner, *, now: datetime, **order: Unpack[NewCheckout]) -> tuple
 
 
 def begin_and_place(owner: Owner, *, now: datetime, **order: Unpack[NewCheckout]) -> Checkout:
-    """Call `begin` in a transaction of its own, then `place`."""
+    """Call `begin` in its own transaction, then `place`."""
     checkout, _ = begin(owner, now=now, **order)
     return place(checkout, now=now)
 
@@ -199,7 +199,7 @@ def _request_for(checkout: Checkout) -> SessionRequest:
 def _open(checkout: Checkout, provider: PaymentProvider, session: Session, now: datetime) -> Checkout:
     """Store the session if none is stored yet, and return the current row."""
     if session.url is None or session.transaction_id not in (None, checkout.id):
-        raise ProviderError(f"session {session.ref} is not the one that was asked for")
+        raise ProviderError(f"session {session.ref} is not the requested one")
     unplaced = Checkout.objects.filter(pk=checkout.id, session_ref__isnull=True)
     try:
         with transaction.atomic():

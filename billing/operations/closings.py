@@ -100,12 +100,12 @@ def review(
 
 
 def from_note(note: bytes) -> Statement[str]:
-    """Build the statement that closes a call from its note alone; it reads the outcome."""
+    """Build the statement that closes a call from nothing but its note; it reads the outcome."""
     return Statement(_AGAIN, {"closings": f"[{_without_replay(note).decode()}]"}, _read_outcome)
 
 
 def again(owner: Owner, note: bytes) -> Element[str]:
-    """Build the element that closes a call from its note alone, like `from_note`."""
+    """Build the element that closes a call from nothing but its note, like `from_note`."""
     return Element(CLOSE, owner, _without_replay(note), lambda answer, body: str(answer["outcome"]))
 
 

@@ -196,7 +196,7 @@ def _record(provider: PaymentProvider, payment: InvoicePayment, now: datetime, i
     found = None if is_new else provider.find_payment(payment.customer_ref, payment.id)
     if found is not None:
         return found
-    if payment.status not in PENDING or now - payment.created_at > rules.KEY_KEPT:
+    if payment.status not in PENDING or now - payment.created_at > rules.KEY_LIFETIME:
         return rules.NEVER_MADE
     try:
         return provider.charge(_request_for(payment))

@@ -139,7 +139,7 @@ def release_review(*, usage_id: str, resolution: str, book_loss: bool = False) -
 
 
 def note_look_up(*, usage_id: str, next_at: datetime) -> Statement[None]:
-    """Record that an upstream was asked about a call in review, and when to ask again."""
+    """Record that a call in review was looked up at its upstream, and when to look it up again."""
     return call("billing_note_look_up", _first, usage_id=usage_id, next_at=next_at)
 
 

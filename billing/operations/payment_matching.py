@@ -162,4 +162,4 @@ def _converge(transaction_id: str, now: datetime) -> None:
         if attempt is not None:
             invoice_payments.converge(attempt, now=now)
     except ProviderRejected as error:
-        log.warning("payment %s cannot be asked about: %s", transaction_id, error)
+        log.warning("payment %s cannot be looked up: %s", transaction_id, error)

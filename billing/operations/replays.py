@@ -78,7 +78,7 @@ def reencrypt() -> int:
     """Encrypt the stored responses with the newest key, a few rows per transaction; return how many there were.
 
     There may be a day's calls, too many for one transaction. A response that no key can decrypt is left unchanged;
-    a repeated request is told to come later.
+    a repeated request is refused until later.
     """
     count, last = 0, ""
     while rows := _reencrypt_after(last):

@@ -21,7 +21,7 @@ log = logging.getLogger("billing.reviews")
 STEP_SECONDS = 8.0
 """The time limit of each part of a run; all parts end before the next run begins."""
 LOOK_UPS_MAX = 500
-"""How many calls the upstreams are asked about in one run."""
+"""How many calls are looked up at the upstreams in one run."""
 
 
 @dataclass(frozen=True, slots=True)

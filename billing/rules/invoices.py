@@ -22,7 +22,7 @@ PUT_OFF = timedelta(hours=1)
 BETWEEN_ATTEMPTS = timedelta(minutes=1)
 """The minimum time between two manual attempts."""
 CHECK_MIN, CHECK_MAX = timedelta(seconds=45), timedelta(hours=6)
-KEY_KEPT = timedelta(hours=23)
+KEY_LIFETIME = timedelta(hours=23)
 """The provider forgets idempotency keys after a day; a request is not repeated past this age."""
 
 AUTHENTICATION_REQUIRED = "authentication_required"

@@ -36,7 +36,7 @@ DISMISSED = State(
     "Closed",
     "bad",
 )
-KEPT = State("Saved", "The payment method is saved for later. Nothing was charged.", "Saved", "good")
+SAVED = State("Saved", "The payment method is saved for later. Nothing was charged.", "Saved", "good")
 PAID = State("Paid", "The money is in the wallet.", "Paid", "good")
 
 
@@ -52,7 +52,7 @@ def state(status: str, review_reason: str | None, taken_back_microusd: int) -> S
         case "expired":
             return DISMISSED if review_reason else EXPIRED
         case "completed":
-            return KEPT
+            return SAVED
     if not taken_back_microusd:
         return PAID
     taken = f"{usd(taken_back_microusd)} of it was refunded or disputed."

@@ -111,9 +111,9 @@ class PriceList:
         """Return the prices for computing a hold: each token at the highest price that may apply to it."""
         inputs = ["input_token", "cached_input_token", *(["input_audio_token"] if audio_input else [])]
         outputs = ["output_token", *(["output_audio_token"] if audio_output else [])]
-        dearest = {"input_token": self._dearest(inputs), "output_token": self._dearest(outputs)}
+        highest = {"input_token": self._highest(inputs), "output_token": self._highest(outputs)}
         others = {name: price for name, price in self.unit_prices.items() if name not in TOKEN_COMPONENTS}
-        return replace(self, unit_prices=others | {name: price for name, price in dearest.items() if price is not None})
+        return replace(self, unit_prices=others | {name: price for name, price in highest.items() if price is not None})
 
     def price(self, component: str) -> int:
         """Return a unit's price in pico-USD, or 0 if there is none; cached and audio tokens default to plain tokens."""
@@ -131,7 +131,7 @@ class PriceList:
             raise PriceError(f"image {kind} has no price")
         return price
 
-    def _dearest(self, components: list[str]) -> int | None:
+    def _highest(self, components: list[str]) -> int | None:
         return max((self.unit_prices[name] for name in components if name in self.unit_prices), default=None)
 
 

@@ -213,7 +213,7 @@ DECLARE
 BEGIN
   IF extract(day FROM p_month) <> 1
      OR clock_timestamp() < (p_month + interval '1 month 2 days') AT TIME ZONE 'UTC' THEN
-    RAISE EXCEPTION '% is no month that is over', p_month USING ERRCODE = 'invalid_parameter_value';
+    RAISE EXCEPTION '% is not a month that has ended', p_month USING ERRCODE = 'invalid_parameter_value';
   END IF;
   INSERT INTO billing_ledger_month (month) VALUES (p_month) ON CONFLICT DO NOTHING;
   IF NOT FOUND THEN

@@ -37,6 +37,6 @@ class UsageViewSet(ApiViewSet):
 
 
 def _only_member(principal: Principal) -> str | None:
-    """Return the membership whose calls alone the token may see, or None if it may see all calls of the owner."""
+    """Return the membership to whose calls the token is limited, or None if it may see all calls of the owner."""
     membership = principal.current_membership
     return None if membership is None or membership.role in MONEY_ROLES else membership.membership_id

@@ -1,4 +1,4 @@
-"""The rows that environment variables alone configure. SPEC: Judgement request (one credential enables judgement).
+"""The rows that only environment variables configure. SPEC: Judgement request (one credential enables judgement).
 
 `JUDGEMENT_BACKEND_A_API_KEY` adds the upstream, the alias and the default text backend if they are not configured; rows
 of the file or the database take precedence. An alias that only the demo serves counts as not configured.
@@ -81,7 +81,7 @@ def _alias() -> dict[str, Any]:
 
 
 def _is_stored() -> bool:
-    """Return whether the database has the alias, other than with the demo alone."""
+    """Return whether the database has the alias, at more than the demo upstream."""
     deployments = Deployment.objects.filter(alias__name=BACKEND)
     is_demo = deployments.exists() and not deployments.exclude(upstream__adapter=Upstream.Adapter.DEMO).exists()
     return Alias.objects.filter(name=BACKEND).exists() and not is_demo

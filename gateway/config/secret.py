@@ -19,7 +19,7 @@ def is_secret(text: str) -> bool:
 
 
 def _resolve(value: object, info: ValidationInfo) -> SecretStr | None:
-    """Resolve the secret; null is no secret. No message ever quotes the file's content."""
+    """Resolve the secret; null is not a secret. No message ever quotes the file's content."""
     if value is None:
         return None
     text = value if isinstance(value, str) else _from_environment(value, context_of(info))

@@ -13,7 +13,7 @@ BODY = {"model": "audio", "input": TEXT, "voice": "alloy", "response_format": "w
 
 def show_audio(gateway: Gateway, write: Write, step: int) -> None:
     """Make the three calls and show what each cost. Raises GatewayError if the gateway refuses."""
-    write(f'\n{step}. Audio: "{TEXT}" is spoken, paid by the character; then the sound is paid by the second.\n')
+    write(f'\n{step}. Audio: "{TEXT}" is spoken, paid by the character; then the audio is paid by the second.\n')
     before = gateway.wallet()
     spoken, receipt = send(gateway, SPEECH, max_cost_microusd=MAX_COST_MICROUSD, json=BODY)
     receipt = replace(receipt, charge_microusd=_charge_of(gateway, receipt))

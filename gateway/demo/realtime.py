@@ -15,10 +15,10 @@ from gateway.demo.paid import Write, show_receipt
 
 REALTIME = "/v1/realtime"
 MAX_COST_MICROUSD = 50_000
-SOUND = b"\x00\x08" * 24_000
+AUDIO = b"\x00\x08" * 24_000
 """One second of PCM: 24 kHz, 16 bits, one channel."""
-SAID: tuple[dict[str, Any], ...] = (
-    {"type": "input_audio_buffer.append", "audio": base64.b64encode(SOUND).decode()},
+EVENTS: tuple[dict[str, Any], ...] = (
+    {"type": "input_audio_buffer.append", "audio": base64.b64encode(AUDIO).decode()},
     {"type": "input_audio_buffer.commit"},
     {"type": "response.create"},
 )
@@ -27,11 +27,11 @@ CHARGED_SECONDS = 10.0
 
 
 def show_realtime(gateway: Gateway, write: Write, step: int) -> None:
-    """Run a session, and print what was said and its cost. Raises GatewayError if the gateway refuses."""
+    """Run a session, and print its transcript and cost. Raises GatewayError if the gateway refuses."""
     write(f"\n{step}. Talk: a live session sends a second of sound, and is charged once, when it is over.\n   ")
     before = gateway.wallet()
     with _opened(gateway) as socket:
-        for event in SAID:
+        for event in EVENTS:
             socket.send(json.dumps(event))
         ended = _listen(socket, write)
     record = _charged(gateway, ended["usage_id"])
@@ -85,6 +85,6 @@ def _charged(gateway: Gateway, usage_id: str) -> dict[str, Any]:
 
 def _parts(record: dict[str, Any]) -> str:
     """Describe what was charged for: audio and text have different prices."""
-    sound_in, sound_out = record["inputAudioTokens"], record["outputAudioTokens"]
-    text_out = record["outputTokens"] - sound_out
-    return f"for {sound_in} tokens of sound in; {sound_out} of sound and {text_out} of text out"
+    audio_in, audio_out = record["inputAudioTokens"], record["outputAudioTokens"]
+    text_out = record["outputTokens"] - audio_out
+    return f"for {audio_in} tokens of sound in; {audio_out} of sound and {text_out} of text out"

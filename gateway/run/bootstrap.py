@@ -29,7 +29,7 @@ TURN = re.compile(r"(?:Collecting |Requirement already satisfied: )([\w.-]+)|Pro
 PROJECT_DIR = Path(__file__).resolve().parents[2]
 UNPACKING = "  unpacking them ..."
 COUNT_SECONDS = 3.0
-# A network that is away for a moment is asked again. What pip has downloaded is kept in its cache.
+# A download is repeated if the network is away for a moment. What pip has downloaded is kept in its cache.
 PAUSES_SECONDS = (5, 20)
 
 

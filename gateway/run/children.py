@@ -56,7 +56,7 @@ def stop(child: subprocess.Popen[bytes], how: signal.Signals, grace_seconds: flo
 
 
 def signal_group(group: int, how: signal.Signals, *, leader_only: bool = False) -> None:
-    """Send a signal to a process group, or only to its leader; a group that has ended is no error."""
+    """Send a signal to a process group, or only to its leader; a group that has ended is not an error."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if leader_only:
             os.kill(group, how)

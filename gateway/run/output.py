@@ -9,7 +9,7 @@ from typing import IO
 from gateway.run.terminal import print_line
 
 READ_BYTES = 65536
-LINES_KEPT = 20
+LINES_MAX = 20
 # Lines that Celery prints on shutdown and that carry no information.
 NOISE = ("", "worker: Warm shutdown (MainProcess)")
 
@@ -20,7 +20,7 @@ class Output:
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
         self._unfinished: dict[int, bytes] = {}
-        self._recent: defaultdict[str, deque[str]] = defaultdict(lambda: deque(maxlen=LINES_KEPT))
+        self._recent: defaultdict[str, deque[str]] = defaultdict(lambda: deque(maxlen=LINES_MAX))
 
     def attach(self, name: str, pipe: IO[bytes]) -> None:
         """Forward the output of `pipe` with the prefix `name` until it closes."""

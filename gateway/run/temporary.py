@@ -13,7 +13,7 @@ from gateway.run.errors import StartError
 from gateway.run.identity import database_identity
 from gateway.run.postgres import Cluster
 
-PLACES = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108 - each use makes a directory of its own there
+PLACES = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108 - each use makes its own directory there
 PASS_THROUGH = 0o711
 
 

@@ -15,7 +15,7 @@ _reported = RecurringLog("inference.alarms", logging.ERROR)
 
 def report(origin: str) -> None:
     """Report that an origin was out of turn just now. Never raises and never waits for the database."""
-    text = f"{origin} sent something that no request had asked for: each of its connections is used for one call"
+    text = f"{origin} sent something unrequested: each of its connections is used for one call"
     _reported.write(origin, f"{text}, for a day or until an operator allows their reuse in the console")
     _notes.add(origin, Note(text, datetime.now(UTC), 1))
 

@@ -91,7 +91,7 @@ async def _serve(http: MeteredRequest, route: MeteredRoute[Any, Any], send: Send
 
 
 async def _run(checked: Checked, send: Send) -> ServedAnswer | None:
-    """Run the call in a task of its own, and wait for its answer."""
+    """Run the call in its own task, and wait for its answer."""
     try:
         call = Call.begin(checked)
     except NotReady as error:

@@ -11,7 +11,7 @@ BOUND_TO = ("id", "owner_kind", "owner_key")
 
 
 def place(column: str, response_id: str, owner: Owner) -> str:
-    """Name the place of a column of a response, in its own row and for its own owner alone."""
+    """Name the place of a column of a response, in its row and for its owner only."""
     return place_of(TABLE, column, response_id, *owner)
 
 

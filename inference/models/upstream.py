@@ -76,7 +76,7 @@ class Upstream(models.Model):
             return None
 
     def distrusted_until(self, now: datetime) -> datetime | None:
-        """Return until when each of its connections is used for one call, because it sent what no request had asked for; None
+        """Return until when each of its connections is used for one call, because it sent something unrequested; None
         if they are reused."""
         seen_at, trusted_at = self.out_of_turn_at, self.connections_trusted_at
         if seen_at is None or (trusted_at is not None and trusted_at >= seen_at):

@@ -31,7 +31,7 @@ log = logging.getLogger("inference.look_ups")
 ROUTES = frozenset({Route.CHAT_COMPLETIONS, Route.RESPONSES})
 """The routes that are charged only by tokens, which is what a record counts."""
 
-SOUND = frozenset({"input_audio_token", "output_audio_token"})
+AUDIO_COMPONENTS = frozenset({"input_audio_token", "output_audio_token"})
 """Tokens with a separate price that a record does not distinguish from others."""
 
 ASK_SECONDS = 3.0
@@ -49,7 +49,7 @@ def look_up(call: Call) -> Finding | None:
     if call.route not in ROUTES or not isinstance(generation_id, str):
         return None
     prices = PriceList.parse(call.price_version.components)
-    target = None if prices.components & SOUND else upstreams.looked_up_for(call.deployment or "")
+    target = None if prices.components & AUDIO_COMPONENTS else upstreams.looked_up_for(call.deployment or "")
     record = _ask(target, generation_id) if target else None
     return _finding(call, prices, record, generation_id) if record is not None else None
 

@@ -24,7 +24,7 @@ AGE_MAX_SECONDS = 12.0
 class Choices:
     """Choices between models, by name, that an app above makes.
 
-    `selected` maps an alias without a model of its own to the alias that it selects, None if the operator has selected
+    `selected` maps an alias without its own model to the alias that it selects, None if the operator has selected
     none. `fallbacks` maps a model to the one that may take its calls over if their route allows that.
     """
 

@@ -5,7 +5,7 @@ from inference.rules.representation import ContradictedError, Representation
 
 CLOSE_AND_NOTE = BatchFunction(0, "inference_close_representations")
 
-_TOLD = "SELECT revision, dimensions, normalized FROM inference_representation WHERE configuration = $1"
+_STORED = "SELECT revision, dimensions, normalized FROM inference_representation WHERE configuration = $1"
 
 
 async def with_latest_facts(known: Representation) -> Representation | None:
@@ -13,7 +13,7 @@ async def with_latest_facts(known: Representation) -> Representation | None:
     if known.is_complete:
         return known
     async with ledger_connection() as connection:
-        rows = await connection.run(_TOLD, [known.configuration])
+        rows = await connection.run(_STORED, [known.configuration])
     try:
         return known.completed(*rows[0]) if rows else None
     except ContradictedError:

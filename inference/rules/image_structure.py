@@ -1,6 +1,6 @@
 """Checks that the first structure of an image is whole, which states its dimensions. Nothing is decoded.
 
-A signature alone is no image: an upstream may charge for it before it fails to decode it.
+A file with only a signature is not an image: an upstream may charge for it before it fails to decode it.
 """
 
 import zlib
@@ -9,7 +9,7 @@ PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _JPEG_SEGMENTS_MAX = 1_000
 _JPEG_FRAMES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 """The markers of frame headers, SOF0 to SOF15: among them are DHT, JPG and DAC."""
-_JPEG_ALONE = frozenset({0x01, *range(0xD0, 0xD8)})
+_JPEG_WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
 """The markers without a segment before the frame header: TEM and RST0 to RST7."""
 _JPEG_LATE = frozenset({0x00, 0xD8, 0xD9, 0xDA})
 """What cannot precede the frame header: a stuffed byte, SOI, EOI and SOS."""
@@ -38,7 +38,7 @@ def whole_jpeg(data: bytes) -> bool:
             at += 1
         elif not marker or marker[0] in _JPEG_LATE:
             return False
-        elif marker[0] in _JPEG_ALONE:
+        elif marker[0] in _JPEG_WITHOUT_LENGTH:
             at += 2
         else:
             end = at + 2 + _big(data[at + 2 : at + 4])

@@ -18,7 +18,7 @@ _HEAD = re.compile(r"data:image/[a-z0-9.+-]+;base64,", re.IGNORECASE)
 _HEAD_MAX_CHARACTERS = 100
 PIECE_CHARACTERS = 64 * 1024  # a multiple of four
 _PADDING_MAX = 4  # stays with the characters before it
-_TOLD = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WebP", "image/gif": "GIF"}
+_NAMES = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WebP", "image/gif": "GIF"}
 _WHOLE = {
     "image/png": image_structure.whole_png,
     "image/jpeg": image_structure.whole_jpeg,
@@ -95,7 +95,7 @@ def _media_type(data: bytes) -> str:
 
 
 def _rejected(types: frozenset[str], param: str) -> ImageRejected:
-    *names, last = sorted(_TOLD[name] for name in types)
+    *names, last = sorted(_NAMES[name] for name in types)
     return ImageRejected(
         f"An image must be a whole {', '.join(names)} or {last}, as a base64 data URL or at a public https URL.",
         param=param,

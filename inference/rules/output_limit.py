@@ -44,11 +44,11 @@ def largest_limit(
     cost = _cost_with(most, choices, prompt, prices)
     if cost <= max_cost_microusd:
         return OutputLimit(most, choices, cost)
-    dearer = max(prices.price("output_token") * choices, 1)
+    unit_price = max(prices.price("output_token") * choices, 1)
     # The input's cost is rounded up here, so this is at most one micro-USD's worth of tokens below the exact limit.
     room = max_cost_microusd - cost_microusd(prompt, prices)
-    low = max(room * PICO_PER_MICRO // dearer, 0)
-    high = min(low + PICO_PER_MICRO // dearer + 2, most)
+    low = max(room * PICO_PER_MICRO // unit_price, 0)
+    high = min(low + PICO_PER_MICRO // unit_price + 2, most)
     fits = _last_that_fits(low, high, lambda limit: _cost_with(limit, choices, prompt, prices) <= max_cost_microusd)
     return fixed_limit(max(fits, 1), choices, prompt, prices, max_cost_microusd)
 

@@ -44,7 +44,7 @@ Verdict = Settle | Release | Review
 
 
 def judge(outcome: Outcome, request: BoundedRequest, prices: PriceList, *, bills_errors: bool) -> Verdict:
-    """Decide about a call by its outcome alone. `bills_errors`: an error response of the upstream may have cost
+    """Decide about a call by nothing but its outcome. `bills_errors`: an error response of the upstream may have cost
     money."""
     match outcome:
         case Answer():

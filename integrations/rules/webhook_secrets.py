@@ -14,5 +14,5 @@ def is_long_enough(secret: str) -> bool:
 
 
 def is_shared(secrets: Iterable[str], others: Iterable[str]) -> bool:
-    """Return whether one of a provider's secrets is one of those of the others. An empty text is no secret."""
+    """Return whether one of a provider's secrets is one of those of the others. An empty text is not a secret."""
     return not {secret for secret in secrets if secret}.isdisjoint(others)

@@ -1,1 +1,1 @@
-"""How each kind of backend is asked for a judgement: a module for each adapter."""
+"""How each kind of backend is called: a module for each adapter."""

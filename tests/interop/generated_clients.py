@@ -1,4 +1,4 @@
-"""Makes clients of a gateway's OpenAPI document with public generators. What a generator complains about fails the test."""
+"""Makes clients of a gateway's OpenAPI document with public generators. A generator's complaint fails the test."""
 
 import importlib
 import json

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from billing.models import Checkout, ProviderEvent
 from billing.operations import events, invoice_payments, invoices
-from billing.rules.invoices import KEY_KEPT, PUT_OFF
+from billing.rules.invoices import KEY_LIFETIME, PUT_OFF
 from gateway.core.contract.errors import BillingPastDue
 from organizations.operations import seat_invoices
 from tests.organizations.tenant import Tenant, state
@@ -152,7 +152,7 @@ def test_a_request_is_not_repeated_once_its_key_may_be_forgotten(tenant: Tenant,
     tenant.provider.script(preset, method="POST", path=INTENTS, times=2)
     tenant.run()
     tenant.provider.api.idempotency.forget()
-    tenant.run(KEY_KEPT + MINUTE)
+    tenant.run(KEY_LIFETIME + MINUTE)
     assert len(tenant.provider.charges) == charges
     assert tenant.outcomes == (["succeeded"] if charges else ["never_made"])
     tenant.run(DAY)

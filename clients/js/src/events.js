@@ -20,7 +20,7 @@ export async function* readEvents(chunks) {
   }
 }
 
-/** Split text into its lines, whatever ends them; what follows the last line end is no line. */
+/** Split text into its lines, whatever ends them; what follows the last line end is not a line. */
 async function* linesOf(chunks) {
   let rest = "";
   for await (const chunk of chunks) {

@@ -26,7 +26,7 @@ class Access:
     """The requirements of an action. `roles` is SPEC's column of organization roles, for the reference and tests.
 
     `model` says that the capability is `infer:<the body's model>`. The action itself checks it, as everything else that
-    a metered call needs. `metered` marks an action with a capability of its own that is a metered call; its idempotency
+    a metered call needs. `metered` marks an action with its own capability that is a metered call; its idempotency
     key is optional.
     """
 

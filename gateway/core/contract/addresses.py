@@ -25,7 +25,7 @@ REDIRECT_WORDS = "must be an absolute address without user or fragment: https, h
 
 
 def is_web_address(value: str) -> bool:
-    """Return whether text is an https URL, or an http one on loopback, of scheme, host, port and path alone."""
+    """Return whether text is an https URL, or an http one on loopback, of only scheme, host, port and path."""
     parts = _split(value)
     if parts is None or not _is_web(parts):
         return False

@@ -131,7 +131,7 @@ class ApiError(Exception):
 
     def oauth_body(self, request_id: str, *, explain: bool = False) -> dict[str, Any]:
         """Render the error body of a token route (RFC 6749 section 5.2). With `explain`, which is for development, it
-        tells the private cause."""
+        includes the private cause."""
         body: dict[str, Any] = {"error": self.code, "error_description": self.message, "request_id": request_id}
         more = {"param": self.param, "reason": self.private if explain else None}
         return body | {name: value for name, value in more.items() if value}

@@ -22,5 +22,5 @@ def shows_as_written(text: str) -> bool:
 
 
 def cleaned(text: str) -> str:
-    """Remove those characters from a name of another system, where nobody can be asked to correct it."""
+    """Remove those characters from a name of another system, where nobody can correct it."""
     return _DECEPTIVE.sub("", text)

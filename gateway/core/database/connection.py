@@ -63,7 +63,7 @@ class LedgerConnection(AsyncConnection[Any]):
         self._loop.add_reader(self._socket, self._arrived)
 
     async def run(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run a statement with `$1` placeholders in a transaction of its own, and return its rows.
+        """Run a statement with `$1` placeholders in its own transaction, and return its rows.
 
         It is committed, and on disk, when this returns. Raises the error that the database reported, after a rollback; or
         Unanswered, and the connection is then unusable.
@@ -124,7 +124,7 @@ class LedgerConnection(AsyncConnection[Any]):
     async def _answer(self) -> Result:
         """Wait for the whole answer, until the server confirms that the transaction has ended.
 
-        Rows alone prove nothing: a server that is shut down during a commit sends them and then closes the connection.
+        The rows do not prove it: a server that is shut down during a commit sends them and then closes the connection.
         """
         while self.pgconn.flush():
             await self._drained()
@@ -188,7 +188,7 @@ class LedgerConnection(AsyncConnection[Any]):
 
 @lru_cache
 def statement_name(sql: str) -> bytes:
-    """Return the statement's name on every connection. It follows from the content alone, so that a pooler that mixes up sessions
+    """Return the statement's name on every connection. It depends only on the content, so that a pooler that mixes up sessions
     causes an error, and never the execution of another statement."""
     return b"ledger_" + sha256(sql.encode()).hexdigest()[:32].encode()
 

@@ -1,4 +1,4 @@
-"""Recognizes a connection pooler that does not give each connection a session of its own.
+"""Recognizes a connection pooler that does not give each connection its own session.
 
 PgBouncer does so with `pool_mode = session` only. In its transaction and statement modes, each statement may run in another
 session, which lacks what the gateway relies on: prepared statements, the parameters of the session's start, and the lock under

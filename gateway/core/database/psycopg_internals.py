@@ -17,7 +17,7 @@ class LimitedConnection(Connection[Any]):
     """A connection whose waits for an answer have a limit. psycopg itself has none for them."""
 
     def wait_limit_seconds(self) -> float | None:
-        """Hook: return the limit of a wait for which the caller sets none; None is no limit."""
+        """Hook: return the limit of a wait for which the caller sets none; None if there is none."""
         raise NotImplementedError
 
     def overdue(self, seconds: float) -> Exception:

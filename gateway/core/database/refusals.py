@@ -8,4 +8,4 @@ class DatabaseRefused(OperationalError):
 
 
 class SharedSessions(DatabaseRefused):
-    """A pooler does not give each connection a session of its own."""
+    """A pooler does not give each connection its own session."""

@@ -147,7 +147,7 @@ def _row(one: JobStatus) -> list[Any]:
 
 
 def _state(one: JobStatus) -> SafeString:
-    """Render the state; alarming ones stand out by words and weight, not by color alone."""
+    """Render the state; alarming ones stand out by words and weight, not only by color."""
     look = "font-semibold text-red-700 dark:text-red-400" if one.is_alarming else ""
     return format_html('<span class="{}">{}</span>', look, one.status.value)
 

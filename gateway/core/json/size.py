@@ -1,4 +1,4 @@
-"""Counts the values of a JSON text, from its punctuation alone."""
+"""Counts the values of a JSON text, only from its punctuation."""
 
 
 def has_more_values(body: bytes, most: int) -> bool:

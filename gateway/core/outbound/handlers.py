@@ -64,7 +64,7 @@ class CarefulHandler(Handler):
         without a length, but a reset is an error (RFC 9112 section 8)."""
         if exc is not None:
             _fail(self.body, aiohttp.ClientConnectionError("the connection was lost"))
-        self._is_reading = True  # the parser is told of the end, and nothing follows that
+        self._is_reading = True  # the parser has seen the end, and nothing follows that
         super().connection_lost(exc)
 
     def close(self) -> None:

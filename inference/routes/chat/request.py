@@ -73,7 +73,7 @@ def _shows_usage(body: Mapping[str, Any], stream: bool) -> bool:
     if options is None:
         return False
     if not stream or not isinstance(options, dict):
-        raise InvalidRequest("stream_options must be an object, and goes with stream alone.", param="stream_options")
+        raise InvalidRequest("stream_options must be an object, and is only valid with stream.", param="stream_options")
     shown = options.get("include_usage")
     if not (shown is None or isinstance(shown, bool)):
         raise InvalidRequest("include_usage must be true or false.", param="stream_options.include_usage")

@@ -89,5 +89,5 @@ def _partial_images(body: Mapping[str, Any], *, streams: bool) -> int:
         return 0
     partial_images = read_count(body, "partial_images", most=PARTIAL_IMAGES_MAX) or 0
     if not streams:
-        raise InvalidRequest("partial_images goes with stream alone.", param="partial_images")
+        raise InvalidRequest("partial_images is only valid with stream.", param="partial_images")
     return partial_images

@@ -64,7 +64,7 @@ def _best(query: Floats, tokens: Floats, documents: Sequence[tuple[int, int]]) -
 
 
 def _blocks(counts: Sequence[int]) -> Iterator[list[int]]:
-    """Split documents, in order, into blocks of at most `BLOCK_TOKENS`; a longer document is a block of its own."""
+    """Split documents, in order, into blocks of at most `BLOCK_TOKENS`; a longer document is a block by itself."""
     block: list[int] = []
     size = 0
     for count in counts:

@@ -39,7 +39,7 @@ def score(query: Floats, documents: Sequence[Document], tokens: Tokens, top_span
     with np.errstate(invalid="ignore", over="ignore"):
         matches = match_documents(query, tokens.vectors, counts)
     if not all(np.isfinite(match.score) for match in matches):
-        raise NotJSONError("a vector of a token that is no vector of numbers")
+        raise NotJSONError("a token's vector that is not a list of numbers")
     return [
         Scored(document.id, match.score, best_spans(document.text, offsets, match, top_spans))
         for document, offsets, match in zip(documents, tokens.offsets, matches, strict=True)

@@ -17,7 +17,7 @@ EVENT_ID_MAX_CHARACTERS = 512
 
 
 _TYPE, _AUDIO = rb'"type": ?"input_audio_buffer\.append"', rb'"audio": ?"([A-Za-z0-9+/]+={0,2})"'
-_SOUND = re.compile(rb"\{(?:" + _TYPE + rb", ?" + _AUDIO + rb"|" + _AUDIO + rb", ?" + _TYPE + rb")\}")
+_APPEND = re.compile(rb"\{(?:" + _TYPE + rb", ?" + _AUDIO + rb"|" + _AUDIO + rb", ?" + _TYPE + rb")\}")
 """Nearly every frame of a session. A match is unambiguous, so it can be forwarded unchanged."""
 
 
@@ -42,7 +42,7 @@ class ClientEvents:
 
     def is_audio(self, frame: bytes) -> bool:
         """Process a frame of plain audio and return True; return False for a frame to parse. Raises CeilingReached."""
-        found = _SOUND.fullmatch(frame)
+        found = _APPEND.fullmatch(frame)
         if found is None:
             return False
         self._hear(found.end(found.lastindex or 0) - found.start(found.lastindex or 0))

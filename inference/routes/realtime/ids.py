@@ -35,7 +35,7 @@ class Ids:
         self._client_events = _Recent(EVENT_IDS_MAX)
 
     def for_client(self, event: Event) -> Event:
-        """Return an upstream's event with the gateway's ids, and an event id of its own."""
+        """Return an upstream's event with the gateway's ids and a new event id."""
         shown = _renamed(event, "", self._shown)
         for kind in _OBJECTS:
             if isinstance(shown.get(kind), dict):

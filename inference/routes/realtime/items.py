@@ -23,9 +23,9 @@ def tokens_of_item(item: Any, kind: str, path: str) -> int:
     content = item.get("content") or []
     if not isinstance(content, list):
         raise InvalidRequest("content must be a list.", param=f"{path}.content")
-    sound = [_sound_of(part, f"{path}.content.{index}") for index, part in enumerate(content)]
-    size_bytes = len(dumps(item)) - sum(map(len, sound))
-    return size_bytes + sum(tokens_of(bytes_of_base64(len(audio)), kind) for audio in sound)
+    audio = [_audio_of(part, f"{path}.content.{index}") for index, part in enumerate(content)]
+    size_bytes = len(dumps(item)) - sum(map(len, audio))
+    return size_bytes + sum(tokens_of(bytes_of_base64(len(one)), kind) for one in audio)
 
 
 def tokens_of_settings(settings: Mapping[str, Any]) -> int:
@@ -33,7 +33,7 @@ def tokens_of_settings(settings: Mapping[str, Any]) -> int:
     return len(dumps([settings.get(name) for name in ("instructions", "tools", "tool_choice")])) + ITEM_TOKENS
 
 
-def _sound_of(part: Any, path: str) -> str:
+def _audio_of(part: Any, path: str) -> str:
     """Return a part's audio in base64, empty if it has none."""
     if not isinstance(part, dict) or part.get("type") not in PARTS:
         raise InvalidRequest("A content part must be text or audio.", param=f"{path}.type")

@@ -201,7 +201,7 @@ class Session:
 
 
 def _event_in(chunk: Chunk) -> Event | None:
-    """Parse a frame of the upstream, None for a binary one that is no event. Clients read an event in a binary frame, too."""
+    """Parse a frame of the upstream, None for a binary one that is not an event. Clients read an event in a binary frame, too."""
     try:
         return parse_object(chunk.data)
     except NotJSONError as error:

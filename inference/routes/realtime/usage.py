@@ -48,7 +48,7 @@ def read_transcription_usage(usage: Mapping[str, Any]) -> Quantities:
 
 def _whole(seconds: Any) -> int:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= SECONDS_MAX:
-        raise MalformedUsage("seconds is no duration")
+        raise MalformedUsage("seconds is not a duration")
     return -int(-seconds // 1)
 
 

@@ -18,7 +18,7 @@ def read_scores(sent: Any, params: RerankRequest) -> Scores:
     There must be at least as many results as requested, for different documents of the request, with finite scores.
     """
     if not isinstance(sent, list) or len(sent) < params.results:
-        raise NotJSONError("not as many results as were asked for")
+        raise NotJSONError("not as many results as requested")
     scores: dict[int, float] = {}
     for result in sent:
         if not isinstance(result, dict):

@@ -14,15 +14,15 @@ SPEECH_REQUEST = shapes.object_of(
     stream_format=shapes.optional({"type": "string", "enum": ["audio", "sse"], "default": "audio"}),
 )
 SPEECH_REQUEST["example"] = {"model": "audio", "input": "Hello.", "voice": "alloy", "response_format": "wav"}
-SOUND: shapes.Schema = {
+AUDIO: shapes.Schema = {
     "type": "string",
     "format": "binary",
-    "description": "The sound as it comes from the upstream, under its media type. An answer whose connection is cut before "
+    "description": "The audio as it comes from the upstream, under its media type. An answer whose connection is cut before "
     "its last chunk is not whole. The charge is in the usage record.",
 }
 SPEECH_EVENTS: shapes.Schema = {
     "type": "string",
-    "description": "Server-sent events `speech.audio.delta` with the sound in base64, and `speech.audio.done`. The last line "
+    "description": "Server-sent events `speech.audio.delta` with the audio in base64, and `speech.audio.done`. The last line "
     'is the comment `: service {"usage_id":"use_…","charge_microusd":9}`.',
 }
 describe_speech = shapes.describe_metered(
@@ -30,7 +30,7 @@ describe_speech = shapes.describe_metered(
     "Turn text into speech",
     SPEECH_REQUEST,
     {
-        (200, "audio/*"): shapes.answer(SOUND),
+        (200, "audio/*"): shapes.answer(AUDIO),
         (200, shapes.EVENTS): shapes.answer(SPEECH_EVENTS),
     },
 )

@@ -116,5 +116,5 @@ def _whole_seconds(stated: Any) -> int:
     except ValueError as error:
         raise MalformedUsage("seconds is not a number") from error
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= QUANTITY_MAX:
-        raise MalformedUsage("seconds are no length")
+        raise MalformedUsage("seconds is not a length")
     return math.ceil(seconds)

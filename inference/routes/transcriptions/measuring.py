@@ -1,4 +1,4 @@
-"""Measures a file before its hold is placed, in a thread of its own, in which the accounts take turns."""
+"""Measures a file before its hold is placed, in a separate thread, in which the accounts take turns."""
 
 import asyncio
 import time

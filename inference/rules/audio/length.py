@@ -58,7 +58,7 @@ def read_length(stored: Stored, clock: Clock) -> AudioLength:
         raise UnreadableAudio("The file is damaged.") from error
     seconds = _best(reading)
     if not 0 < seconds <= SECONDS_MAX:
-        raise UnreadableAudio("The file holds no sound, or claims to last for more than a month.")
+        raise UnreadableAudio("The file contains no audio, or claims to last for more than a month.")
     return AudioLength(container, math.ceil(seconds))
 
 
@@ -72,7 +72,7 @@ def container_of(file: AudioFile) -> str:
             return container
     if len(head) > 2 and frame_of(*head[:3]):
         return "mp3"
-    raise UnreadableAudio("The file is no wav, mp3, m4a, mp4, ogg, flac or webm.")
+    raise UnreadableAudio("The file is not a wav, mp3, m4a, mp4, ogg, flac or webm file.")
 
 
 _STARTS = (

@@ -54,17 +54,17 @@ def read_mp4(file: AudioFile) -> Reading:
             _note(tracks[-1], kind, file.at(offset, min(size, _CONTENT_MAX_BYTES if kind == b"stsd" else 256)))
         if kind not in _INSIDE and not (kind == b"mdat" and is_outside):
             _refuse_hidden(file, kind, offset, size)
-    sounds = [track for track in tracks if track.is_audio and track.frame_seconds]
-    if not sounds:
+    audio_tracks = [track for track in tracks if track.is_audio and track.frame_seconds]
+    if not audio_tracks:
         raise UnreadableAudio("The MP4 file has no track of AAC, ALAC, Opus, MP3 or FLAC.")
-    if any(track.has_several_forms for track in sounds):
+    if any(track.has_several_forms for track in audio_tracks):
         raise UnreadableAudio("A track of the MP4 file is described twice.")
-    least = max(track.frames * track.frame_seconds for track in sounds)
-    fragmented = fragments * max(track.frame_seconds for track in sounds) if len(tracks) == 1 else 0.0
+    least = max(track.frames * track.frame_seconds for track in audio_tracks)
+    fragmented = fragments * max(track.frame_seconds for track in audio_tracks) if len(tracks) == 1 else 0.0
     if fragments and not fragmented:
         raise UnreadableAudio("A fragmented MP4 file must have one track.")
-    scanned = max((frame_seconds(file, track.hertz) for track in sounds if track.codec == b"fLaC"), default=0.0)
-    return Reading(max(track.claimed for track in sounds), max(least + fragmented, scanned))
+    scanned = max((frame_seconds(file, track.hertz) for track in audio_tracks if track.codec == b"fLaC"), default=0.0)
+    return Reading(max(track.claimed for track in audio_tracks), max(least + fragmented, scanned))
 
 
 def _boxes(file: AudioFile) -> Iterator[tuple[bytes, int, int, bool]]:
@@ -173,7 +173,7 @@ def _aac_frame(content: bytes, entry_hertz: int) -> tuple[int, int]:
         return 0, 0
     content = content[found + 8 :] + bytes(_DESCRIPTORS_MAX_BYTES)
     tag, at = _descriptor(content, 0)
-    # Without an ES_Descriptor, decoders skip its number alone.
+    # Without an ES_Descriptor, decoders skip only its number.
     at = _behind_es_fields(content, at) if tag == 3 else at + 2
     tag, at = _descriptor(content, at)
     if tag == 4 and content[at] in _MP3:
@@ -184,7 +184,7 @@ def _aac_frame(content: bytes, entry_hertz: int) -> tuple[int, int]:
         return 0, 0
     bits = int.from_bytes(content[at : at + 5], "big")
     kind = bits >> 35
-    if kind == _ESCAPE:  # six more bits tell the kind of sound
+    if kind == _ESCAPE:  # six more bits have the kind of audio
         bits = int.from_bytes(content[at : at + 6], "big") >> 2
         kind = 32 + (bits >> 35 & 63)
     index = bits >> 31 & 15

@@ -64,7 +64,7 @@ class _Walk:
     def _count_stray(self, stray_bytes: int) -> None:
         self.stray_bytes += stray_bytes
         if self.stray_bytes > self._stray_max_bytes:
-            raise UnreadableAudio("The file is no MP3 whose frames can be read.")
+            raise UnreadableAudio("The file is not an MP3 with readable frames.")
 
 
 def read_mpeg(file: AudioFile) -> Reading:

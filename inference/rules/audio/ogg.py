@@ -12,8 +12,8 @@ _PAGE_MAX_BYTES = _PAGE_BYTES + 255 + 255 * 255
 _CAPTURE = b"OggS"
 _GAPS_MAX = 1000
 _HEADS = (b"OpusHead", b"\x01vorbis")
-_OTHER_SOUND = (b"\x7fFLAC", b"fLaC\0", b"Speex   ", b"CELT    ", b"\x01audio\0\0\0", b"\x01Direct Show")
-"""The first packets of other codecs of sound."""
+_OTHER_AUDIO = (b"\x7fFLAC", b"fLaC\0", b"Speex   ", b"CELT    ", b"\x01audio\0\0\0", b"\x01Direct Show")
+"""The first packets of other audio codecs."""
 _REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
@@ -67,11 +67,11 @@ def read_ogg(file: AudioFile) -> Reading:
         check_count(packets)
         _add_page(tracks, current, page, sizes, content)
         check_tracks(len(tracks))
-    sounds = [track for track in tracks if track.is_opus or track.is_vorbis]
-    if not sounds:
+    audio_tracks = [track for track in tracks if track.is_opus or track.is_vorbis]
+    if not audio_tracks:
         raise UnreadableAudio("An Ogg file must hold Opus or Vorbis.")
-    least, most = (sum(ends) for ends in zip(*(track.range for track in sounds), strict=True))
-    return Reading(sum(track.claimed for track in sounds), least, most)
+    least, most = (sum(ends) for ends in zip(*(track.range for track in audio_tracks), strict=True))
+    return Reading(sum(track.claimed for track in audio_tracks), least, most)
 
 
 def _pages(file: AudioFile) -> Iterator[tuple[bytes, bytes, bytes]]:
@@ -118,7 +118,7 @@ def _add_page(tracks: list[_Track], current: dict[bytes, _Track], page: bytes, s
     one of the same serial number came before. Raises UnreadableAudio for the header of another codec."""
     serial, begins, at = page[14:18], not page[5] & 1, 0
     track = current.get(serial)
-    if content.startswith(_OTHER_SOUND):
+    if content.startswith(_OTHER_AUDIO):
         raise UnreadableAudio("An Ogg file must hold Opus or Vorbis.")
     if track is not None and page[5] & 2 and content.startswith(_HEADS):
         track = None

@@ -40,7 +40,7 @@ class AudioFile:
         self._window, self._begin = b"", 0
 
     def at(self, offset: int, size_bytes: int) -> bytes:
-        """Return the bytes at an offset, fewer at the end of the file. The file is not asked for what is behind its end: the system
+        """Return the bytes at an offset, fewer at the end of the file. Nothing behind its end is read: the system
         refuses offsets near the largest number, which a header may state."""
         if offset >= self.size_bytes:
             return b""

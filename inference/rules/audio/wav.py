@@ -12,7 +12,7 @@ _BITS = {"1": None, "3": None, "6": 8, "7": 8}
 _EXTENSIBLE = b"\xfe\xff"
 _NAME = re.compile(rb"[ -~]{4}")
 _CHUNKS_MAX = 10_000
-"""More than any file has, and more than a window of silence is read as where a recorder left the sound's size open."""
+"""More than any file has, and more than a window of silence is read as where a recorder left the audio's size open."""
 _HEADER_BYTES = 44
 
 
@@ -37,7 +37,7 @@ def read_wav(file: AudioFile) -> Reading:
 
 
 def _formats(file: AudioFile, padding: int) -> Iterator[int]:
-    """Yield the offsets of the chunks that state a format, within the first window, and behind it up to the sound or to what is no
+    """Yield the offsets of the chunks that state a format, within the first window, and behind it up to the audio or to what is no
     chunk. Chunks of an odd size are padded, which some writers and decoders ignore."""
     at, is_behind = 12, False
     for _ in range(_CHUNKS_MAX):

@@ -18,7 +18,7 @@ _SCALE, _DURATION, _NUMBER, _TYPE, _CODEC, _PRIVATE = 0x2AD7B1, 0x4489, 0xD7, 0x
 _ENCODINGS = 0x6D80
 _TIME, _SIMPLE_BLOCK, _BLOCK = 0xE7, 0xA3, 0xA1
 _CLUSTER_ID = _CLUSTER.to_bytes(4, "big")
-_SOUND = 2
+_AUDIO_TRACK = 2
 _LACING = 0x06
 _BLOCK_MIN_BYTES = 6
 """A block of one track below 128, with the two bytes that tell an Opus packet's length."""
@@ -33,7 +33,7 @@ class _Walk:
         self.scale_ns = 1_000_000
         self.duration = 0.0
         self.tracks: list[dict[int, bytes]] = []
-        self.sounds: dict[int, bytes] = {}
+        self.audio_tracks: dict[int, bytes] = {}
         self.cluster = self.last = 0
         self.packets, self.opus_seconds = 0, 0.0
 
@@ -51,12 +51,12 @@ class _Walk:
         elif element == _TIME:
             self.cluster = _whole(file.at(offset, min(size, 8)))
         elif element == _CLUSTER:
-            self.sounds = self.sounds or _sounds(self.tracks)
+            self.audio_tracks = self.audio_tracks or _audio_tracks(self.tracks)
 
     def take_block(self, head: bytes) -> None:
         """Record a block, by its first bytes."""
         number, at = (head[0] & 0x7F, 1) if head and head[0] & 0x80 else _vint(head, 0, keep_marker=False)
-        codec = self.sounds.get(number)
+        codec = self.audio_tracks.get(number)
         if codec is None or len(head) < at + 3:
             return
         last = self.cluster + int.from_bytes(head[at : at + 2], "big", signed=True)
@@ -71,7 +71,7 @@ class _Walk:
     def take_run(self, window: bytes, at: int, end: int, after: int) -> tuple[int, int]:
         """Record the usual blocks from an offset on that begin before `end` and are over by `after`: they are nearly all elements
         of a file. Return the offset behind them and their number."""
-        short = ((0x80 | track, codec == b"A_OPUS") for track, codec in self.sounds.items() if track < 0x80)
+        short = ((0x80 | track, codec == b"A_OPUS") for track, codec in self.audio_tracks.items() if track < 0x80)
         number, is_opus = next(short, (-1, False))
         blocks = 0
         while at + 2 < end and window[at] == _SIMPLE_BLOCK:
@@ -107,9 +107,9 @@ def read_webm(file: AudioFile) -> Reading:
             walk.take_block(head)
         else:
             walk.take(element, file, offset, size)
-    if not walk.sounds or not walk.packets:
-        raise UnreadableAudio("A WebM file must hold one track of Opus or Vorbis, and sound in it.")
-    [codec] = walk.sounds.values()
+    if not walk.audio_tracks or not walk.packets:
+        raise UnreadableAudio("A WebM file must have one track of Opus or Vorbis with audio in it.")
+    [codec] = walk.audio_tracks.values()
     claimed = max(walk.duration, float(walk.last)) * walk.scale_ns / 1e9
     if codec == b"A_OPUS":
         return Reading(claimed or None, walk.opus_seconds)
@@ -175,18 +175,18 @@ def _unknown_size(element: int, head_bytes: int) -> int:
     return (1 << 7 * (head_bytes - (element.bit_length() + 7) // 8)) - 1
 
 
-def _sounds(tracks: list[dict[int, bytes]]) -> dict[int, bytes]:
+def _audio_tracks(tracks: list[dict[int, bytes]]) -> dict[int, bytes]:
     """Map the number of the audio track to its codec; exactly one track, with a supported codec, is accepted. One whose packets
     are compressed or encrypted is not."""
-    sounds = [track for track in tracks if _is_audio(track)]
-    if len(sounds) != 1 or _ENCODINGS in sounds[0]:
+    audio = [track for track in tracks if _is_audio(track)]
+    if len(audio) != 1 or _ENCODINGS in audio[0]:
         return {}
-    found = {_whole(sounds[0].get(_NUMBER, b"")): sounds[0].get(_CODEC, b"").rstrip(b"\0")}
+    found = {_whole(audio[0].get(_NUMBER, b"")): audio[0].get(_CODEC, b"").rstrip(b"\0")}
     return found if set(found.values()) <= {b"A_OPUS", b"A_VORBIS"} else {}
 
 
 def _is_audio(track: dict[int, bytes]) -> bool:
-    return _whole(track.get(_TYPE, b"")) == _SOUND
+    return _whole(track.get(_TYPE, b"")) == _AUDIO_TRACK
 
 
 def _vorbis_blocks(tracks: list[dict[int, bytes]]) -> tuple[float, float]:

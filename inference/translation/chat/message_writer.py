@@ -55,10 +55,10 @@ def _say(messages: list[dict[str, Any]], message: Message) -> None:
         messages.append({"role": message.role, "content": _content(message.parts, kinds)})
         return
     turn = _turn(messages)
-    said = _content(message.parts, _ASSISTANTS)
+    content = _content(message.parts, _ASSISTANTS)
     if turn["content"] is not None:
-        said = [*_listed(turn["content"]), *_listed(said)]
-    turn["content"] = said
+        content = [*_listed(turn["content"]), *_listed(content)]
+    turn["content"] = content
 
 
 def _turn(messages: list[dict[str, Any]], *, joins: bool = False) -> dict[str, Any]:

@@ -51,7 +51,7 @@ async def _chunks(
     for piece in reply.pieces:
         for index in choices:
             await asyncio.sleep(pause_seconds)
-            yield Chunk(events.event([_delta(index, _said(reply, piece))], **unknown), 1, len(piece.encode()))
+            yield Chunk(events.event([_delta(index, _piece(reply, piece))], **unknown), 1, len(piece.encode()))
     yield Chunk(events.event([_delta(index, {}, reply.finish_reason) for index in choices], **unknown))
     yield Chunk(events.event([], usage=usage) if params.show_usage else b"", usage=usage)
 
@@ -88,7 +88,7 @@ def _tool_call(attempt: Attempt[BoundedChat], name: str, arguments: str, index: 
     return {"id": f"call_{attempt.call.public_id[-26:]}_{index}_0", "type": "function", "function": function}
 
 
-def _said(reply: Reply, piece: str) -> dict[str, Any]:
+def _piece(reply: Reply, piece: str) -> dict[str, Any]:
     return {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} if reply.tool else {"content": piece}
 
 

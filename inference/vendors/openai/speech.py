@@ -16,7 +16,7 @@ from inference.routes.speech.bound import BoundedSpeech
 from inference.routes.speech.request import MEDIA_TYPES
 from inference.routes.speech.stream import DELTA, DONE, render
 
-SOUND_TYPE = "application/octet-stream"
+AUDIO_TYPE = "application/octet-stream"
 """The media type that the vendor's own SDKs request. Its reference documents it for every format."""
 _PARAMETERS = re.compile(r"[\w!#$&^.+/-]+(; ?[\w-]{1,32}=[\w.,-]{1,32}){0,4}", re.ASCII)
 
@@ -57,7 +57,7 @@ class OpenAISpeech(JsonSender[BoundedSpeech]):
 
     def stream_accept(self, attempt: Attempt[BoundedSpeech]) -> str:
         """Return the media type of events, or one for bytes of any type; `stream_of` checks the type that is sent."""
-        return EVENT_STREAM_TYPE if attempt.request.params.as_events else SOUND_TYPE
+        return EVENT_STREAM_TYPE if attempt.request.params.as_events else AUDIO_TYPE
 
     def stream_of(self, attempt: Attempt[BoundedSpeech], response: Response) -> HttpStream | None:
         """Return the events, or the bytes under their media type. Return None for bytes if events were requested."""
@@ -68,16 +68,16 @@ class OpenAISpeech(JsonSender[BoundedSpeech]):
     async def read(self, attempt: Attempt[BoundedSpeech], response: Response) -> Answer:
         """Read audio that was sent in one piece."""
         media_type_of(attempt, response)
-        sound = await read_bounded(response.content, ANSWER_MAX_BYTES)
-        if not sound:
+        audio = await read_bounded(response.content, ANSWER_MAX_BYTES)
+        if not audio:
             raise NotJSONError("an empty body")
-        return Answer(sound, None)
+        return Answer(audio, None)
 
 
 def media_type_of(attempt: Attempt[BoundedSpeech], response: Response) -> str:
     """Return the media type of the answer. Raises NotJSONError if it is not one of the requested format or of any bytes."""
     sent = response.headers.get("Content-Type", "").strip()
     plain = sent.partition(";")[0].strip().lower()
-    if plain != SOUND_TYPE and plain not in MEDIA_TYPES[attempt.request.params.audio_format]:
+    if plain != AUDIO_TYPE and plain not in MEDIA_TYPES[attempt.request.params.audio_format]:
         raise NotJSONError(f"content type {plain}")
     return sent if _PARAMETERS.fullmatch(sent) else plain

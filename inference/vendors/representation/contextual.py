@@ -25,7 +25,7 @@ class RepresentationContextual(RepresentationEndpoint[BoundedContextual]):
         for groups in group_batches(params.groups):
             answer = await calls.ask("/embed/contextual", _body(params, groups))
             if calls.facts is None or calls.facts.dimensions != params.dimensions:
-                raise NotJSONError("vectors of other dimensions than asked for")
+                raise NotJSONError("vectors of other dimensions than requested")
             items += await offload(_read, params, answer, groups, len(items))
         assert calls.facts is not None, "there is at least one group"
         data = await offload(vectors.written, items)

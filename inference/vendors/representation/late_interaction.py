@@ -71,7 +71,7 @@ def _offsets(pairs: Any, text: str) -> list[tuple[int, int]]:
 
 def _pair(pair: Any, characters: int) -> tuple[int, int]:
     if not (isinstance(pair, list) and len(pair) == 2 and all(type(at) is int for at in pair)):
-        raise NotJSONError("offsets that are no pair of numbers")
+        raise NotJSONError("offsets that are not a pair of numbers")
     start, end = pair
     if not 0 <= start <= end <= characters:
         raise NotJSONError("offsets that lie outside the text")

@@ -91,7 +91,7 @@ def test_stays_until_it_is_as_old_as_the_setting_says(old: Old) -> None:
 def test_tables_are_made_for_months_that_are_over(db: None) -> None:
     today = timezone.now().astimezone(UTC).date()
     for month in (today.replace(day=1), date(2025, 10, 2)):
-        with pytest.raises(Exception, match="is no month that is over"):
+        with pytest.raises(Exception, match="is not a month that has ended"):
             ledger_months.add_tables(month)
 
 

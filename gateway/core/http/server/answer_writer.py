@@ -10,7 +10,7 @@ class AnswerWriter:
     """The transport of one response, as far as the server's request cycle uses it.
 
     The first write is delayed until the next one, or at the latest until the event loop's next turn: the head of a
-    stream is sent alone.
+    stream is sent by itself.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:

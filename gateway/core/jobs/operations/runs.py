@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from gateway.core.database.purge import purge as purge_rows
 from gateway.core.jobs.models import JobRun
 
-KEPT = timedelta(days=14)
+RETENTION = timedelta(days=14)
 
 
 def purge(*, now: datetime) -> int:
     """Delete the records of old runs; return how many rows there were."""
-    return purge_rows(JobRun.objects.filter(started_at__lt=now - KEPT).order_by("started_at"))
+    return purge_rows(JobRun.objects.filter(started_at__lt=now - RETENTION).order_by("started_at"))

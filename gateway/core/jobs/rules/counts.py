@@ -17,7 +17,7 @@ def format_counts(counts: Mapping[str, int]) -> str:
 
 
 def _singular(kind: str) -> str:
-    """Return the singular of a kind; one that is no plural ("released") is unchanged."""
+    """Return the singular of a kind; one that is not a plural ("released") is unchanged."""
     for plural, singular in (("ies", "y"), ("sses", "ss"), ("s", "")):
         if kind.endswith(plural):
             return kind.removesuffix(plural) + singular

@@ -1,4 +1,4 @@
-"""Runs the local model in a thread of its own, one bounded batch at a time, with a bounded queue."""
+"""Runs the local model in its own thread, one bounded batch at a time, with a bounded queue."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence

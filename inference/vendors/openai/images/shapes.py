@@ -7,7 +7,7 @@ from typing import Any
 
 from inference.adapters.exchange import NotJSONError
 
-TOLD = ("background", "output_format", "quality", "size")
+REPORTED = ("background", "output_format", "quality", "size")
 """The members with which an answer or an event describes its image."""
 
 _HEAD = re.compile(r"[A-Za-z0-9+/]+={0,2}", re.ASCII)
@@ -24,7 +24,7 @@ def read_data(holder: Mapping[str, Any]) -> str:
 
 def image_properties(holder: Mapping[str, Any]) -> dict[str, str]:
     """Return the members with which an answer or an event describes its image."""
-    return {name: holder[name] for name in TOLD if isinstance(holder.get(name), str)}
+    return {name: holder[name] for name in REPORTED if isinstance(holder.get(name), str)}
 
 
 def created_of(holder: Mapping[str, Any], name: str) -> int:
