@@ -100,7 +100,7 @@ def test_the_operator_charges_a_fallback_with_an_unknown_outcome(
     caller, _, _ = ask_and_die(bench, journals, "answered")
     call: Any = caller.only_call
     assert call.review_reason == "process_died"
-    assert call.hold_microusd >= DEAR, "the hold covers the dearer of the two"
+    assert call.hold_microusd >= DEAR, "the hold covers the more expensive of the two"
     assert reviews.charge(call.id, cost_microusd=DEAR)
     assert not reviews.charge(call.id, cost_microusd=DEAR)
     assert caller.wallet == {"balance": BALANCE - DEAR, "held": 0, "debt": 0}

@@ -73,7 +73,7 @@ def test_a_response_gets_no_more_than_is_left_and_then_the_session_ends(stage: S
         session.send("response.create", event_id="mine")
         code, events = session.ending()
     [asked] = asked_of(stage)
-    # At 64 a token of output, the dearest; 32 a token of input, of which there are at most so many as bytes.
+    # At 64 a token of output, the most expensive; 32 a token of input, of which there are at most so many as bytes.
     assert 100 < asked["response"]["max_output_tokens"] < 20_000 // 64
     assert (code, events[-1]["type"], events[-1]["error"]["code"]) == (4402, "error", "max_cost_exceeded")
     call = settled(caller)
