@@ -1,8 +1,0 @@
-/**
- * Make a verifier and its challenge.
- * @returns {Promise<{verifier: string, challenge: string}>}
- */
-export function newPkce(): Promise<{
-    verifier: string;
-    challenge: string;
-}>;
