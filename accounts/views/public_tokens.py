@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,16 +20,11 @@ from accounts.serializers.public_tokens import (
     RevocationRequest,
     render_grant,
 )
-from accounts.views.token_base import NEVER_STORED, TokenViewSet, check_grant_type, read
+from accounts.views.token_base import NEVER_STORED, TokenViewSet, check_grant_type, documented
 from gateway.core.api.access import public
 from gateway.core.api.schema import refuses
-from gateway.core.contract.errors import (
-    InvalidClient,
-    InvalidDpopProof,
-    InvalidScope,
-    RateLimited,
-    UnsupportedGrantType,
-)
+from gateway.core.api.serializers import read
+from gateway.core.contract.errors import InvalidClient, InvalidScope, RateLimited, UnsupportedGrantType
 
 PROOF = OpenApiParameter("DPoP", location=OpenApiParameter.HEADER, description="The DPoP proof for this request.")
 REFRESH_PROOF = OpenApiParameter(
@@ -43,45 +38,39 @@ REFRESH_PROOF = OpenApiParameter(
 class PublicToken(TokenViewSet):
     """Redeems authorization codes for tokens bound to a key that the request contains."""
 
-    @extend_schema(
+    @documented(
         operation_id="redeem_code",
-        tags=["Tokens"],
         summary="Redeem an authorization code",
         parameters=[PROOF],
         request=PublicTokenRequest,
         responses={200: PublicTokenResponse},
-        auth=[],
     )
     @refuses(InvalidClient, RateLimited)
     @public
     def redeem(self, request: Request) -> Response:
         """Return a DPoP-bound token valid for 300 seconds and, if requested, a device session of 30 days."""
-        body = read(PublicTokenRequest(data=request.data))
+        body = read(PublicTokenRequest, request.data)
         key: PublicKey = body["dpop_jwk"]
-        proven = self.proof_key(request)
-        if proven and proven.thumbprint != key.thumbprint:
-            raise InvalidDpopProof("The proof was signed with a key other than dpop_jwk.", status=400)
+        self.check_key(request, key)
         return answer(codes.redeem(redemption(body, key), now=timezone.now()))
 
 
 class DeviceToken(TokenViewSet):
     """Rotates the refresh credentials of device sessions."""
 
-    @extend_schema(
+    @documented(
         operation_id="refresh_device",
-        tags=["Tokens"],
         summary="Rotate a device session's refresh credential",
         parameters=[REFRESH_PROOF],
         request=RefreshRequest,
         responses={200: PublicTokenResponse},
-        auth=[],
     )
     @refuses(UnsupportedGrantType, InvalidClient, RateLimited)
     @public
     def refresh(self, request: Request) -> Response:
         """Return a new token and a new refresh credential; the old credential can no longer be used."""
         check_grant_type(request.data, REFRESH_TOKEN)
-        body = read(RefreshRequest(data=request.data))
+        body = read(RefreshRequest, request.data)
         key = self.required_key(request, refresh_token=body["refresh_token"])
         return answer(rotate(body, key))
 
@@ -89,20 +78,18 @@ class DeviceToken(TokenViewSet):
 class DeviceRevocation(TokenViewSet):
     """Ends device sessions."""
 
-    @extend_schema(
+    @documented(
         operation_id="revoke_device",
-        tags=["Tokens"],
         summary="End a device session",
         parameters=[REFRESH_PROOF],
         request=RevocationRequest,
         responses={204: None},
-        auth=[],
     )
     @refuses(RateLimited)
     @public
     def revoke(self, request: Request) -> Response:
         """End the session. The response is the same if it had already ended."""
-        body = read(RevocationRequest(data=request.data))
+        body = read(RevocationRequest, request.data)
         key = self.required_key(request, refresh_token=body["refresh_token"])
         devices.revoke_credential(refresh_token=body["refresh_token"], jkt=key.thumbprint, now=timezone.now())
         return Response(status=204, headers=NEVER_STORED)

@@ -1,11 +1,12 @@
 """Base class of the token routes: DPoP proofs, rate limits and RFC 6749 section 5.2 errors."""
 
+from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.serializers import Serializer
 
 from accounts.authentication import raw_path_of, verify_proof
 from accounts.operations import limits, replays
@@ -16,6 +17,7 @@ from gateway.core.contract.errors import InvalidDpopProof, InvalidRequest, Unsup
 from gateway.core.http.addresses import client_network
 
 OF_KEY = limits.Rate("token proofs of a key", settings.TOKEN_PROOFS_PER_KEY_MINUTE)
+documented = partial(extend_schema, tags=["Tokens"], auth=[])
 NEVER_STORED = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
 
@@ -52,18 +54,18 @@ class TokenViewSet(ApiViewSet):
             limits.take(rate, network, now=now)
         limits.take(OF_KEY, key.thumbprint, now=now)
 
+    def check_key(self, request: Request, stated: PublicKey) -> None:
+        """Raise InvalidDpopProof if the request has a proof of a key other than the one that its body states."""
+        proven = self.proof_key(request)
+        if proven and proven.thumbprint != stated.thumbprint:
+            raise InvalidDpopProof("The proof was signed with a key other than dpop_jwk.", status=400)
+
     def required_key(self, request: Request, *, refresh_token: str | None = None) -> PublicKey:
         """Return the key of the request's proof, or raise InvalidDpopProof if none was sent."""
         key = self.proof_key(request, refresh_token=refresh_token)
         if key is None:
             raise InvalidDpopProof("Send a DPoP proof.", status=400)
         return key
-
-
-def read(body: Serializer[Any]) -> dict[str, Any]:
-    """Return the validated body, or raise the error that names the invalid member."""
-    body.is_valid(raise_exception=True)
-    return body.validated_data
 
 
 def check_grant_type(parameters: Any, *known: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
+from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -25,10 +25,11 @@ from accounts.serializers.public_tokens import (
 )
 from accounts.serializers.tokens import ExchangeRequest, OAuthTokenRequest, TokenResponse, render_token
 from accounts.views.public_tokens import PROOF, answer, redemption, rotate
-from accounts.views.token_base import NEVER_STORED, TokenViewSet, check_grant_type, read
+from accounts.views.token_base import NEVER_STORED, TokenViewSet, check_grant_type, documented
 from gateway.core.api.access import public
 from gateway.core.api.schema import refuses
-from gateway.core.contract.errors import InvalidClient, InvalidDpopProof, RateLimited, UnsupportedGrantType
+from gateway.core.api.serializers import read
+from gateway.core.contract.errors import InvalidClient, RateLimited, UnsupportedGrantType
 
 OAUTH_REQUEST = PolymorphicProxySerializer(
     component_name="OAuthGrant",
@@ -44,24 +45,20 @@ OAUTH_REQUEST = PolymorphicProxySerializer(
 class TokenExchange(TokenViewSet):
     """Exchanges product assertions for tokens bound to a key that the request contains."""
 
-    @extend_schema(
+    @documented(
         operation_id="exchange_assertion",
-        tags=["Tokens"],
         summary="Exchange a product assertion for an access token",
         parameters=[PROOF],
         request=ExchangeRequest,
         responses={200: TokenResponse},
-        auth=[],
     )
     @refuses(RateLimited)
     @public
     def exchange(self, request: Request) -> Response:
         """Return a DPoP-bound token valid for 300 seconds; the assertion cannot be used again."""
-        body = read(ExchangeRequest(data=request.data))
+        body = read(ExchangeRequest, request.data)
         key: PublicKey = body["dpop_jwk"]
-        proven = self.proof_key(request)
-        if proven and proven.thumbprint != key.thumbprint:
-            raise InvalidDpopProof("The proof was signed with a key other than dpop_jwk.", status=400)
+        self.check_key(request, key)
         return _exchange(body, key)
 
 
@@ -70,14 +67,12 @@ class OAuthToken(TokenViewSet):
 
     parser_classes = [StrictFormParser]
 
-    @extend_schema(
+    @documented(
         operation_id="oauth_token",
-        tags=["Tokens"],
         summary="Redeem a grant at the standard token endpoint",
         parameters=[OpenApiParameter("DPoP", location=OpenApiParameter.HEADER, required=True)],
         request={"application/x-www-form-urlencoded": OAUTH_REQUEST},
         responses={200: PublicTokenResponse},
-        auth=[],
     )
     @refuses(UnsupportedGrantType, InvalidClient, RateLimited)
     @public
@@ -85,7 +80,7 @@ class OAuthToken(TokenViewSet):
         """Return a token bound to the key of the DPoP proof."""
         parameters: Any = request.data
         serializer, respond = GRANTS[check_grant_type(parameters, *GRANTS)]
-        body = read(serializer(data=parameters))
+        body = read(serializer, parameters)
         return respond(body, self.required_key(request, refresh_token=body.get("refresh_token")))
 
 

@@ -12,6 +12,7 @@ from billing.rules.owners import MONEY_ROLES
 from billing.serializers.checkout import AccountCheckoutRequest, CheckoutResponse, render_checkout
 from gateway.core.api.access import requires
 from gateway.core.api.schema import refuses
+from gateway.core.api.serializers import read
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import IdempotencyKeyReused, IntegrationUnavailable, RateLimited
@@ -35,15 +36,14 @@ class CheckoutViewSet(ApiViewSet):
         lost response or a 503. With an organization's token the money goes to that organization's wallet; the owner and
         billing roles may do this.
         """
-        body = AccountCheckoutRequest(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = read(AccountCheckoutRequest, request.data)
         now = timezone.now()
         checkout = checkouts.begin_and_place(
             caller(request).owner,
             kind=CheckoutKind.TOP_UP,
-            amount_microusd=body.validated_data["amountMicros"],
+            amount_microusd=body["amountMicros"],
             product=None,
-            idempotency_key=body.validated_data["idempotencyKey"],
+            idempotency_key=body["idempotencyKey"],
             requested_by=caller(request).did,
             now=now,
         )

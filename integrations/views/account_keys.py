@@ -9,6 +9,7 @@ from accounts.queries import accounts
 from accounts.rules.jwk import JwkError
 from gateway.core.api.access import requires
 from gateway.core.api.schema import refuses
+from gateway.core.api.serializers import read
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import Forbidden, IntegrationUnavailable, InvalidRequest
@@ -47,10 +48,9 @@ class AccountKeyViewSet(ApiViewSet):
 
 
 def _recipient(request: Request) -> recipients.Recipient:
-    body = AccountKeyRequest(data=request.data if request.stream is not None else {})
-    body.is_valid(raise_exception=True)
-    if "public_jwk" in body.validated_data:
-        return body.validated_data["public_jwk"]
+    body = read(AccountKeyRequest, request.data if request.stream is not None else {})
+    if "public_jwk" in body:
+        return body["public_jwk"]
     try:
         return recipients.of_proof_key(proof_key(request))
     except JwkError as error:

@@ -1,7 +1,5 @@
 """/v1/evolution: artifacts, evidence and the active revision."""
 
-from typing import Any
-
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,6 +9,7 @@ from gateway.core.api.access import requires
 from gateway.core.api.pagination import AFTER, LIMIT, after_of, limit_of, page_of, unknown_after
 from gateway.core.api.parsers import StrictJSONParser
 from gateway.core.api.schema import refuses
+from gateway.core.api.serializers import read
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import IntegrationUnavailable, NotFound, RevisionConflict
@@ -73,7 +72,7 @@ class ArtifactViewSet(EvolutionViewSet):
     def create(self, request: Request) -> Response:
         """Store an artifact. The status is 201, or 200 with the existing artifact if kind and content are the same."""
         evolution.artifacts(caller(request))
-        values = _valid(ArtifactRequest, request)
+        values = read(ArtifactRequest, request.data)
         artifact, is_new = operations.keep_artifact(
             caller(request), kind=values["kind"], content=values["content"], metadata=values["metadata"]
         )
@@ -110,7 +109,7 @@ class EvidenceViewSet(EvolutionViewSet):
     def create(self, request: Request) -> Response:
         """Store evidence about an artifact."""
         evolution.evidence(caller(request))
-        values = _valid(EvidenceRequest, request)
+        values = read(EvidenceRequest, request.data)
         evidence = operations.keep_evidence(
             caller(request), artifact_id=values["artifactId"], kind=values["kind"], payload=values["payload"]
         )
@@ -155,7 +154,7 @@ class ActiveRevisionViewSet(EvolutionViewSet):
         again.
         """
         evolution.revisions(caller(request))
-        values = _valid(RevisionRequest, request)
+        values = read(RevisionRequest, request.data)
         revision = operations.activate(
             caller(request), artifact_id=values["artifactId"], expected_revision=values["expectedRevision"]
         )
@@ -173,9 +172,3 @@ def _revision_after(request: Request, active: EvolutionRevision | None) -> int:
     if sent.isascii() and sent.isdigit() and len(sent) <= len(str(last)) and 1 <= int(sent) <= last:
         return int(sent)
     raise unknown_after()
-
-
-def _valid(serializer: Any, request: Request) -> dict[str, Any]:
-    body = serializer(data=request.data)
-    body.is_valid(raise_exception=True)
-    return body.validated_data

@@ -8,6 +8,7 @@ from accounts.authentication import caller
 from gateway.core.api.access import requires
 from gateway.core.api.pagination import AFTER, LIMIT, page_of
 from gateway.core.api.schema import refuses
+from gateway.core.api.serializers import read
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import IdempotencyKeyReused, IntegrationUnavailable, NotFound, RateLimited
@@ -43,9 +44,8 @@ class EvolutionJobViewSet(ApiViewSet):
         output becomes an artifact. Repeating the request with the same `idempotencyKey` returns the same job.
         """
         evolution.jobs(caller(request))
-        body = EvolutionJobRequest(data=request.data)
-        body.is_valid(raise_exception=True)
-        job, is_new = operations.create(caller(request), body.validated_data)
+        body = read(EvolutionJobRequest, request.data)
+        job, is_new = operations.create(caller(request), body)
         if is_new:
             tasks.begin(tasks.execute_job, job.id)
         return Response(EvolutionJobResponse(job).data, status=202)

@@ -10,6 +10,7 @@ from accounts.authentication import caller
 from gateway.core.api.access import requires
 from gateway.core.api.pagination import AFTER, LIMIT, page_of
 from gateway.core.api.schema import refuses
+from gateway.core.api.serializers import read
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import IntegrationUnavailable, InvalidRequest, RevisionConflict
@@ -66,9 +67,8 @@ class ExecutionConfigViewSet(ApiViewSet):
     def update(self, request: Request, project_id: str) -> Response:
         """Replace the whole configuration. Omitted members get their defaults."""
         project = projects.one_of(caller(request), project_id)
-        body = ExecutionConfigRequest(data=request.data)
-        body.is_valid(raise_exception=True)
-        return _answer(operations.replace(project, body.validated_data, expected_version=_expected_version(request)))
+        body = read(ExecutionConfigRequest, request.data)
+        return _answer(operations.replace(project, body, expected_version=_expected_version(request)))
 
 
 def _expected_version(request: Request) -> int | None:

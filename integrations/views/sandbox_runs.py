@@ -9,7 +9,7 @@ from gateway.core.api.access import requires
 from gateway.core.api.pagination import AFTER, LIMIT, page_of
 from gateway.core.api.parsers import StrictJSONParser
 from gateway.core.api.schema import refuses
-from gateway.core.api.serializers import check_no_members
+from gateway.core.api.serializers import check_no_members, read
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import (
@@ -61,9 +61,8 @@ class SandboxRunViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Queue a run. Repeating the request with the same `idempotencyKey` returns the same run."""
         sandbox_runs.visible_to(caller(request))
-        body = SandboxRunRequest(data=request.data)
-        body.is_valid(raise_exception=True)
-        run, is_new = operations.create(caller(request), body.validated_data)
+        body = read(SandboxRunRequest, request.data)
+        run, is_new = operations.create(caller(request), body)
         if is_new:
             tasks.begin(tasks.execute_run, run.id)
         return Response(SandboxRunResponse(run).data, status=202)

@@ -10,6 +10,7 @@ from billing.models import Budget
 from gateway.core.api.access import requires
 from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
+from gateway.core.api.serializers import read
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import (
     ExternalMappingUnverified,
@@ -78,14 +79,12 @@ class BudgetsViewSet(OrganizationViewSet):
     @requires(Capability.BUDGETS_MANAGE, roles=MONEY_MANAGERS)
     def update(self, request: Request, org_id: str) -> Response:
         """Set the monthly limit of the organization, a product, a member, or a member's use of a product."""
-        body = BudgetRequest(data=request.data)
-        body.is_valid(raise_exception=True)
-        validated = body.validated_data
+        body = read(BudgetRequest, request.data)
         budget = budgets.put(
             org_id=org_id,
-            limit_microusd=validated["limitMicrousd"],
-            product=validated.get("product"),
-            membership_id=validated.get("membershipId"),
+            limit_microusd=body["limitMicrousd"],
+            product=body.get("product"),
+            membership_id=body.get("membershipId"),
             actor_did=actor(request),
         )
         return _answer(budget)
@@ -134,15 +133,13 @@ class PaymentsViewSet(OrganizationViewSet):
         balance. Repeating the request with the same key returns the same transaction, also after a lost response or a
         503.
         """
-        body = CheckoutRequest(data=request.data)
-        body.is_valid(raise_exception=True)
-        validated = body.validated_data
+        body = read(CheckoutRequest, request.data)
         begun = checkouts.begin(
             org_id=org_id,
-            kind=validated["kind"],
-            amount_microusd=validated.get("amountMicros"),
-            product=validated.get("product"),
-            idempotency_key=validated["idempotencyKey"],
+            kind=body["kind"],
+            amount_microusd=body.get("amountMicros"),
+            product=body.get("product"),
+            idempotency_key=body["idempotencyKey"],
             actor_did=actor(request),
         )
         return Response(OrganizationCheckoutResponse(begun).data, status=201)
@@ -162,15 +159,13 @@ class PaymentsViewSet(OrganizationViewSet):
         `externalOrgId` is an account connected at the provider, whose metadata names this organization as `org_id`,
         with its details submitted and charges enabled, in the `mode` of the gateway's own key.
         """
-        body = ExternalMappingRequest(data=request.data)
-        body.is_valid(raise_exception=True)
-        validated = body.validated_data
+        body = read(ExternalMappingRequest, request.data)
         mapping = external_mappings.put(
             org_id=org_id,
-            product=validated["product"],
-            provider=validated["provider"],
-            external_org_id=validated["externalOrgId"],
-            mode=validated["mode"],
+            product=body["product"],
+            provider=body["provider"],
+            external_org_id=body["externalOrgId"],
+            mode=body["mode"],
             actor_did=actor(request),
         )
         return Response(ExternalMappingResponse(mapping).data)

@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from accounts.authentication import caller
 from gateway.core.api.access import authenticated_only
 from gateway.core.api.schema import refuses
+from gateway.core.api.serializers import read
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.errors import Forbidden, NoSeat, NotMember, ProductDisabled
 from organizations.operations import context
@@ -27,12 +28,11 @@ class ContextViewSet(ApiViewSet):
     @authenticated_only
     def create(self, request: Request) -> Response:
         """Return a token for the organization, if the caller currently has access."""
-        body = ContextRequest(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = read(ContextRequest, request.data)
         minted = context.mint(
             principal=caller(request),
-            org_id=body.validated_data["orgId"],
-            product=body.validated_data.get("product") or None,
+            org_id=body["orgId"],
+            product=body.get("product") or None,
             now=timezone.now(),
         )
         return Response(ContextResponse(minted).data)

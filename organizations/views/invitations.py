@@ -9,6 +9,7 @@ from gateway.core.api.access import requires
 from gateway.core.api.drf_internals import django_request
 from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
+from gateway.core.api.serializers import read
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import InvitationUnavailable, RateLimited
@@ -52,9 +53,8 @@ class InvitationsViewSet(OrganizationViewSet):
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def create(self, request: Request, org_id: str) -> Response:
         """Create an invitation. The token is returned once, and no email is sent."""
-        body = InvitationRequest(data=request.data)
-        body.is_valid(raise_exception=True)
-        role, email = Role(body.validated_data["role"]), body.validated_data.get("email")
+        body = read(InvitationRequest, request.data)
+        role, email = Role(body["role"]), body.get("email")
         invitation, token = operations.invite(org_id=org_id, role=role, email=email, actor_did=actor(request))
         return Response(NewInvitationResponse(invitation, context={"token": token}).data, status=201)
 
@@ -79,9 +79,8 @@ class AcceptanceViewSet(ApiViewSet):
     @requires(Capability.ORGS_MANAGE, roles=ANY)
     def create(self, request: Request) -> Response:
         """Join an organization as the authenticated account."""
-        body = AcceptanceRequest(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = read(AcceptanceRequest, request.data)
         account, network = account_of(request), client_network(django_request(request))
         with invitation_guesses.counted(did=account.did, network=network, now=timezone.now()):
-            membership = operations.accept(token=body.validated_data["token"], account=account)
+            membership = operations.accept(token=body["token"], account=account)
         return Response(AcceptanceResponse(membership).data)

@@ -7,6 +7,7 @@ from rest_framework.response import Response
 from gateway.core.api.access import requires
 from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
+from gateway.core.api.serializers import read
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import LastOwner
 from organizations.operations import members
@@ -36,9 +37,8 @@ class MembersViewSet(OrganizationViewSet):
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def update(self, request: Request, org_id: str, membership_id: str) -> Response:
         """Change a member's role. An organization must have at least one owner."""
-        body = RoleRequest(data=request.data)
-        body.is_valid(raise_exception=True)
-        role = Role(body.validated_data["role"])
+        body = read(RoleRequest, request.data)
+        role = Role(body["role"])
         membership = members.change_role(
             org_id=org_id, membership_id=membership_id, role=role, actor_did=actor(request)
         )

@@ -11,6 +11,7 @@ from accounts.authentication import caller
 from gateway.core.api.access import requires
 from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
+from gateway.core.api.serializers import read
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import Forbidden
@@ -51,10 +52,9 @@ class OrganizationsViewSet(ApiViewSet):
         """Create an organization, with the caller as its owner, a billing account and a wallet."""
         if caller(request).org_id:
             raise Forbidden("An organization's token cannot create another organization.")
-        body = OrganizationRequest(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = read(OrganizationRequest, request.data)
         account = account_of(request)
-        membership = organizations.create(name=body.validated_data["name"], account=account, now=timezone.now())
+        membership = organizations.create(name=body["name"], account=account, now=timezone.now())
         return Response(_render([membership])[0], status=201)
 
 
@@ -71,9 +71,8 @@ class OrganizationDetailViewSet(OrganizationViewSet):
     @requires(Capability.ORGS_MANAGE, roles=OWNERS)
     def rename(self, request: Request, org_id: str) -> Response:
         """Rename an organization, for the portal's scripts. Setting the same name again changes nothing."""
-        body = OrganizationRequest(data=request.data)
-        body.is_valid(raise_exception=True)
-        organizations.rename(org_id=org_id, name=body.validated_data["name"], actor_did=actor(request))
+        body = read(OrganizationRequest, request.data)
+        organizations.rename(org_id=org_id, name=body["name"], actor_did=actor(request))
         return Response(_render([memberships.live(org_id, actor(request))])[0])
 
 

@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from gateway.core.api.access import requires
 from gateway.core.api.pagination import LIMIT_OF_ALL, limited
-from gateway.core.api.serializers import check_no_members
+from gateway.core.api.serializers import check_no_members, read
 from gateway.core.contract.capabilities import Capability
 from organizations.models import Entitlement
 from organizations.operations import products
@@ -57,9 +57,8 @@ class MaxSeatsViewSet(OrganizationViewSet):
     @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
     def update(self, request: Request, org_id: str, product: str) -> Response:
         """Set the cap. Lowering it removes no assigned seats."""
-        body = MaxSeatsRequest(data=request.data)
-        body.is_valid(raise_exception=True)
-        cap = body.validated_data["maxSeats"]
+        body = read(MaxSeatsRequest, request.data)
+        cap = body["maxSeats"]
         return _answer(products.set_cap(org_id=org_id, product=product, max_seats=cap, actor_did=actor(request)))
 
     @extend_schema(operation_id="clear_max_seats", summary="Clear a product's seat cap", responses=ProductResponse)

@@ -27,11 +27,18 @@ class StrictSerializer(serializers.Serializer[Any]):
         return super().to_internal_value(data)
 
 
+def read(shape: type[serializers.Serializer[Any]], data: Any) -> dict[str, Any]:
+    """Return a request's body as validated, or raise a ValidationError that names the member at fault."""
+    body = shape(data=data)
+    body.is_valid(raise_exception=True)
+    return body.validated_data
+
+
 def check_no_members(request: Request) -> None:
     """Check the body of a route whose requests need none: it may be left out or empty, but not have members, which would
     seem to have an effect. Raises a ValidationError that names the first one."""
     if request.stream is not None:
-        StrictSerializer(data=request.data).is_valid(raise_exception=True)
+        read(StrictSerializer, request.data)
 
 
 class StrictStringField(serializers.CharField):
