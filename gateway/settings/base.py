@@ -185,9 +185,7 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 
-LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
-USE_TZ = True
 USE_I18N = False
 
 STATIC_URL = "/static/"

@@ -1,4 +1,4 @@
-"""Sign-in for people (django-allauth), and the security headers of the portal's pages."""
+"""Sign-in for people (django-allauth), and their sessions."""
 
 import os
 from typing import Any
@@ -45,7 +45,6 @@ SOCIALACCOUNT_ADAPTER = "accounts.portal.identity_providers.SocialAccountAdapter
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
-ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_MAX_EMAIL_ADDRESSES = EMAIL_ADDRESSES_MAX
 ACCOUNT_USER_DISPLAY = "accounts.portal.adapters.display_name"
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if MAIL_IS_CONFIGURED else "none"
@@ -70,12 +69,9 @@ ACCOUNT_RATE_LIMITS = {
     "mail": "5/5m/key",
 }
 KNOWN_DEVICE_COOKIE_NAME = "known_device"
-ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_SESSION_REMEMBER = True
-ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 SOCIALACCOUNT_EMAIL_AUTHENTICATION = False  # an email address never links an identity
-SOCIALACCOUNT_LOGIN_ON_GET = False
 
 # One identity provider (OpenID Connect) from the environment; more can be added in the operator console.
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
@@ -110,11 +106,6 @@ MFA_TOTP_ISSUER = "Account Gateway"
 USERSESSIONS_TRACK_ACTIVITY = True
 
 SESSION_ENGINE = "accounts.portal.sessions"
-SESSION_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SAMESITE = "Lax"
-CSRF_COOKIE_SAMESITE = "Lax"
-SECURE_REFERRER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "DENY"
 
 # Shared with the service's other subdomains, so that a product's appearance follows the user. Cosmetic only.
 APPEARANCE_COOKIE_DOMAIN: str | None = env("APPEARANCE_COOKIE_DOMAIN", default=None)
