@@ -20,9 +20,6 @@ class MembershipInline(ReadOnlyInline):
     model = Membership
     ordering = ("-created_at", "-id")
     fields = ("person", "role", "created_at", "removed_at")
-    readonly_fields = fields
-    show_change_link = False
-    hide_title = True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Membership]:
         return super().get_queryset(request).select_related("account")
@@ -34,9 +31,6 @@ class EntitlementInline(ReadOnlyInline):
     model = Entitlement
     ordering = ("product",)
     fields = ("product", "is_enabled", "seats_taken", "max_seats")
-    readonly_fields = fields
-    show_change_link = False
-    hide_title = True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Entitlement]:
         taken = Count("seats", filter=Q(seats__assigned_at__isnull=False))
@@ -56,9 +50,6 @@ class InvitationInline(ReadOnlyInline):
     model = Invitation
     ordering = ("-created_at", "-id")
     fields = ("role", "email", "host", "created_at", "expires_at", "guest", "revoked_at")
-    readonly_fields = fields
-    show_change_link = False
-    hide_title = True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Invitation]:
         """Load hosts and guests in the same query."""

@@ -36,10 +36,6 @@ class AccountCreationForm(UserCreationForm):
         model = Account
         fields = ("did", "email", "display_name")
 
-    def clean_email(self) -> str | None:
-        """Store a missing address as NULL, because empty strings would violate the unique constraint."""
-        return self.cleaned_data["email"] or None
-
 
 class AccountChangeForm(UserChangeForm):
     """Edits an account, except for its DID, which never changes."""
@@ -47,10 +43,6 @@ class AccountChangeForm(UserChangeForm):
     class Meta:
         model = Account
         fields = ("email", "display_name", "is_active", "is_staff", "is_superuser", "groups", "password")
-
-    def clean_email(self) -> str | None:
-        """Store a missing address as NULL, because empty strings would violate the unique constraint."""
-        return self.cleaned_data["email"] or None
 
 
 @admin.register(Account)
@@ -95,7 +87,6 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         return super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
-        """Return False: accounts are never deleted."""
         return False
 
     @display(description="Name", ordering="display_name")
@@ -146,7 +137,6 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         ),
     )
     def suspend(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Suspend the account."""
         is_new = suspension.suspend(account=Account.objects.get(pk=object_id), now=timezone.now())
         return self._finish(request, form, object_id, is_new, "Suspended")
 
@@ -162,7 +152,6 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         ),
     )
     def unsuspend(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Lift the account's suspension."""
         is_new = suspension.unsuspend(account=Account.objects.get(pk=object_id))
         return self._finish(request, form, object_id, is_new, "Suspension lifted")
 

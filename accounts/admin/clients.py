@@ -10,10 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.admin.people import person_fields
-from accounts.models import (
-    DeviceSession,
-    PublicClient,
-)
+from accounts.models import DeviceSession, PublicClient
 from accounts.operations import devices
 from accounts.rules import public_clients
 from gateway.core.console import ConsoleAdmin, LinesField, PartyColumn, ReadOnlyAdmin

@@ -6,9 +6,7 @@ from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 
-from accounts.models import (
-    Integration,
-)
+from accounts.models import Integration
 from accounts.models.validators import validate_jwks
 from accounts.rules import dids
 from gateway.core.console import ConsoleAdmin, LinesField, ReadableJSONField

@@ -7,9 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from unfold.decorators import action, display
 
-from accounts.models import (
-    SigningKey,
-)
+from accounts.models import SigningKey
 from accounts.operations import signing_keys
 from gateway.core.console import ReadOnlyAdmin, dialog
 

@@ -2,10 +2,7 @@
 
 from django.contrib import admin
 
-from accounts.models import (
-    AppearanceProduct,
-    Product,
-)
+from accounts.models import AppearanceProduct, Product
 from gateway.core.console import ConsoleAdmin, money
 
 

@@ -50,9 +50,6 @@ class LineInline(ReadOnlyInline):
     model = InvoiceLine
     ordering = ("product",)
     fields = ("product", "price", "seat_days", "amount")
-    readonly_fields = fields
-    show_change_link = False
-    hide_title = True
 
 
 class PaymentInline(ReadOnlyInline):
@@ -64,9 +61,6 @@ class PaymentInline(ReadOnlyInline):
     verbose_name_plural = "Charges"
     ordering = ("-created_at", "-id")
     fields = ("id", "created_at", "status", "amount", "why", "payment_ref", "requested_by", "next_check_at")
-    readonly_fields = fields
-    show_change_link = False
-    hide_title = True
 
     @display(description="Why it is not paid")
     def why(self, payment: InvoicePayment) -> str:
@@ -85,9 +79,6 @@ class CreditNoteInline(ReadOnlyInline):
     model = CreditNote
     ordering = ("serial",)
     fields = ("number", "created_at", "amount", "given_to", "reason", "created_by")
-    readonly_fields = fields
-    show_change_link = False
-    hide_title = True
 
     @display(description="Returned to")
     def given_to(self, note: CreditNote) -> str:

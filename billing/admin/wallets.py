@@ -18,7 +18,8 @@ class CreditInline(LotAmounts, ReadOnlyInline):
     model = CreditLot
     ordering = ("-id",)
     fields = ("id", "product", "granted", "remaining", "held", "expires_at", "closed_at")
-    readonly_fields = fields
+    show_change_link = True
+    hide_title = False
 
 
 @admin.register(Wallet)

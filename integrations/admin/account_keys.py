@@ -18,4 +18,3 @@ class AccountKeyAdmin(ReadOnlyAdmin):
     search_fields = ("kid__exact", "account__did__exact")
     ordering = ("-created_at", "-kid")
     fields = ("kid", "holder", "created_at")
-    readonly_fields = ("holder",)

@@ -19,8 +19,8 @@ class EvidenceInline(ReadOnlyInline):
 
     model = EvolutionEvidence
     ordering = ("-created_at", "-id")
-    fields = readonly_fields = ("id", "kind", "created_at")
-    show_change_link = False
+    fields = ("id", "kind", "created_at")
+    hide_title = False
     verbose_name_plural = "evidence"
 
 
@@ -36,7 +36,6 @@ class EvolutionArtifactAdmin(ReadOnlyAdmin):
     party_fields = ("owner_key",)
     ordering = ("-created_at", "-id")
     fields = ("id", "owner", "kind", "digest", "size", "created_at")
-    readonly_fields = ("owner", "digest")
     inlines = (EvidenceInline,)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -46,7 +45,6 @@ class EvolutionArtifactAdmin(ReadOnlyAdmin):
 
     @display(description="SHA-256")
     def digest(self, artifact: EvolutionArtifact) -> str:
-        """Render the content's hash."""
         return breakable(artifact.sha256)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EvolutionArtifact]:
@@ -67,11 +65,9 @@ class EvolutionRevisionAdmin(ReadOnlyAdmin):
     party_fields = ("owner_key",)
     ordering = ("-activated_at", "-id")
     fields = ("revision", "owner", "artifact", "activated_at")
-    readonly_fields = ("owner",)
 
     @display(description="Revision", ordering="revision")
     def named(self, revision: EvolutionRevision) -> int:
-        """Return the revision's number."""
         return revision.revision
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EvolutionRevision]:

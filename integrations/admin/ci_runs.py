@@ -17,7 +17,7 @@ class CIRunAdmin(ReadOnlyAdmin):
     list_select_related = ("project", "provider")
     search_fields = ("id__exact", "external_id__exact", "commit__startswith")
     ordering = ("-created_at", "-id")
-    fields = readonly_fields = (
+    fields = (
         *(
             "id",
             "project",

@@ -24,7 +24,6 @@ class EvolutionJobAdmin(ReadOnlyAdmin):
         *("id", "owner", "requester", "program", "inputs_named", "evidence_named", "status", "result_artifact"),
         *("error_code", "reason", "created_at", "started_at", "finished_at"),
     )
-    readonly_fields = ("owner", "requester", "inputs_named", "evidence_named")
 
     @display(description="Inputs")
     def inputs_named(self, job: EvolutionJob) -> str:

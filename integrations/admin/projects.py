@@ -48,11 +48,9 @@ class ExecutionConfigInline(StackedInline):
     can_delete = False
 
     def has_add_permission(self, request: Any, obj: Any = None) -> bool:
-        """Return False: only the owner creates it."""
         return False
 
     def has_change_permission(self, request: Any, obj: Any = None) -> bool:
-        """Return False: only the owner changes it."""
         return False
 
     def has_delete_permission(self, request: Any, obj: Any = None) -> bool:

@@ -27,7 +27,6 @@ class SandboxRunAdmin(ReadOnlyAdmin):
         *("id", "project", "runner", "requester", "status", "exit_code", "cut", "error_code", "reason"),
         *("created_at", "started_at", "finished_at"),
     )
-    readonly_fields = ("requester", "cut")
     actions = ("cancel",)
 
     @display(description="Truncated")

@@ -1,5 +1,7 @@
 """Read-only tables, which only operations write, and inline rows."""
 
+from typing import Any
+
 from django.db.models import Model
 from django.http import HttpRequest
 from unfold.admin import TabularInline
@@ -15,15 +17,12 @@ class ReadOnlyAdmin(ConsoleAdmin):
     list_disable_select_all = True
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Return False: rows cannot be added by hand."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False: rows cannot be edited."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False: rows cannot be deleted."""
         return False
 
 
@@ -32,13 +31,14 @@ class ReadOnlyInline(TabularInline):
 
     extra = 0
     can_delete = False
-    show_change_link = True
+    hide_title = True
     per_page = 20
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        return self.fields
+
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False: rows cannot be added by hand."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False: rows cannot be edited."""
         return False
