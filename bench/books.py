@@ -64,7 +64,6 @@ class Ledger:
         self._connection = psycopg.connect(database_url, autocommit=True)
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
     def now(self) -> datetime:

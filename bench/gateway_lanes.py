@@ -58,7 +58,6 @@ class SlowDiskLane(GatewayLane):
         self._concurrency = concurrency
 
     def takes(self, *, stream: bool, concurrency: int) -> bool:
-        """Return whether it is this lane's concurrency of JSON requests."""
         return not stream and concurrency == self._concurrency
 
     def conditions(self) -> AbstractContextManager[None]:

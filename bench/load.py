@@ -102,16 +102,13 @@ class Connection(asyncio.Protocol):
         return await self._answer
 
     def close(self) -> None:
-        """Close the connection."""
         if self._transport is not None:
             self._transport.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Store the transport (asyncio calls this)."""
         self._transport = cast("asyncio.WriteTransport", transport)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what arrived (asyncio calls this)."""
         self._parser.feed_data(data)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -103,7 +103,6 @@ class Trial:
         self._manage("migrate", "--verbosity", "0")
 
     def close(self) -> None:
-        """Stop the database."""
         self._cluster.stop()
 
     def fill(self, calls: int) -> None:

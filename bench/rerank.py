@@ -45,7 +45,6 @@ class Arrived:
         self._sent = sent
 
     async def read_body(self, limit_bytes: int) -> bytes:
-        """Return the body."""
         return self._sent
 
     async def read_form(self, limit_bytes: int) -> NoReturn:

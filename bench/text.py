@@ -61,7 +61,6 @@ class TextLane(GatewayLane):
         self.requests_per_second_max = LONG_PER_SECOND_MAX if streams else None
 
     def takes(self, *, stream: bool, concurrency: int) -> bool:
-        """Return whether it is measured with this kind and concurrency."""
         return stream == self._streams
 
 
@@ -69,7 +68,6 @@ class BareLane(KeyLane):
     """Long streams through the pass-through."""
 
     def takes(self, *, stream: bool, concurrency: int) -> bool:
-        """Return whether the request is a stream."""
         return stream
 
 

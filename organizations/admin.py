@@ -52,7 +52,6 @@ class InvitationInline(ReadOnlyInline):
     fields = ("role", "email", "host", "created_at", "expires_at", "guest", "revoked_at")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Invitation]:
-        """Load hosts and guests in the same query."""
         return super().get_queryset(request).select_related("invited_by__account", "accepted_by__account")
 
 

@@ -23,7 +23,6 @@ class PasswordForm(AdminPasswordChangeForm):
     """Sets an account's password and signs out all of its devices, as a password change in the portal does."""
 
     def save(self, commit: bool = True) -> Account:
-        """Save the new password and return the account."""
         account: Account = super().save(commit)
         devices.revoke_all(account=account, now=timezone.now())
         return account

@@ -79,7 +79,6 @@ class DeviceSessionAdmin(ReadOnlyAdmin):
     actions = ("revoke",)
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
-        """Return whether the operator may sign devices out."""
         return request.user.has_perm("accounts.change_devicesession")
 
     @admin.action(description="Revoke", permissions=["revoke"])

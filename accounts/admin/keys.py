@@ -33,7 +33,6 @@ class SigningKeyAdmin(ReadOnlyAdmin):
         return key.state
 
     def has_rotate_permission(self, request: HttpRequest) -> bool:
-        """Allow only superusers to rotate keys."""
         return bool(request.user.is_superuser)
 
     @action(

@@ -46,7 +46,6 @@ class AuthenticatorAdmin(ReadOnlyAdmin):
     fields = ("person", "type", "created_at", "last_used_at")
 
     def has_delete_permission(self, request: HttpRequest, obj: Authenticator | None = None) -> bool:
-        """Allow only superusers to remove a second factor."""
         return bool(request.user.is_superuser)
 
     def delete_model(self, request: HttpRequest, obj: Authenticator) -> None:
@@ -54,7 +53,6 @@ class AuthenticatorAdmin(ReadOnlyAdmin):
         enrolments.remove(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Authenticator]) -> None:
-        """Remove the selected ones one by one."""
         for authenticator in queryset:
             enrolments.remove(authenticator)
 

@@ -152,7 +152,6 @@ class AccountAdapter(CountingAdapter):
             return False
 
     def is_safe_url(self, url: str) -> bool:
-        """Return whether a `next` URL is on this site."""
         host = self.request.get_host()
         return url_has_allowed_host_and_scheme(url, allowed_hosts={host}, require_https=self.request.is_secure())
 

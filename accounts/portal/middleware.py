@@ -51,7 +51,6 @@ class ContentSecurityPolicy:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Add the policy to the response."""
         response = self.get_response(request)
         if POLICY_HEADER not in response:
             response[POLICY_HEADER] = _policy(request, response)

@@ -23,11 +23,9 @@ class MfaAdapter(DefaultMFAAdapter):
         return fields.encrypt(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Return the text decrypted."""
         return fields.decrypt(encrypted_text)
 
     def generate_authenticator_name(self, user: Any, type: Authenticator.Type) -> str:  # noqa: A002
-        """Return a new passkey's default name."""
         number = Authenticator.objects.filter(user=user, type=type).count() + 1
         return "Passkey" if number == 1 else f"Passkey {number}"
 

@@ -23,7 +23,6 @@ class SessionStore(DatabaseStore):
     """Stores a session, which has a short lifetime before sign-in."""
 
     def get_session_cookie_age(self) -> int:
-        """Return the session's default lifetime in seconds."""
         usual = super().get_session_cookie_age()
         return usual if SESSION_KEY in self else min(usual, ANONYMOUS_SESSION_SECONDS)
 
@@ -35,7 +34,6 @@ class AnonymousSessionLimit:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Return the response, or 429."""
         response = self.get_response(request)
         network = client_network(request)
         if network is None or not _begins(request):

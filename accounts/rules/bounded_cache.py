@@ -28,7 +28,6 @@ class BoundedCache(Generic[Key, Value]):
         return self._bytes
 
     def get(self, key: Key) -> Value | None:
-        """Return the cached value, or None."""
         return self._items.get(key)
 
     def put(self, key: Key, value: Value, size_bytes: int) -> None:
@@ -47,7 +46,6 @@ class BoundedCache(Generic[Key, Value]):
             self._bytes += size
 
     def clear(self) -> None:
-        """Remove all entries."""
         with self._writing:
             self._items.clear()
             self._sizes.clear()

@@ -92,7 +92,6 @@ class CallAdmin(ReadOnlyAdmin):
     )
 
     def has_resolve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators with that permission to resolve a reconciling call."""
         return may_act(request, "billing.change_call", Call.objects.filter(state=CallState.REVIEW), object_id)
 
     @action(
@@ -107,7 +106,6 @@ class CallAdmin(ReadOnlyAdmin):
         ),
     )
     def charge(self, request: HttpRequest, form: ChargeForm, object_id: str) -> HttpResponse:
-        """Settle the call as the operator decided."""
         amount = form.cleaned_data["amount"]
         is_done = reviews.charge(object_id, cost_microusd=amount)
         return self._finish(request, form, object_id, is_done, f"Charged {usd(amount)}")
@@ -124,7 +122,6 @@ class CallAdmin(ReadOnlyAdmin):
         ),
     )
     def release(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Release the hold as the operator decided."""
         return self._finish(request, form, object_id, reviews.release(object_id), "Released")
 
     def _finish(self, request: HttpRequest, form: Any, object_id: str, is_done: bool, done: str) -> HttpResponse:

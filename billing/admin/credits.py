@@ -104,7 +104,6 @@ class CreditLotAdmin(LotAmounts, ReadOnlyAdmin):
     add_fieldsets = ((None, {"fields": ("owner", "amount", "product", "expires_at", "reason", "key")}),)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Allow operators with that permission to grant."""
         return bool(request.user.has_perm("billing.add_creditlot"))
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:

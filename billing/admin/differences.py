@@ -56,7 +56,6 @@ class PaymentDifferenceAdmin(ReadOnlyAdmin):
     )
 
     def has_resolve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators with that permission to close what is open."""
         return may_act(request, RIGHT, PaymentDifference.objects.filter(closing=None), object_id)
 
     @action(
@@ -72,7 +71,6 @@ class PaymentDifferenceAdmin(ReadOnlyAdmin):
         ),
     )
     def resolve(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Close the difference as the operator decided."""
         reason, actor = form.cleaned_data["reason"], request.user.get_username()
         if not payment_differences.resolve(int(object_id), reason=reason, actor=actor, now=timezone.now()):
             return self.leave_dialog(request, object_id, TOO_LATE, messages.WARNING)

@@ -82,7 +82,6 @@ class CreditNoteInline(ReadOnlyInline):
 
     @display(description="Returned to")
     def given_to(self, note: CreditNote) -> str:
-        """Return the recipient of the money."""
         return "The payment method" if note.is_refund else "The wallet"
 
 
@@ -120,15 +119,12 @@ class InvoiceAdmin(ReadOnlyAdmin):
         return super().get_search_results(request, queryset, search_term)
 
     def has_charge_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators with that permission to charge an invoice that is not paid."""
         return may_act(request, RIGHT, Invoice.objects.filter(status__in=UNPAID), object_id)
 
     def has_void_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators with that permission to void an unpaid invoice or a draft."""
         return may_act(request, RIGHT, Invoice.objects.filter(status__in=(*UNPAID, InvoiceStatus.DRAFT)), object_id)
 
     def has_credit_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators with that permission to credit an invoice that was at least partly collected."""
         paid = Invoice.objects.filter(status=InvoiceStatus.PAID, due_microusd__gt=0)
         return may_act(request, RIGHT, paid, object_id)
 
@@ -168,7 +164,6 @@ class InvoiceAdmin(ReadOnlyAdmin):
         ),
     )
     def credit(self, request: HttpRequest, form: CreditForm, object_id: str) -> HttpResponse:
-        """Credit part of a paid invoice."""
         return self._give_back(request, form, object_id, invoices.credit, "credited")
 
     @action(
@@ -219,7 +214,6 @@ class InvoiceAdmin(ReadOnlyAdmin):
         ),
     )
     def void(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Void an unpaid invoice."""
         try:
             invoices.void(object_id, reason=form.cleaned_data["reason"], now=timezone.now())
         except invoices.NotCorrectable as refusal:

@@ -60,11 +60,9 @@ class CheckoutAdmin(ReadOnlyAdmin):
     )
 
     def has_ask_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators with that permission to check an existing checkout at the provider."""
         return may_act(request, RIGHT, Checkout.objects.all(), object_id)
 
     def has_resolve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators with that permission to resolve a checkout that is in review."""
         return may_act(request, RIGHT, Checkout.objects.filter(status=CheckoutStatus.REVIEW), object_id)
 
     @action(
@@ -133,12 +131,10 @@ class CheckoutAdmin(ReadOnlyAdmin):
 
     @display(description="Status", label=STATUS_COLOURS)
     def stage(self, checkout: Checkout) -> str:
-        """Describe the checkout's state."""
         return CheckoutStatus(checkout.status).label
 
     @display(description="Refunded or disputed")
     def refunded(self, checkout: Checkout) -> str:
-        """Return the amount that refunds and disputes took."""
         return usd(checkout.taken_back_microusd or None)
 
 

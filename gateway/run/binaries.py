@@ -23,7 +23,6 @@ class Binaries:
     major: int
 
     def program(self, name: str) -> str:
-        """Return the path of one program."""
         return str(self.directory / name)
 
 

@@ -45,7 +45,6 @@ class RotatingSecretForm(SecretForm):
             self.fields["previous_secret"].help_text = "Also accepted until the sender uses the new one."
 
     def clean_previous_secret(self) -> str:
-        """Keep the stored secret if none was entered."""
         typed: str = self.cleaned_data["previous_secret"].strip()
         return typed or self.instance.previous_secret
 

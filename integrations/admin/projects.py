@@ -89,7 +89,6 @@ class ProjectAdmin(ConsoleAdmin):
         return self.inlines if obj else ()
 
     def save_model(self, request: Any, obj: Project, form: Any, change: bool) -> None:
-        """Set a new project's id and time."""
         if not change:
             obj.id, obj.created_at = new_id("prj"), timezone.now()
         super().save_model(request, obj, form, change)

@@ -13,7 +13,6 @@ MEMORY_MAX_MB = 1024 * 1024
 
 
 def default_runtimes() -> list[str]:
-    """Return the default runtimes."""
     return ["default"]
 
 

@@ -80,7 +80,6 @@ class AliasRow(ServedRow):
     deployments: Annotated[list[DeploymentRow], Field(max_length=100), AfterValidator(_distinct)] = []
 
     def save(self, run: Run, path: Path) -> None:
-        """Set the alias's row, its deployments and its price."""
         if RawModel.objects.filter(model=self.name).exists():
             run.refuse((*path, "name"), f"{self.name!r} is a raw model already")
             return

@@ -19,7 +19,6 @@ class AppearanceRow(SectionRow):
     products: Annotated[list[Slug], Field(max_length=PRODUCTS_MAX)]
 
     def save(self, run: Run, path: Path) -> None:
-        """Replace the allowlist with this one."""
         wanted, stored = set(self.products), set(AppearanceProduct.objects.values_list("slug", flat=True))
         AppearanceProduct.objects.filter(slug__in=stored - wanted).delete()
         AppearanceProduct.objects.bulk_create(

@@ -34,7 +34,6 @@ class ProgramRow(Row):
     result_kind: Kind | None = None
 
     def save(self, run: Run) -> None:
-        """Set the program's row."""
         values = self.stated("command", "timeout_seconds", "memory_mb")
         if "result_kind" in self.model_fields_set:
             values["result_kind"] = self.result_kind or ""

@@ -55,7 +55,6 @@ class JudgementRow(SectionRow):
     fallbacks: Annotated[list[FallbackRow], Field(max_length=100), AfterValidator(_one_each)] = []
 
     def save(self, run: Run, path: Path) -> None:
-        """Set the settings' row and replace the fallbacks with these."""
         values = {name: _alias(value) for name, value in self.stated("text_backend", "vision_backend").items()}
         row = run.upsert(JudgementSettings, "judgement settings", lookup={"id": JudgementSettings.ONLY}, values=values)
         if "fallbacks" in self.model_fields_set:

@@ -25,7 +25,6 @@ class RawModelRow(ServedRow):
     integrations: Annotated[list[IntegrationRef], Field(max_length=1000)] = []
 
     def save(self, run: Run, path: Path) -> None:
-        """Set the raw model's row, its integrations and its price."""
         if Alias.objects.filter(name=self.model).exists():
             run.refuse((*path, "model"), f"{self.model!r} is an alias already")
             return

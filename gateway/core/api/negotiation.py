@@ -18,5 +18,4 @@ class JSONOnly(DefaultContentNegotiation):
     def select_renderer(
         self, request: Request, renderers: Any, format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
-        """Return the first renderer and its media type."""
         return renderers[0], renderers[0].media_type

@@ -80,7 +80,6 @@ class GatewaySchema(ActionSchema):
     def get_operation(
         self, path: str, path_regex: str, path_prefix: str, method: str, registry: ComponentRegistry
     ) -> Operation | None:
-        """Describe one action."""
         operation: Operation | None = super().get_operation(path, path_regex, path_prefix, method, registry)
         if operation is None:
             return None

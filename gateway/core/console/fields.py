@@ -18,7 +18,6 @@ class LinesField(SimpleArrayField):
         super().__init__(forms.CharField(), delimiter="\n", **kwargs)
 
     def prepare_value(self, value: Any) -> Any:
-        """Render a stored list."""
         return "\n".join(value) if isinstance(value, list) else value
 
     def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
@@ -75,5 +74,4 @@ class SecretField(forms.CharField):
         return
 
     def has_changed(self, initial: Any, data: Any) -> bool:
-        """Return whether something was typed."""
         return bool(data)

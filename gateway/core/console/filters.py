@@ -13,11 +13,9 @@ class WordFilter(SimpleListFilter):
     words: tuple[str, ...] = ()
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        """List the words."""
         return [(word, word) for word in self.words]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Keep the rows of the chosen word."""
         return queryset.filter(**{self.parameter_name or "": self.value()}) if self.value() else queryset
 
 

@@ -18,5 +18,4 @@ class SingleRowAdmin(ConsoleAdmin):
         return not (is_own_page and self.model._default_manager.exists())  # noqa: SLF001 (documented)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False: the row is never deleted."""
         return False

@@ -10,5 +10,4 @@ class Suggestions(AutocompleteJsonView):
     """Suggested rows for a relation; people with name, email and DID."""
 
     def serialize_result(self, obj: Model, to_field_name: str) -> dict[str, str]:
-        """Describe one row."""
         return {**super().serialize_result(obj, to_field_name), "text": parties.label(obj)}

@@ -25,7 +25,6 @@ class Rows(ChangeList):
     """The rows of a list, with their related objects loaded at once."""
 
     def get_results(self, request: HttpRequest) -> None:
-        """Read the rows of the page."""
         super().get_results(request)
         rows = list(self.result_list)  # type: ignore[has-type]
         self.model_admin.complete(rows)
@@ -47,7 +46,6 @@ class ConsoleAdmin(ModelAdmin):
     """The fields by which other records or configuration files refer to a row: only a new one can be given them."""
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        """Return the list class that loads related objects."""
         return Rows
 
     def complete(self, rows: list[Any]) -> None:
@@ -106,7 +104,6 @@ class ConsoleAdmin(ModelAdmin):
         return self.leave_dialog(request, object_id, f"{done}.", messages.SUCCESS)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Make the permanent fields of an existing row read-only."""
         return (*super().get_readonly_fields(request, obj), *(self.permanent_fields if obj else ()))
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:

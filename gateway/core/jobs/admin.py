@@ -37,7 +37,6 @@ class JobFilter(WordFilter):
     parameter_name = "job"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        """List the jobs of the schedule."""
         return sorted(((job, texts.name_of(job)) for job in settings.CELERY_BEAT_SCHEDULE), key=itemgetter(1))
 
 
@@ -48,11 +47,9 @@ class WorkFilter(admin.SimpleListFilter):
     parameter_name = "work"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        """List both."""
         return [("done", "Did something"), ("none", "Had nothing to do")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[JobRun]) -> QuerySet[JobRun]:
-        """Filter by the chosen state."""
         if self.value() == "done":
             return queryset.exclude(counts={})
         return queryset.filter(counts={}) if self.value() == "none" else queryset
@@ -71,7 +68,6 @@ class JobRunAdmin(ReadOnlyAdmin):
     fields = ("name", "description", "task", "result", "did", "error", "started_at", "ended_at", "runs")
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Add the jobs' states."""
         if not self.has_view_permission(request):
             return super().changelist_view(request, extra_context)
         found = sorted(statuses.of_all(now=timezone.now()), key=lambda one: not one.is_alarming)
@@ -94,7 +90,6 @@ class JobRunAdmin(ReadOnlyAdmin):
 
     @display(description="Job", ordering="job")
     def name(self, run: JobRun) -> str:
-        """Return the job's name."""
         return texts.name_of(run.job)
 
     @display(description="What it does")
@@ -119,7 +114,6 @@ class JobRunAdmin(ReadOnlyAdmin):
 
     @display(description="Did")
     def did(self, run: JobRun) -> str:
-        """List the counts."""
         return format_counts(run.counts)
 
     @display(description="Duration")

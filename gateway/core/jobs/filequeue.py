@@ -29,7 +29,6 @@ class Channel(FileChannel):
     """Stores each message, and each exchange's bindings, in a file that appears atomically."""
 
     def get_table(self, exchange: str) -> list[Any]:
-        """Return an exchange's bindings."""
         try:
             content = self.bindings_file(exchange).read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -44,14 +43,12 @@ class Channel(FileChannel):
                 _write(self.bindings_file(exchange), dumps([binding, *table]))
 
     def remove_binding(self, exchange: str, binding: Any) -> None:
-        """Remove a binding, if it exists."""
         with self._bindings_locked():
             table = self.get_table(exchange)
             if binding in table:
                 _write(self.bindings_file(exchange), dumps([known for known in table if known != binding]))
 
     def store(self, queue: str, message: Any) -> None:
-        """Append a message."""
         name = f"{time.time_ns():020}-{uuid.uuid4().hex}.{queue}.msg"
         _write(Path(self.data_folder_out, name), dumps(message))
 

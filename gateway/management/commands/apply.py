@@ -21,7 +21,6 @@ class Command(BaseCommand):
     help = "Set the rows that a configuration file names, all or none, and print what changed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the file and the option that only checks."""
         parser.add_argument(
             "file", type=Path, nargs="?", help="a YAML file; without one, what the environment configures"
         )

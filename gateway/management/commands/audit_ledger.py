@@ -14,7 +14,6 @@ class Command(BaseCommand):
     help = "Check that every amount in the ledger is accounted for and that sealed records are unchanged."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the option for a seal that was recorded outside the database."""
         parser.add_argument("--seal", metavar="HEX", help="also check that the chain of seals continues from this one")
 
     def handle(self, *args: Any, seal: str | None = None, **options: Any) -> None:

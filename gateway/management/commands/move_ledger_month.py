@@ -29,7 +29,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the months and the dry-run option."""
         parser.add_argument(
             "months", nargs="+", metavar="YYYY-MM", help="a UTC month that ended LEDGER_HOT_DAYS ago or earlier"
         )

@@ -22,7 +22,6 @@ class Command(BaseCommand):
         super().run_from_argv([*_join_value(argv, RETIRE)])
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the option for emergencies."""
         parser.add_argument(RETIRE, metavar="KID", help="stop accepting this key at once, because it leaked")
 
     def handle(self, *args: Any, retire: str | None, **options: Any) -> None:
