@@ -19,6 +19,7 @@ from pathlib import Path
 from websockets.asyncio.client import ClientConnection, connect
 
 from bench.config import credit, write
+from bench.figures import percentile
 from bench.gateways import GatewayServer, GatewaySettings
 from bench.identity import Customer, Product
 from bench.processes import LOOPBACK, Process, listens
@@ -120,16 +121,12 @@ async def measure(gateway: GatewayServer, direct: Sockets, bare: Sockets, throug
     straight = await frame_milliseconds(direct, 0, seconds)
     governed = await frame_milliseconds(through, IDLE, seconds)
     memory = gateway.server_mebibytes()
-    added = _percentile(governed, 0.99) - _percentile(straight, 0.99)
+    added = percentile(governed, 99) - percentile(straight, 99)
     relayed, held = await frames_per_second(bare, seconds), await frames_per_second(through, seconds)
     print(f"{IDLE} idle and {TALKING} talking sockets, one process, {len(governed)} frames")
-    print(f"  added to a frame at p99: {added:.1f} ms (target 10); p50 {_percentile(governed, 0.5):.1f} ms")
+    print(f"  added to a frame at p99: {added:.1f} ms (target 10); p50 {percentile(governed, 50):.1f} ms")
     print(f"  memory of the process: {memory:.0f} MiB (target 300)")
     print(f"{held:.0f} frames/s, a bare relay {relayed:.0f}: {held / relayed:.2f} of it (target 0.5)")
-
-
-def _percentile(values: list[float], part: float) -> float:
-    return values[min(int(len(values) * part), len(values) - 1)]
 
 
 def main() -> None:

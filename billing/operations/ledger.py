@@ -159,14 +159,11 @@ def grant_credit(
         "billing_grant_credit",
         Grant._make,
         lot_id=lot_id,
-        owner_kind=owner[0],
-        owner_key=owner[1],
         product=product,
-        amount=Int8(amount_microusd),
         expires_at=expires_at,
         source_kind=source_kind,
         source_key=source_key,
-        **_at(now),
+        **_sum(owner, amount_microusd, now),
     )
 
 
@@ -183,13 +180,10 @@ def take_payment(
     return call(
         "billing_take_payment",
         Payment._make,
-        owner_kind=owner[0],
-        owner_key=owner[1],
         product=product,
-        amount=Int8(amount_microusd),
         source=source,
         lot_id=lot_id,
-        **_at(now),
+        **_sum(owner, amount_microusd, now),
     )
 
 
@@ -200,12 +194,9 @@ def take_back(
     return call(
         "billing_take_back",
         Refund._make,
-        owner_kind=owner[0],
-        owner_key=owner[1],
-        amount=Int8(amount_microusd),
         source=source,
         payment=payment,
-        **_at(now),
+        **_sum(owner, amount_microusd, now),
     )
 
 
@@ -223,14 +214,11 @@ def give_back(
     return call(
         "billing_give_back",
         Payment._make,
-        owner_kind=owner[0],
-        owner_key=owner[1],
         product=product,
-        amount=Int8(amount_microusd),
         source=source,
         payment=payment,
         lot_id=lot_id,
-        **_at(now),
+        **_sum(owner, amount_microusd, now),
     )
 
 
@@ -257,6 +245,11 @@ def repay_debts(*, limit: int = 100, now: datetime | None = None) -> Statement[A
 def read_replay(usage_id: str | None, status: int | None, headers: Any, body: bytes | None) -> Replay | None:
     """Read the four columns of a stored response."""
     return None if status is None or body is None else Replay(status, headers, bytes(body), usage_id)
+
+
+def _sum(owner: Owner, amount_microusd: int, now: datetime | None) -> dict[str, Any]:
+    """Return whose money it is, how much, and the instant, as arguments."""
+    return {"owner_kind": owner[0], "owner_key": owner[1], "amount": Int8(amount_microusd), **_at(now)}
 
 
 def _at(now: datetime | None) -> dict[str, datetime]:

@@ -13,7 +13,7 @@ from billing.models import Call
 from billing.operations import ledger
 from billing.operations.deadlines import deadline
 from billing.queries import reviews
-from billing.rules import reviews as rules
+from billing.rules.check_intervals import next_look_up
 from billing.rules.quantities import QUANTITY_NAMES
 
 log = logging.getLogger("billing.reviews")
@@ -139,7 +139,7 @@ def _look_up(look_ups: Iterable[LookUp], call: Call, *, now: datetime) -> bool:
     finding = next((finding for finding in findings if finding is not None), None)
     age = now - (call.dispatched_at or call.created_at)
     # Recorded in any case: a finding that cannot be booked must not be looked up first in every run.
-    ledger.note_look_up(usage_id=call.id, next_at=now + rules.next_look_up(age)).run()
+    ledger.note_look_up(usage_id=call.id, next_at=now + next_look_up(age)).run()
     return finding is not None and resolve(call.id, finding)
 
 

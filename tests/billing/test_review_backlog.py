@@ -15,7 +15,7 @@ from billing.models import Call, Wallet
 from billing.operations import reviews
 from billing.operations.reviews import Finding
 from billing.queries import audit
-from billing.rules.reviews import next_look_up
+from billing.rules.check_intervals import next_look_up
 from gateway.core.contract.ids import new_id
 from tests.factories.billing import Purse, price_version, review, state
 from tests.support.concurrency import PATIENCE_SECONDS

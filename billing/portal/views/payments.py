@@ -14,12 +14,12 @@ from accounts.queries.accounts import person
 from billing.models import CheckoutKind
 from billing.operations import checkouts
 from billing.portal import pages
-from billing.portal.forms import TopUpForm
 from billing.portal.views import wallet
 from billing.queries import checkouts as queries
 from billing.queries import payment_pages
 from billing.rules import payment_labels
 from gateway.core.contract.errors import ApiError
+from gateway.core.portal.forms import AmountForm
 
 TAB = "portal_payments"
 
@@ -61,7 +61,7 @@ def receipt(request: HttpRequest, transaction_id: str) -> HttpResponse:
 
 def _add(request: HttpRequest) -> HttpResponse:
     """Start a top-up and redirect to the provider's page; the same form again redirects to the same page."""
-    form = TopUpForm(request.POST)
+    form = AmountForm(request.POST)
     if not form.is_valid():
         return wallet.page(request, form, status=400)
     owner = pages.owner_of(request)

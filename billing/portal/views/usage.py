@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET
 from accounts.models import Product
 from accounts.queries.accounts import person
 from billing.portal.pages import owner_of, show
-from billing.queries import charge_parts, charges, usage_calls, usage_csv, usage_months, usage_pages
+from billing.queries import charges, usage_calls, usage_csv, usage_months, usage_pages
 from billing.rules.usage_lines import Line, Named, lines
 from billing.rules.usage_reports import MemberUse, UsageReport
 from gateway.core.portal.csv_files import csv_response, name_part
@@ -59,7 +59,7 @@ def call(request: HttpRequest, usage_id: str) -> HttpResponse:
     found = usage_calls.one(owner_of(request), usage_id)
     if found is None:
         raise Http404
-    context = {"call": found, "parts": charge_parts.of_call(found), "credits": charges.by_lot(found.pk)}
+    context = {"call": found, "parts": charges.parts(found), "credits": charges.by_lot(found.pk)}
     return show(request, TAB, "call", **context)
 
 

@@ -6,9 +6,9 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from billing.portal.forms import TopUpForm
 from billing.portal.pages import owner_of, show
 from billing.queries import payment_pages, wallets
+from gateway.core.portal.forms import AmountForm
 
 
 @login_required
@@ -16,10 +16,10 @@ from billing.queries import payment_pages, wallets
 @require_GET
 def index(request: HttpRequest) -> HttpResponse:
     """Show the wallet."""
-    return page(request, TopUpForm())
+    return page(request, AmountForm())
 
 
-def page(request: HttpRequest, form: TopUpForm, *, status: int = 200) -> HttpResponse:
+def page(request: HttpRequest, form: AmountForm, *, status: int = 200) -> HttpResponse:
     """Render the wallet with a form for adding money; the form may redirect to the provider's pages."""
     context = {
         "wallet": wallets.view(owner_of(request), timezone.now()),

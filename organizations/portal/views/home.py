@@ -7,7 +7,8 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
 from accounts.queries.accounts import person
-from billing.queries import months, wallets
+from billing.queries import usage_reports, wallets
+from billing.rules.months import month_around
 from organizations.portal import next_steps
 
 
@@ -20,7 +21,7 @@ def home(request: HttpRequest) -> HttpResponse:
     wallet = wallets.view(owner, now)
     context = {
         "wallet": wallet,
-        "charged_microusd": months.charged_microusd(owner, now),
+        "charged_microusd": usage_reports.total(owner, month_around(now)).charged_microusd,
         "now": now,
         "steps": next_steps.of(account, wallet, request.get_host()),
     }

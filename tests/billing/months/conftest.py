@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from billing.models import Call
 from billing.operations import budgets
-from billing.queries import audit, charge_parts, reports, usage, usage_calls, usage_csv, usage_pages
+from billing.queries import audit, charges, reports, usage, usage_calls, usage_csv, usage_pages
 from billing.rules.months import month_around
 from billing.rules.owners import Owner
 from billing.serializers.usage import render_usage
@@ -135,4 +135,4 @@ def _of(owner: Owner, month: Any) -> Iterator[tuple[str, Any]]:
     for call in Call.objects.filter(wallet__owner_key=owner[1]).order_by("pk"):
         found = usage_calls.one(owner, call.pk)
         assert found is not None
-        yield f"receipt of {call.pk}", (str(found), found.charge_microusd, charge_parts.of_call(found))
+        yield f"receipt of {call.pk}", (str(found), found.charge_microusd, charges.parts(found))
