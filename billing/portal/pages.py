@@ -1,15 +1,30 @@
 """The layout of the pages about a person's money."""
 
+from collections.abc import Callable
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
 
 from accounts.queries.accounts import person
 from billing.rules.owners import Owner
 
+View = Callable[..., HttpResponseBase]
+
 # Address and title.
 TABS = (("portal_wallet", "Wallet"), ("portal_payments", "Payments"), ("portal_usage", "Usage"))
+
+
+def personal(*methods: str) -> Callable[[View], View]:
+    """Restrict a view to these methods and to people who are signed in. No cache may store what it returns."""
+
+    def decorate(view: View) -> View:
+        return login_required(never_cache(require_http_methods(list(methods))(view)))
+
+    return decorate
 
 
 def show(request: HttpRequest, tab: str, template: str, **context: Any) -> HttpResponse:

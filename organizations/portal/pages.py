@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 
 from accounts.models import Account
 from accounts.queries.accounts import person
+from billing.rules.owners import Owner
 from gateway.core.contract.errors import ApiError, Forbidden, NotMember
 from organizations.models import Membership
 from organizations.portal import texts
@@ -130,6 +131,11 @@ def identity_of(account: Account) -> str:
     if account.display_name:
         return f"{account.display_name} ({account.email or account.did})"
     return name_of(account)
+
+
+def owner_of(membership: Membership) -> Owner:
+    """Return the organization as the owner of its wallet."""
+    return "organization", membership.organization_id
 
 
 def product_choices(org_id: str) -> list[tuple[str, str]]:

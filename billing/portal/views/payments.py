@@ -1,14 +1,11 @@
 """A person's payments: the list, the start of a payment, its outcome, and its receipt."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.queries.accounts import person
 from billing.models import CheckoutKind
@@ -24,9 +21,7 @@ from gateway.core.portal.forms import AmountForm
 TAB = "portal_payments"
 
 
-@login_required
-@never_cache
-@require_http_methods(["GET", "POST"])
+@pages.personal("GET", "POST")
 def index(request: HttpRequest) -> HttpResponse:
     """List the payments, with a form that starts a top-up."""
     if request.method == "POST":
@@ -35,9 +30,7 @@ def index(request: HttpRequest) -> HttpResponse:
     return pages.show(request, TAB, "payments", rows=rows)
 
 
-@login_required
-@never_cache
-@require_GET
+@pages.personal("GET")
 def show(request: HttpRequest, transaction_id: str) -> HttpResponse:
     """Show the state of a payment, after the return from the provider and later."""
     checkout = get_object_or_404(queries.of_owner(pages.owner_of(request)), pk=transaction_id)
@@ -45,9 +38,7 @@ def show(request: HttpRequest, transaction_id: str) -> HttpResponse:
     return pages.show(request, TAB, "payment", **about)
 
 
-@login_required
-@never_cache
-@require_GET
+@pages.personal("GET")
 def receipt(request: HttpRequest, transaction_id: str) -> HttpResponse:
     """Show the receipt of a payment that has arrived."""
     checkout = get_object_or_404(queries.paid_by(pages.owner_of(request)), pk=transaction_id)

@@ -1,14 +1,11 @@
 """A person's monthly usage: figures, a chart, tables, and the cost of each call."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
 
 from accounts.models import Product
 from accounts.queries.accounts import person
-from billing.portal.pages import owner_of, show
+from billing.portal.pages import owner_of, personal, show
 from billing.queries import charges, usage_calls, usage_csv, usage_months, usage_pages
 from billing.rules.usage_lines import Line, Named, lines
 from billing.rules.usage_reports import MemberUse, UsageReport
@@ -18,9 +15,7 @@ TAB = "portal_usage"
 NO_PRODUCT = "No product"
 
 
-@login_required
-@never_cache
-@require_GET
+@personal("GET")
 def index(request: HttpRequest) -> HttpResponse:
     """Show a month: its totals, its use by day, product and model, and its calls."""
     owner, now = owner_of(request), timezone.now()
@@ -38,9 +33,7 @@ def index(request: HttpRequest) -> HttpResponse:
     return show(request, TAB, "usage", **context)
 
 
-@login_required
-@never_cache
-@require_GET
+@personal("GET")
 def export(request: HttpRequest) -> StreamingHttpResponse:
     """Return every call of a month as a CSV file."""
     owner, who = owner_of(request), person(request)
@@ -51,9 +44,7 @@ def export(request: HttpRequest) -> StreamingHttpResponse:
     return csv_response(name, usage_csv.HEADER, usage_csv.rows(owner, choice.month))
 
 
-@login_required
-@never_cache
-@require_GET
+@personal("GET")
 def call(request: HttpRequest, usage_id: str) -> HttpResponse:
     """Show one call: its cost, the components of it, and why the call ended as it did."""
     found = usage_calls.one(owner_of(request), usage_id)

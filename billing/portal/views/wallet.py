@@ -1,19 +1,14 @@
 """A person's wallet, and the form that adds money to it."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
 
-from billing.portal.pages import owner_of, show
+from billing.portal.pages import owner_of, personal, show
 from billing.queries import payment_pages, wallets
 from gateway.core.portal.forms import AmountForm
 
 
-@login_required
-@never_cache
-@require_GET
+@personal("GET")
 def index(request: HttpRequest) -> HttpResponse:
     """Show the wallet."""
     return page(request, AmountForm())

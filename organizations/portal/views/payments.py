@@ -14,14 +14,13 @@ from accounts.queries.accounts import person
 from billing.models import Checkout, CheckoutKind
 from billing.queries import checkouts as queries
 from billing.queries import invoices, payment_pages
-from billing.rules.owners import Owner
 from gateway.core.contract.errors import ApiError
 from gateway.core.portal.forms import OnceForm
 from organizations.models import Membership
 from organizations.operations import checkouts
 from organizations.portal import texts
 from organizations.portal.forms import TopUpForm
-from organizations.portal.pages import back_to, member_page, product_choices, show
+from organizations.portal.pages import back_to, member_page, owner_of, product_choices, show
 from organizations.portal.views import wallet
 from organizations.rules.roles import MONEY_MANAGERS
 
@@ -34,7 +33,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     """List the payments. A form starts a top-up."""
     if request.method == "POST":
         return _add(request, membership)
-    rows = Paginator(queries.of_owner(_owner(membership)), queries.PAGE).get_page(request.GET.get("page"))
+    rows = Paginator(queries.of_owner(owner_of(membership)), queries.PAGE).get_page(request.GET.get("page"))
     response = show(request, membership, TAB, rows=rows, **_method(membership))
     response.form_targets = payment_pages.origins()  # type: ignore[attr-defined]
     return response
@@ -59,7 +58,7 @@ def keep_method(request: HttpRequest, membership: Membership) -> HttpResponse:
 @member_page(*MONEY_MANAGERS)
 def state(request: HttpRequest, membership: Membership, transaction_id: str) -> HttpResponse:
     """Show a payment's status, on the return from the provider and later."""
-    checkout = get_object_or_404(queries.of_owner(_owner(membership)), pk=transaction_id)
+    checkout = get_object_or_404(queries.of_owner(owner_of(membership)), pk=transaction_id)
     context = {"checkout": checkout, "cancelled": "cancelled" in request.GET}
     return show(request, membership, TAB, template="organization_payment", **context)
 
@@ -68,7 +67,7 @@ def state(request: HttpRequest, membership: Membership, transaction_id: str) -> 
 @member_page(*MONEY_MANAGERS)
 def receipt(request: HttpRequest, membership: Membership, transaction_id: str) -> HttpResponse:
     """Show the receipt of a completed payment."""
-    checkout = get_object_or_404(queries.paid_by(_owner(membership)), pk=transaction_id)
+    checkout = get_object_or_404(queries.paid_by(owner_of(membership)), pk=transaction_id)
     context = {
         "checkout": checkout,
         "organization": membership.organization,
@@ -119,7 +118,3 @@ def _begin(
         idempotency_key=key,
         actor_did=person(request).did,
     )
-
-
-def _owner(membership: Membership) -> Owner:
-    return "organization", membership.organization_id

@@ -12,7 +12,6 @@ from accounts.models import Product
 from billing.models import InvoiceStatus
 from billing.queries import invoices, usage_csv, usage_months, usage_pages
 from billing.rules.months import Month
-from billing.rules.owners import Owner
 from billing.rules.usage_lines import Line, Named, lines
 from billing.rules.usage_reports import MemberUse
 from gateway.core.contract.amounts import decimals_of
@@ -20,7 +19,7 @@ from gateway.core.contract.errors import OrgReportLimit
 from gateway.core.portal.csv_files import csv_response, name_part
 from organizations.models import Membership
 from organizations.portal import texts
-from organizations.portal.pages import member_page, name_of, show
+from organizations.portal.pages import member_page, name_of, owner_of, show
 from organizations.queries import memberships, seat_estimate
 from organizations.rules.roles import MONEY_MANAGERS
 
@@ -33,10 +32,10 @@ NO_PRODUCT, NO_MEMBER = "No product", "No member"
 def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Show a month's use by day, by product and member, and by model, and the cost of its seats."""
     org_id, now = membership.organization_id, timezone.now()
-    choice = usage_months.choose(_owner(membership), request.GET.get("month"), now)
+    choice = usage_months.choose(owner_of(membership), request.GET.get("month"), now)
     if choice.month is None:
         return show(request, membership, TAB, status=404, choice=choice)
-    used = usage_pages.of_month(_owner(membership), choice.month, now)
+    used = usage_pages.of_month(owner_of(membership), choice.month, now)
     products = dict(Product.objects.values_list("slug", "name"))
     seats = _estimate(org_id, products, now) if choice.is_current else _invoice(org_id, choice.month)
     member_lines = _member_lines(org_id, used.members.rows, products)
@@ -47,17 +46,13 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 @member_page(*MONEY_MANAGERS)
 def export(request: HttpRequest, membership: Membership) -> StreamingHttpResponse:
     """Return every call of a month as a CSV file."""
-    org_id, owner = membership.organization_id, _owner(membership)
+    org_id, owner = membership.organization_id, owner_of(membership)
     choice = usage_months.choose(owner, request.GET.get("month"), timezone.now())
     if choice.month is None:
         raise Http404
     name = f"usage-{name_part(membership.organization.name, org_id)}-{choice.name}"
     rows = usage_csv.rows(owner, choice.month, lambda ids: _people(org_id, ids))
     return csv_response(name, usage_csv.HEADER, rows)
-
-
-def _owner(membership: Membership) -> Owner:
-    return "organization", membership.organization_id
 
 
 def _people(org_id: str, ids: Collection[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from gateway.core.contract.errors import OrgReportLimit
 from organizations.models import Membership
 from organizations.portal import texts
 from organizations.portal.forms import TopUpForm
-from organizations.portal.pages import member_page, product_choices, show
+from organizations.portal.pages import member_page, owner_of, product_choices, show
 from organizations.rules.roles import MONEY_MANAGERS
 
 TAB = "organization_wallet"
@@ -24,15 +24,14 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 
 def page(request: HttpRequest, membership: Membership, form: TopUpForm, *, status: int = 200) -> HttpResponse:
     """Render the wallet with a form for adding money, which may redirect to the provider."""
-    org_id = membership.organization_id
-    owner = ("organization", org_id)
+    owner = owner_of(membership)
     try:
         reports.check_lots(owner)
     except OrgReportLimit as error:
         return show(request, membership, TAB, too_much=texts.of_error(error))
     context = {
         "wallet": wallets.view(owner, timezone.now()),
-        "form": form.for_products(product_choices(org_id)),
+        "form": form.for_products(product_choices(membership.organization_id)),
         "can_pay": payment_pages.are_configured(),
         "is_test": payment_pages.mode() == "test",
     }
