@@ -15,6 +15,7 @@ from django.urls import reverse
 from accounts.models import Account
 from billing.models import Wallet
 from tests.gateway.console import ALICE, CONTENT, make_call
+from tests.gateway.operators import show_only
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("furnished_once")]
 
@@ -129,8 +130,12 @@ def test_a_longer_list_takes_no_more_queries(operator: Client) -> None:
     assert len(after) == len(before)
 
 
+@pytest.mark.usefixtures("untracked")
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
-def test_every_row_opens_and_shows_no_secret(operator: Client, table: tuple[str, str]) -> None:
+def test_every_row_opens_and_shows_no_secret(
+    operator: Client, table: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show_only(monkeypatch, table)
     for row in rows(table).all():
         response = operator.get(page(table, "change", quote(row.pk)))
         assert response.status_code == 200
