@@ -21,6 +21,7 @@ from accounts.rules.principal import Principal
 from gateway.core.contract.errors import ApiError, InvalidDpopProof, InvalidToken
 from tests.factories.accounts import Caller, make_caller
 from tests.factories.proofs import BASE_URL, Signer, b64, mint_token
+from tests.support.session_keys import no_signing_keys  # noqa: F401
 
 pytestmark = pytest.mark.django_db
 
@@ -379,6 +380,7 @@ def test_a_good_request_with_one_wound_is_refused(caller: Caller, cut: int, inse
     assert raised.value.code in ("invalid_dpop_proof", "invalid_token")
 
 
+@pytest.mark.usefixtures("no_signing_keys")
 def test_the_keys_of_a_fresh_process_are_made_on_demand() -> None:
     assert not SigningKey.objects.exists()
     mint_token(DID, [], Signer())

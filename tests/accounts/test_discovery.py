@@ -36,6 +36,7 @@ def test_the_next_key_is_published_before_its_first_use(client: Client) -> None:
 def test_a_retired_key_is_gone(client: Client) -> None:
     key = signing_keys.ensure_active_key(now=timezone.now())
     signing_keys.retire(key.kid, now=timezone.now())
+    keyring.forget()
     assert key.kid not in {key["kid"] for key in client.get("/.well-known/jwks.json").json()["keys"]}
 
 

@@ -12,6 +12,9 @@ from accounts.operations import signing_keys
 from accounts.rules import jwk
 from accounts.tasks import tend_signing_keys
 from tests.accounts.race import race
+from tests.support.session_keys import no_signing_keys  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("no_signing_keys")
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 DAY = timedelta(days=1)

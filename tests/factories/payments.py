@@ -1,35 +1,41 @@
 """Payments, each by a checkout that the provider says is paid, refunded or disputed."""
 
-from django.utils import timezone
+import json
+from datetime import datetime
+from functools import partial
 
-from billing.models import Checkout, CheckoutStatus
+from django.db import connection
+from django.utils import timezone
+from psycopg.types.json import Json
+
+from billing.models import Checkout, CheckoutKind, CheckoutStatus
 from billing.operations import checkouts
 from billing.operations.checkouts import Fetched
 from billing.queries import wallets
+from billing.rules.checkouts import PAID_INTERVAL_MIN
 from billing.rules.owners import Owner
-from billing.rules.provider_records import Reversals, Session
+from billing.rules.provider_records import Reversals
 from gateway.core.contract.ids import new_id
+
+TAKE_PAYMENT = """
+WITH paid AS (
+    INSERT INTO billing_checkout SELECT * FROM json_populate_record(NULL::billing_checkout, %(checkout)s) RETURNING *)
+SELECT t.outcome
+  FROM paid p, billing_take_payment(p.owner_kind, p.owner_key, p.product, p.amount_microusd, p.id, %(lot_id)s) t
+"""
 
 
 def top_up(owner: Owner, amount: int, product: str | None = None) -> Checkout:
-    """Create a paid checkout of an owner."""
-    checkout_id = new_id("txn")
-    checkout = Checkout.objects.create(
-        id=checkout_id,
-        owner_kind=owner[0],
-        owner_key=owner[1],
-        kind="top_up",
-        product=product,
-        amount_microusd=amount,
-        idempotency_key=checkout_id,
-        requested_by=owner[1],
-        provider="elsewhere",
-        is_live=False,
-        session_ref=f"cs_{checkout_id}",
-        url="https://pay.example",
-        status="open",
-    )
-    return _apply(checkout, Fetched(0, _paid(checkout), None))
+    """Create a paid checkout of an owner, as `checkouts.apply` leaves it, and its payment, in one statement."""
+    now = timezone.now()
+    checkout = _paid(owner, amount, product, now)
+    row = {field.column: getattr(checkout, field.attname) for field in Checkout._meta.fields}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            TAKE_PAYMENT, {"checkout": Json(row, dumps=partial(json.dumps, default=str)), "lot_id": new_id("crd")}
+        )
+        assert cursor.fetchall() == [("credited",)]
+    return checkout
 
 
 def take_back(checkout: Checkout, total: int) -> Checkout:
@@ -58,18 +64,26 @@ def _apply(checkout: Checkout, seen: Fetched) -> Checkout:
     return applied
 
 
-def _paid(checkout: Checkout) -> Session:
-    return Session(
-        ref=str(checkout.session_ref),
-        url=None,
-        status="complete",
-        payment_status="paid",
-        keeps_method=False,
-        amount_microusd=checkout.amount_microusd,
-        currency="usd",
+def _paid(owner: Owner, amount: int, product: str | None, now: datetime) -> Checkout:
+    checkout_id = new_id("txn")
+    return Checkout(
+        id=checkout_id,
+        owner_kind=owner[0],
+        owner_key=owner[1],
+        kind=CheckoutKind.TOP_UP,
+        product=product,
+        amount_microusd=amount,
+        idempotency_key=checkout_id,
+        requested_by=owner[1],
+        provider="elsewhere",
         is_live=False,
-        transaction_id=checkout.id,
+        session_ref=f"cs_{checkout_id}",
         payment_ref=new_id("pi"),
-        customer_ref=None,
-        expires_at=None,
+        url="https://pay.example",
+        status=CheckoutStatus.PAID,
+        checks=1,
+        created_at=now,
+        paid_at=now,
+        checked_at=now,
+        next_check_at=now + PAID_INTERVAL_MIN,
     )

@@ -14,7 +14,6 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from django.utils import timezone
 
 from accounts.operations import tokens
-from accounts.operations.keyring import keyring
 from accounts.rules import jwk
 
 BASE_URL = "https://gateway.example"  # what settings.test says
@@ -148,11 +147,7 @@ class ProductServer:
 
 
 def mint_token(did: str, scopes: Iterable[str], signer: Signer, **fields: Any) -> str:
-    """Mint an access token for a DID and scopes, bound to the signer's key. The account must exist to be admitted.
-
-    The process forgets the signing keys first: the test before may have rolled its own back.
-    """
-    keyring.forget()
+    """Mint an access token for a DID and scopes, bound to the signer's key. The account must exist to be admitted."""
     fields.setdefault("now", timezone.now())
     fields.setdefault("client_id", ISSUER)
     return tokens.mint(did=did, scopes=scopes, jkt=signer.jkt, **fields).access_token

@@ -9,7 +9,9 @@ from django.db import connection
 from django.test import TransactionTestCase
 from psycopg import sql
 
+from accounts.operations.keyring import keyring
 from gateway.core.runtime import logs
+from tests.support import session_keys
 from tests.support.database import connect
 from tests.support.migrated import template
 from tests.support.serving import wait_for_abandoned_calls
@@ -19,17 +21,16 @@ DISCONNECT = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHER
 # The replay store may start empty without these rows. It treats only their loss as a loss of proofs, and then refuses
 # older ones. A test may change the epoch and leave no other row, so these are always emptied.
 ALWAYS_EMPTIED = {"accounts_account", "accounts_replay_epoch"}
-_filled_by_migrations: set[str] = set()
+_filled_before_tests: set[str] = set()
 
 
 @pytest.fixture(autouse=True)
 def fresh_process() -> Iterator[None]:
     """Reset the log limits of earlier tests, their message broker, and their signing keys, which may have been rolled back."""
-    from accounts.operations.keyring import keyring
     from gateway.core.jobs.operations.messages import sender
 
     logs.forget()
-    keyring.forget()
+    session_keys.remember()
     sender.forget()
     yield
     keyring.forget()
@@ -48,11 +49,13 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Record which tables the migrations themselves fill. At the end, disconnect processes that a test killed or abandoned:
-    the database cannot be dropped while they use it."""
-    with connect() as database:
+    """Make signing keys, and record which tables are filled before any test. At the end, disconnect processes that a test
+    killed or abandoned: the database cannot be dropped while they use it."""
+    with django_db_blocker.unblock(), connect() as database:
+        session_keys.make(database)
+        connection.close()
         name = database.info.dbname
-        _filled_by_migrations.update(filled_tables(database))
+        _filled_before_tests.update(filled_tables(database))
     yield
     with connect(dbname="postgres", autocommit=True) as server:
         server.execute(sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS false").format(sql.Identifier(name)))
@@ -64,9 +67,9 @@ def nothing_left_behind() -> Iterator[None]:
     """Empty the tables in which a test file left rows, once the file and the calls that it abandoned are done."""
     yield
     wait_for_abandoned_calls()
-    if _filled_by_migrations:
+    if _filled_before_tests:
         with connect() as database:
-            empty(database, filled_tables(database) - _filled_by_migrations)
+            empty(database, filled_tables(database) - _filled_before_tests)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -81,7 +84,7 @@ def flush_of_filled_tables() -> Iterator[None]:
 def _flush() -> None:
     connection.close()  # a test may have left a transaction that failed
     with connect() as database:
-        empty(database, filled_tables(database) - _filled_by_migrations)
+        empty(database, filled_tables(database) - _filled_before_tests)
 
 
 def filled_tables(database: psycopg.Connection[Any]) -> set[str]:
@@ -93,9 +96,11 @@ def filled_tables(database: psycopg.Connection[Any]) -> set[str]:
 
 
 def empty(database: psycopg.Connection[Any], tables: set[str]) -> None:
-    """Delete all rows of these tables and of those that are always emptied, whatever refers to them."""
+    """Delete all rows of these tables and of those that are always emptied, whatever refers to them, and restore the signing
+    keys."""
     database.execute("SET session_replication_role = replica")  # disables the guards, which would refuse it
     for table in sorted(tables | ALWAYS_EMPTIED):  # truncating takes ten times as long: each index gets a new file
         database.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
+    session_keys.restore(database)
     database.execute("SET session_replication_role = DEFAULT")
     database.execute("SELECT accounts_begin_epoch()")

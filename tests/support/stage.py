@@ -28,6 +28,13 @@ DELETE FROM inference_deployment WHERE upstream_id = ANY(%(upstreams)s);
 DELETE FROM inference_rawmodel WHERE upstream_id = ANY(%(upstreams)s);
 DELETE FROM inference_upstream WHERE id = ANY(%(upstreams)s)
 """
+WALLET = """
+SELECT w.balance_microusd + coalesce(sum(l.remaining_microusd), 0)::bigint,
+       w.held_microusd + coalesce(sum(l.held_microusd), 0)::bigint, w.debt_microusd
+  FROM billing_wallet w LEFT JOIN billing_credit_lot l ON l.wallet_id = w.id
+ WHERE w.owner_kind = 'account' AND w.owner_key = %s GROUP BY w.id
+"""
+CALLS = "SELECT * FROM billing_reservation WHERE actor_did = %s ORDER BY created_at, id"
 
 
 @dataclass
@@ -91,22 +98,17 @@ class Caller:
     @property
     def wallet(self) -> dict[str, int]:
         """Return balance, held and debt of the wallet, credits included in the first two."""
-        from billing.models import CreditLot, Wallet
-
-        wallet = Wallet.objects.get(owner_kind="account", owner_key=self.did)
-        lots = list(CreditLot.objects.filter(wallet=wallet))
-        return {
-            "balance": wallet.balance_microusd + sum(lot.remaining_microusd for lot in lots),
-            "held": wallet.held_microusd + sum(lot.held_microusd for lot in lots),
-            "debt": wallet.debt_microusd,
-        }
+        with connection.cursor() as cursor:
+            cursor.execute(WALLET, [self.did])
+            [(balance, held, debt)] = cursor.fetchall()
+        return {"balance": balance, "held": held, "debt": debt}
 
     @property
     def calls(self) -> list[Any]:
         """Return the caller's calls, oldest first."""
         from billing.models import Call
 
-        return list(Call.objects.filter(actor_did=self.did).order_by("created_at", "id"))
+        return list(Call.objects.raw(CALLS, [self.did]))
 
     @property
     def only_call(self) -> Any:
