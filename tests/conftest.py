@@ -36,6 +36,7 @@ from tests.support.leftovers import (  # noqa: E402
     nothing_left_behind,  # noqa: F401
 )
 from tests.support.migrated import drop_template  # noqa: E402
+from tests.support.prepared_audit import prepared_audit  # noqa: E402, F401
 from tests.support.schedule import (  # noqa: E402
     pytest_collection,  # noqa: F401
     pytest_collection_modifyitems,  # noqa: F401

@@ -18,17 +18,22 @@ def unsound() -> list[audit.Finding]:
 
 
 @pytest.fixture
-def purse(db: None) -> Iterator[Purse]:
-    """An account's wallet; the ledger is audited when the test is over."""
-    yield Purse()
+def audited(db: None) -> Iterator[None]:
+    """Audit the ledger when the test is over."""
+    yield
     assert unsound() == []
 
 
 @pytest.fixture
-def org(db: None) -> Iterator[Purse]:
+def purse(audited: None) -> Purse:
+    """An account's wallet; the ledger is audited when the test is over."""
+    return Purse()
+
+
+@pytest.fixture
+def org(audited: None) -> Purse:
     """An organization's wallet; the ledger is audited when the test is over."""
-    yield Purse("organization", "org_acme")
-    assert unsound() == []
+    return Purse("organization", "org_acme")
 
 
 @pytest.fixture

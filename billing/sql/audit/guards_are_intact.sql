@@ -8,11 +8,11 @@ WITH installed AS MATERIALIZED (
                        %(trigger_types)s::int[], %(trigger_columns)s::text[]) AS g (name, on_table, function, type, columns)
 ), found AS MATERIALIZED (
   SELECT p.oid, p.proname AS name,
-         EXISTS (SELECT FROM installed f
-                  WHERE f.name = p.proname AND f.body = p.prosrc AND f.language = l.lanname AND NOT p.prosecdef
-                    AND f.settings = coalesce(array_to_string(p.proconfig, '; '), '')) AS is_installed
-    FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
-   WHERE p.proname IN (SELECT name FROM installed) AND p.pronamespace = current_schema()::regnamespace
+         bool_or(f.body = p.prosrc AND f.language = l.lanname AND NOT p.prosecdef
+                 AND f.settings = coalesce(array_to_string(p.proconfig, '; '), '')) AS is_installed
+    FROM installed f JOIN pg_proc p ON p.proname = f.name JOIN pg_language l ON l.oid = p.prolang
+   WHERE p.pronamespace = current_schema()::regnamespace
+   GROUP BY p.oid, p.proname
 ), ours AS MATERIALIZED (
   SELECT c.oid, c.relname, c.relrowsecurity FROM pg_class c
    WHERE c.relkind IN ('r', 'p') AND c.relname LIKE 'billing\_%' AND c.relnamespace = current_schema()::regnamespace
@@ -21,7 +21,7 @@ SELECT g.name, format('trigger of %s is missing, disabled or another', g.on_tabl
   FROM guard g
  WHERE NOT EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
                     WHERE t.tgname = g.name AND t.tgrelid = to_regclass(g.on_table) AND t.tgenabled IN ('O', 'A')
-                      AND t.tgtype = g.type AND t.tgqual IS NULL AND p.proname = g.function
+                      AND NOT t.tgisinternal AND t.tgtype = g.type AND t.tgqual IS NULL AND p.proname = g.function
                       AND coalesce((SELECT string_agg(a.attname, ',' ORDER BY a.attname COLLATE "C") FROM pg_attribute a
                                      WHERE a.attrelid = t.tgrelid AND a.attnum = ANY (t.tgattr)), '') = g.columns)
 UNION ALL
@@ -39,6 +39,7 @@ SELECT i.name, 'unique index is missing, not valid or another'
   FROM unnest(%(unique_indexes)s::text[], %(unique_tables)s::text[], %(unique_columns)s::text[],
               %(unique_conditions)s::text[], %(unique_with_nulls)s::bool[]) AS i (name, on_table, columns, condition, with_nulls)
  WHERE NOT EXISTS (SELECT FROM pg_index x WHERE x.indexrelid = to_regclass(i.name) AND x.indrelid = to_regclass(i.on_table)
+                      AND x.indrelid IN (SELECT oid FROM ours)
                       AND x.indisunique AND x.indisvalid AND x.indisready AND x.indnullsnotdistinct = i.with_nulls
                       AND coalesce(regexp_replace(pg_get_expr(x.indpred, x.indrelid), '::text|[() "]', '', 'g'), '') = i.condition
                       AND (SELECT string_agg(coalesce(a.attname, '?'), ',' ORDER BY k.place)
