@@ -10,5 +10,5 @@ NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def client(**options: Any) -> httpx.Client:
-    """Return a client; HTTPS fails."""
-    return httpx.Client(verify=NO_AUTHORITIES, **options)
+    """Return a client; HTTPS fails, and a proxy that the environment names is not looked for."""
+    return httpx.Client(verify=NO_AUTHORITIES, trust_env=False, **options)
