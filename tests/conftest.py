@@ -41,6 +41,7 @@ from tests.support.schedule import (  # noqa: E402
     pytest_collection,  # noqa: F401
     pytest_collection_modifyitems,  # noqa: F401
     pytest_configure,  # noqa: F401
+    pytest_make_collect_report,  # noqa: F401
     pytest_xdist_make_scheduler,  # noqa: F401
 )
 

@@ -5,7 +5,7 @@ and browsers, alternate with those that compute: with more workers than cores, n
 """
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -67,26 +67,42 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Schedule:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Look for no garbage among what lasts for the session: while it is collected, and whenever tests leave some."""
+    """Look for no garbage among what lasts for the session: while it is collected, and whenever tests leave some. The little
+    garbage of the collection is kept, which takes less than looking for it."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
+    """Let workers begin with different packages: each then finds the bytecode of those that another has compiled."""
+    report = yield
+    worker: dict[str, Any] | None = getattr(collector.config, "workerinput", None)
+    if worker and collector.nodeid == "tests":
+        number, among = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+        first = len(report.result) * number // among
+        report.result = report.result[first:] + report.result[:first]
+    return report
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Order units: shared gateways first, then files with most tests, those that wait and those that compute in turn."""
     units: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        units.setdefault(unit_of(item.nodeid.partition("::")[0]), []).append(item)
+    for item in sorted(items, key=_file_of):
+        units.setdefault(unit_of(_file_of(item)), []).append(item)
     ordered = sorted(units, key=lambda unit: (unit.endswith(".py"), -len(units[unit])))
     waiting = [unit for unit in ordered if _waits(unit)]
     computing = [unit for unit in ordered if not _waits(unit)]
     turns = chain.from_iterable(zip_longest(waiting, computing))
     items[:] = chain.from_iterable(units[unit] for unit in turns if unit is not None)
+
+
+def _file_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 def _waits(unit: str) -> bool:
