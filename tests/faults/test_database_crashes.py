@@ -3,10 +3,14 @@
 A short chaos run (`tests/chaos`): from outside, on durable storage with a slow disk, with new connections after each crash.
 """
 
+import subprocess
 from typing import Any
+
+import pytest
 
 from tests.chaos.run import ALWAYS, Plan, play
 from tests.chaos.verdicts import back_too_late, unanswered
+from tests.support.forked import Forked
 from tests.support.migrated import copy_cluster
 
 CRASHES = [
@@ -22,6 +26,12 @@ CRASHES = [
 ]
 # Other tests run beside it.
 SHORT: dict[str, Any] = {"seconds": 16, "pause_seconds": 0.5, "undisturbed_seconds": 2, "furnish": copy_cluster}
+
+
+@pytest.fixture(autouse=True)
+def forked_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork the installation's processes instead of starting interpreters."""
+    monkeypatch.setattr(subprocess, "Popen", Forked)
 
 
 def test_no_acknowledged_result_is_lost() -> None:

@@ -82,6 +82,18 @@ def test_it_ends_with_the_tests() -> None:
     eventually(lambda: not Path(f"/proc/{pid}").exists())
 
 
+def test_it_has_the_files_that_are_handed_on_under_their_numbers() -> None:
+    pipes = [os.pipe() for _ in range(3)]
+    writers = [writer for _, writer in pipes]
+    code = f"import os; [os.write(number, str(number).encode()) for number in {writers}]"
+    with forked.Forked([sys.executable, "-c", code], pass_fds=writers) as process:
+        assert process.wait(PATIENCE_SECONDS) == 0
+    for reader, writer in pipes:
+        assert os.read(reader, 100) == str(writer).encode()
+        os.close(reader)
+        os.close(writer)
+
+
 def printed(code: str, **settings: str) -> str:
     """Return what a program prints in an environment with these variables."""
     command = [sys.executable, "-c", code]

@@ -1,7 +1,7 @@
 """`python -m tests.support.fork_server FD`: forks programs for the process at the other end of a socket, until that ends.
 
-A request is a pickled `Program` with four files: its standard ones, and a socket. On that it is told the process id, and later
-how the process ended, each as a message.
+A request is a pickled `Program` with files: a socket, its standard ones, and those that it has open beside them. On the socket
+it is told the process id, and later how the process ended, each as a message.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ from gateway.run.children import PR_SET_PDEATHSIG
 from tests.support.forking import Program, fork, preload
 
 MESSAGE_MAX_BYTES = 1024 * 1024
+FILES_MAX = 64
 
 
 class ForkServer:
@@ -44,13 +45,14 @@ class ForkServer:
 
     def _take(self) -> bool:
         """Fork the next program; return False if there is none any more."""
-        message, files, _, _ = socket.recv_fds(self._requests, MESSAGE_MAX_BYTES, 4)
+        message, received, _, _ = socket.recv_fds(self._requests, MESSAGE_MAX_BYTES, FILES_MAX)
         if not message:
             return False
         program: Program = pickle.loads(message)
-        pid = fork(program, files[:3], partial(_end_with_parent, os.getpid()))
-        caller = self._callers[pid] = socket.socket(fileno=files[3])
-        for number in files[:3]:
+        news, *files = received
+        pid = fork(program, files, partial(_end_with_parent, os.getpid()))
+        caller = self._callers[pid] = socket.socket(fileno=news)
+        for number in files:
             os.close(number)
         _tell(caller, pid)
         return True

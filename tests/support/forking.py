@@ -7,6 +7,7 @@ is started in the same process.
 
 import atexit
 import contextlib
+import fcntl
 import gc
 import importlib
 import os
@@ -117,11 +118,16 @@ def preload() -> None:
 
 
 def fork(program: Program, files: Sequence[int], prepare: Callable[[], None] | None = None) -> int:
-    """Run a program in a new process with its three standard files; return the process id. No thread may run here."""
+    """Run a program in a new process; return the process id. No thread may run here.
+
+    `files` are its three standard ones, and then those that it has open, unless they have its numbers here already.
+    """
     pid = os.fork()
     if not pid:
         try:
-            for number, file in enumerate([os.dup(file) for file in files]):
+            numbers = (0, 1, 2, *program.files)
+            beyond = [fcntl.fcntl(file, fcntl.F_DUPFD, max(numbers) + 1) for file in files]
+            for number, file in zip(numbers, beyond, strict=False):
                 os.dup2(file, number)
             if prepare:
                 prepare()
