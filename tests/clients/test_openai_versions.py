@@ -17,7 +17,7 @@ INSTALL_SECONDS = TEST_SECONDS = 300
 def sdk(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Install one version beside the packages that it shares with the newest, and return its folder."""
     requirements = SDKS / f"{request.param}.txt"
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--require-hashes"]
     place = ["--disable-pip-version-check", "--root-user-action=ignore", "--target", str(tmp_path)]
     subprocess.run([*command, *place, "--requirement", str(requirements)], check=True, timeout=INSTALL_SECONDS)
     return tmp_path
