@@ -3,6 +3,8 @@
 import ast
 import re
 import sys
+from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import packages_distributions
 
 import pytest
@@ -21,6 +23,13 @@ OPTIONAL = PROJECT_DIR / "inference" / "vendors" / "demo" / "local_model"
 OURS = {*SERVICE, "account_gateway_client", "bench", "clients", "tests"}
 
 
+@cache
+def providers() -> Mapping[str, list[str]]:
+    """Return the distributions that provide each top-level name."""
+    return packages_distributions()
+
+
+@cache
 def imported(package: str) -> set[str]:
     """Return the top-level names from outside the project that a package imports anywhere."""
     names = set()
@@ -57,18 +66,14 @@ def pinned(file: str) -> dict[str, str]:
     ],
 )
 def test_every_import_is_pinned(package: str, file: str) -> None:
-    distributions = packages_distributions()
     known = pinned(file)
-    missing = {
-        name for name in imported(package) if not {normal(d) for d in distributions.get(name, [])} & known.keys()
-    }
+    missing = {name for name in imported(package) if not {normal(d) for d in providers().get(name, [])} & known.keys()}
     assert missing == set()
 
 
 def test_every_requirement_is_imported_or_named() -> None:
-    distributions = packages_distributions()
     names = set().union(*(imported(package) for package in SERVICE))
-    used = {normal(distribution) for name in names for distribution in distributions.get(name, [])}
+    used = {normal(distribution) for name in names for distribution in providers().get(name, [])}
     wanted = re.findall(r"^[\w.-]+", (PROJECT_DIR / "requirements.in").read_text(encoding="utf-8"), re.MULTILINE)
     assert {normal(name) for name in wanted} - used == NAMED.keys()
     for name, file in NAMED.items():
