@@ -12,10 +12,11 @@ from accounts.models.device_session import new_session_id
 from accounts.models.integration import gateway_address
 from accounts.models.validators import validate_capabilities, validate_did, validate_did_prefix, validate_jwks
 from gateway.core.api.names import validate_name
+from gateway.core.database.migrations import RestartableMigration
 from gateway.core.encryption.fields import EncryptedTextField
 
 
-class Migration(migrations.Migration):
+class Migration(RestartableMigration):
     initial = True
     replaces = [
         ("accounts", "0002_functions"),

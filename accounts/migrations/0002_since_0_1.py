@@ -6,6 +6,8 @@ from django.conf import settings
 from django.db import migrations, models
 from django.db.models import Q
 
+from gateway.core.database.migrations import RestartableMigration
+
 
 def record(apps: Any, schema_editor: Any) -> None:
     """Record what the sessions that are still live carry."""
@@ -21,7 +23,7 @@ def record(apps: Any, schema_editor: Any) -> None:
             )
 
 
-class Migration(migrations.Migration):
+class Migration(RestartableMigration):
     replaces = [
         ("accounts", "0010_help_texts"),
         ("accounts", "0011_consents"),

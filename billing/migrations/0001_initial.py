@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from billing.models.fields import KeyField, MicrousdField
+from gateway.core.database.migrations import RestartableMigration
 
 OWNER_KINDS = [("account", "Account"), ("organization", "Organization")]
 
@@ -30,7 +31,7 @@ ALTER TABLE billing_stored_replay ALTER COLUMN body SET STORAGE EXTERNAL;
 """
 
 
-class Migration(migrations.Migration):
+class Migration(RestartableMigration):
     initial = True
     replaces = [
         ("billing", "0002_storage"),

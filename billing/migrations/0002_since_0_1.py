@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from billing.models.fields import KeyField, MicrousdField
+from gateway.core.database.migrations import RestartableMigration
 
 # The prices that the catalogue has now are those of every earlier month, for nothing was billed before.
 PRICES = """
@@ -17,7 +18,7 @@ SELECT slug, seat_price_microusd, clock_timestamp() FROM accounts_product
 MAPPED_SINCE = "UPDATE billing_external_mapping SET created_at = verified_at"
 
 
-class Migration(migrations.Migration):
+class Migration(RestartableMigration):
     replaces = [
         ("billing", "0010_lighter_guards"),
         ("billing", "0012_names_in_the_console"),

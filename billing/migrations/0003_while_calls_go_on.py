@@ -36,6 +36,9 @@ BEGIN
 END $$;
 """
 
+# What a process that was killed, or a statement that took too long, left of the index.
+UNFINISHED = "DROP INDEX CONCURRENTLY IF EXISTS reservation_of_member"
+
 FORMER = "DROP FUNCTION IF EXISTS billing_dispatch(text, timestamptz, text)"
 
 
@@ -50,6 +53,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.RunSQL(RELEASE, migrations.RunSQL.noop, elidable=True),
         migrations.RunSQL(FORMER, migrations.RunSQL.noop, elidable=True),
+        migrations.RunSQL(UNFINISHED, migrations.RunSQL.noop, elidable=True),
         AddIndexConcurrently(
             "call",
             models.Index(

@@ -4,12 +4,13 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import migrations, models
 from django.db.models import Q
 
+from gateway.core.database.migrations import RestartableMigration
 from gateway.core.encryption.fields import EncryptedTextField
 
 IS_NAME = RegexValidator(r"\A[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}\Z", "Letters, digits and . _ : / @ - only.")
 
 
-class Migration(migrations.Migration):
+class Migration(RestartableMigration):
     initial = True
     replaces = [
         ("inference", "0002_functions"),

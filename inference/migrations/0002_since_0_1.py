@@ -8,6 +8,7 @@ from django.db import migrations, models
 from django.db.models import Q
 
 from billing.models.fields import KeyField
+from gateway.core.database.migrations import RestartableMigration
 from gateway.core.encryption.bound_text import BoundTextField
 
 BOUND_TO = ["id", "owner_kind", "owner_key"]
@@ -24,7 +25,7 @@ DROP = "DROP TYPE inference_call CASCADE"
 LOWER = "UPDATE inference_upstream SET timeout_seconds = 3600 WHERE timeout_seconds > 3600"
 
 
-class Migration(migrations.Migration):
+class Migration(RestartableMigration):
     replaces = [
         ("inference", "0007_open_alone"),
         ("inference", "0008_timeouts_in_range"),

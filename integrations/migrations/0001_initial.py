@@ -6,6 +6,7 @@ from django.db import migrations, models
 from django.db.models import Q
 
 from gateway.core.api.names import validate_name
+from gateway.core.database.migrations import RestartableMigration
 from gateway.core.encryption.bound_text import BoundTextField
 from gateway.core.encryption.fields import EncryptedTextField
 from integrations.models.sandbox_settings import default_runtimes
@@ -25,7 +26,7 @@ RUN_STATES = [
 ]
 
 
-class Migration(migrations.Migration):
+class Migration(RestartableMigration):
     initial = True
     replaces = [
         ("integrations", "0002_evolution"),

@@ -3,8 +3,10 @@
 from django.db import migrations, models
 from django.db.models import Q
 
+from gateway.core.database.migrations import RestartableMigration
 
-class Migration(migrations.Migration):
+
+class Migration(RestartableMigration):
     initial = True
     dependencies = [("inference", "0001_initial")]
 

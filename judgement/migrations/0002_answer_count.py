@@ -3,8 +3,10 @@
 from django.db import migrations, models
 from django.db.models import Q
 
+from gateway.core.database.migrations import RestartableMigration
 
-class Migration(migrations.Migration):
+
+class Migration(RestartableMigration):
     replaces = [
         ("judgement", "0002_help_texts"),
         ("judgement", "0003_answer_count"),

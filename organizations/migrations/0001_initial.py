@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import migrations, models
 from django.db.models import Q
 
+from gateway.core.database.migrations import RestartableMigration
+
 ROLES = ["owner", "admin", "billing", "member"]
 
 # The subject is a bigint, compared as a range of one number, so that no extension is needed.
@@ -17,7 +19,7 @@ ALTER TABLE organizations_entitlementinterval ADD CONSTRAINT entitlement_interva
 """
 
 
-class Migration(migrations.Migration):
+class Migration(RestartableMigration):
     initial = True
     replaces = [
         ("organizations", "0002_functions"),

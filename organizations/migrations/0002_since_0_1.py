@@ -7,10 +7,12 @@ from django.db import migrations, models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
+from gateway.core.database.migrations import RestartableMigration
+
 FOREIGN_KEY = "organizations_seatinterval_seat_id_30c66328"
 
 
-class Migration(migrations.Migration):
+class Migration(RestartableMigration):
     replaces = [
         ("organizations", "0003_audit_log"),
         ("organizations", "0004_index_invitations_with_email"),

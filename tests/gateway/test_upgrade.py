@@ -80,6 +80,16 @@ UNION ALL
 SELECT 'person', a.did, p.codename FROM accounts_account_user_permissions JOIN accounts_account a ON a.id = account_id
   JOIN auth_permission p ON p.id = permission_id ORDER BY 1, 2, 3
 """
+# Ends a migration that replaces others while they are recorded, and what an index leaves whose build was ended.
+CUT_OFF = """
+CREATE FUNCTION cut_off() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''cut off''; END';
+CREATE TRIGGER cut_off BEFORE INSERT ON django_migrations FOR EACH ROW WHEN (NEW.name = '0015_usage_days')
+  EXECUTE FUNCTION cut_off()
+"""
+LEFT_OVER = """
+DROP FUNCTION cut_off() CASCADE;
+CREATE INDEX reservation_of_member ON billing_reservation (id)
+"""
 STATES = "SELECT r.id, r.state, r.resolution, r.replayable FROM billing_reservation r ORDER BY r.id"
 
 
@@ -102,18 +112,19 @@ class Database:
 
     def manage(self, *arguments: str) -> str:
         """Run a management command on it as a deployment would; return what it said."""
-        done = self._run(arguments)
+        done = self.run(*arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def refusal(self, *arguments: str) -> str:
         """Run a management command that must fail; return the last line that it said."""
-        done = self._run(arguments)
+        done = self.run(*arguments)
         assert done.returncode == 1
         assert "Traceback" not in done.stderr
         return done.stderr.strip().splitlines()[-1]
 
-    def _run(self, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a management command, whatever comes of it."""
         command = [sys.executable, "manage.py", *arguments]
         return run(command, cwd=PROJECT_DIR, env={**os.environ, "DATABASE_URL": self._url})
 
@@ -233,6 +244,15 @@ def test_processes_of_the_version_before_find_what_they_ask_for(before: Database
 def test_what_a_return_to_the_version_before_undid_can_be_done_again(before: Database, app: str) -> None:
     before.manage("migrate", "--verbosity=0")
     before.manage("migrate", app, "0001", "--verbosity=0")
+    before.manage("migrate", "--verbosity=0")
+    with django_connection.cursor() as new, before.connection.cursor() as upgraded:
+        assert differences(schema(upgraded), schema(new)) == set()
+
+
+def test_a_migration_that_was_cut_off_can_be_run_again(before: Database) -> None:
+    before.connection.execute(CUT_OFF)
+    assert "cut off" in before.run("migrate", "--verbosity=0").stderr
+    before.connection.execute(LEFT_OVER)
     before.manage("migrate", "--verbosity=0")
     with django_connection.cursor() as new, before.connection.cursor() as upgraded:
         assert differences(schema(upgraded), schema(new)) == set()
