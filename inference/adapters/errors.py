@@ -74,7 +74,7 @@ def describe(attempt: Attempt[Any], refusal: Refusal) -> str:
     """Return an upstream's error as one line for the log, without secrets."""
     error = error_object(refusal.body)
     text = " ".join(str(error[name]) for name in ("type", "code", "message") if error.get(name))
-    line = f"upstream {attempt.target.name} answered {refusal.status} for {attempt.model}: {text or 'nothing'}"
+    line = f"upstream {attempt.target.name} answered {refusal.status} for {attempt.upstream_model}: {text or 'nothing'}"
     return redacted(line, [attempt.target.api_key])
 
 

@@ -126,7 +126,7 @@ class JsonSender(HttpEndpoint[SentJson]):
 
     def body(self, attempt: Attempt[SentJson], *, streams: bool) -> dict[str, Any]:
         """Build the body for the upstream: the client's, with the deployment's model in place of the alias."""
-        return {**attempt.request.body, "model": attempt.model}
+        return {**attempt.request.body, "model": attempt.upstream_model}
 
     async def payload(self, attempt: Attempt[SentJson], *, streams: bool) -> Body:
         """Serialize the body as JSON, a large one outside the event loop."""

@@ -39,10 +39,11 @@ class CallContext:
 
 @value_class(frozen=True, slots=True)
 class Attempt(Generic[Sent]):
-    """One attempt. `request` is the route's own, used only by its endpoints; `model` is the upstream's name."""
+    """One attempt. `request` is the route's own, used only by its endpoints; `upstream_model` is the upstream's name of
+    the model."""
 
     target: UpstreamTarget
-    model: str
+    upstream_model: str
     request: Sent
     call: CallContext
 

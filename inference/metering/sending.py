@@ -61,7 +61,7 @@ async def _attempt(
     plan: Plan, deployment: DeploymentTarget, endpoint: Endpoint[Any], *, streams: bool
 ) -> Outcome | Stream:
     """Make one attempt and update the deployment's breaker."""
-    attempt = Attempt(target=deployment.upstream, model=deployment.model, request=plan.request, call=plan.call)
+    attempt = Attempt(deployment.upstream, deployment.model, plan.request, plan.call)
     try:
         outcome = await (endpoint.open_stream(attempt) if streams else endpoint.send(attempt))
     except BaseException:

@@ -31,7 +31,7 @@ class JudgementOverChat(JsonEndpoint[BoundedJudgement]):
         request = attempt.request
         older = attempt.target.options.get("output_limit_field") == "max_tokens"
         return {
-            "model": attempt.model,
+            "model": attempt.upstream_model,
             "messages": messages(request.params.state, request.params.questions, request.image_urls),
             "max_tokens" if older else "max_completion_tokens": output_tokens(request.params.questions),
             "temperature": 0,
@@ -45,7 +45,7 @@ class JudgementOverChat(JsonEndpoint[BoundedJudgement]):
         try:
             found = read_labels(questions, read_tokens(_only_choice(body)))
             answers = {question.name: typed_answer(question, found[question.name]) for question in questions}
-            ours = judgement_of(attempt, body.get("model") or attempt.model, answers)
+            ours = judgement_of(attempt, body.get("model") or attempt.upstream_model, answers)
         except MalformedAnswer as error:
             raise NotJSONError(str(error)) from error
         usage = body.get("usage") or {}

@@ -33,12 +33,12 @@ class CohereEmbeddings(ConversingEndpoint[BoundedRepresented]):
         request = attempt.request
         params, found = request.params, list[Any]()
         for inputs in in_batches(params.inputs, sizes_of(params.inputs), max_inputs=CALL_MAX_INPUTS):
-            body = {"model": attempt.model, **_sent(inputs), **_shared(request)}
+            body = {"model": attempt.upstream_model, **_sent(inputs), **_shared(request)}
             answer = await conversation.ask(PATH, body, is_large=request.is_large)
             conversation.count(_billed_tokens(answer, inputs))
             found += await offload(_read, answer, len(inputs))
         matrix = await offload(vectors.as_matrix, found)
-        facts = Facts(request.representation.revision or attempt.model, matrix.shape[1], normalized=None)
+        facts = Facts(request.representation.revision or attempt.upstream_model, matrix.shape[1], normalized=None)
         items = await offload(vectors.write_items, list(matrix), as_base64=params.as_base64)
         return representation_answer(attempt, facts, await offload(vectors.written, items), conversation.usage)
 

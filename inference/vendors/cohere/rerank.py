@@ -24,7 +24,7 @@ class CohereRerank(JsonEndpoint[BoundedRerank]):
         params = attempt.request.params
         return {
             **{name: value for name, value in params.body.items() if name not in OWN},
-            "model": attempt.model,
+            "model": attempt.upstream_model,
             "query": params.query,
             "documents": params.documents,
             "top_n": params.results,

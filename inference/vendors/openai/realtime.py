@@ -89,7 +89,7 @@ class RealtimeEndpoint(Endpoint[BoundedSession]):
 
 
 async def _connect(attempt: Attempt[BoundedSession]) -> aiohttp.ClientWebSocketResponse[bool]:
-    url = address(attempt.target.base_url, "/realtime").with_query(model=attempt.model)
+    url = address(attempt.target.base_url, "/realtime").with_query(model=attempt.upstream_model)
     headers = {"X-Client-Request-Id": attempt.call.usage_id, **credentials(attempt.target)}
     async with asyncio.timeout(attempt.target.timeout_seconds):
         return await socket_session().ws_connect(

@@ -54,7 +54,7 @@ class OpenAITranscriptions(HttpEndpoint[BoundedTranscription]):
     async def payload(self, attempt: Attempt[BoundedTranscription], *, streams: bool) -> Body:
         """Build the form. The file is read from disk while it is sent."""
         params = attempt.request.params
-        fields = [("model", attempt.model), *params.fields, *([("stream", "true")] if streams else [])]
+        fields = [("model", attempt.upstream_model), *params.fields, *([("stream", "true")] if streams else [])]
         container = params.container
         return form_payload(fields, params.file, filename=f"audio.{container}", content_type=MEDIA_TYPES[container])
 

@@ -47,7 +47,7 @@ class RepresentationEndpoint(ConversingEndpoint[Sent]):
     def pinned(self, attempt: Attempt[Sent], conversation: Conversation) -> Pinned:
         """Begin the calls of an attempt, at the revision that the request is bound to, if any."""
         request = attempt.request
-        return Pinned(conversation, attempt.model, request.representation.revision, request.is_large)
+        return Pinned(conversation, attempt.upstream_model, request.representation.revision, request.is_large)
 
     def refused(self, attempt: Attempt[Sent], refusal: Refusal) -> Outcome:
         """Return the outcome of a refusal. If the upstream refuses the requested revision, the manifest does not match."""

@@ -23,11 +23,11 @@ class VoyageContextual(ConversingEndpoint[BoundedContextual]):
         request = attempt.request
         params, items = request.params, list[dict[str, Any]]()
         for groups in group_batches(params.groups):
-            body = {"model": attempt.model, **_body(params, groups)}
+            body = {"model": attempt.upstream_model, **_body(params, groups)}
             answer = await conversation.ask("/contextualizedembeddings", body, is_large=request.is_large)
             count_usage(conversation, answer)
             items += await offload(_read, params, answer, groups, len(items))
-        facts = Facts(request.representation.revision or attempt.model, params.dimensions, normalized=True)
+        facts = Facts(request.representation.revision or attempt.upstream_model, params.dimensions, normalized=True)
         data = await offload(vectors.written, items)
         return representation_answer(attempt, facts.as_contextual(params.quantization), data, conversation.usage)
 

@@ -32,15 +32,15 @@ class VoyageEmbeddings(ConversingEndpoint[BoundedRepresented]):
         """Embed the inputs in as many calls as needed."""
         request = attempt.request
         params, found = request.params, list[Any]()
-        is_multimodal = MULTIMODAL in attempt.model or any(images_of(params.inputs))
+        is_multimodal = MULTIMODAL in attempt.upstream_model or any(images_of(params.inputs))
         path, body_of = ("/multimodalembeddings", _multimodal) if is_multimodal else ("/embeddings", _plain)
         for inputs in in_batches(params.inputs, sizes_of(params.inputs)):
-            body = {"model": attempt.model, **body_of(inputs), **_shared(request)}
+            body = {"model": attempt.upstream_model, **body_of(inputs), **_shared(request)}
             answer = await conversation.ask(path, body, is_large=request.is_large)
             count_usage(conversation, answer)
             found += await offload(_read, answer, len(inputs))
         matrix = await offload(vectors.as_matrix, found)
-        facts = Facts(request.representation.revision or attempt.model, matrix.shape[1], normalized=True)
+        facts = Facts(request.representation.revision or attempt.upstream_model, matrix.shape[1], normalized=True)
         items = await offload(_written, matrix, params.as_base64)
         return representation_answer(attempt, facts, items, conversation.usage)
 

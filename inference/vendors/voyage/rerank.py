@@ -22,7 +22,7 @@ class VoyageRerank(JsonEndpoint[BoundedRerank]):
         params = attempt.request.params
         return {
             **{name: value for name, value in params.body.items() if name not in OWN},
-            "model": attempt.model,
+            "model": attempt.upstream_model,
             "query": params.query,
             "documents": params.documents,
             "top_k": params.results,

@@ -64,7 +64,7 @@ def chat(base_url: str, model: str = "small-1", body: dict[str, Any] | None = No
     show_usage = changes.pop("show_usage", False)
     return Attempt(
         target=target(base_url, **changes),
-        model=model,
+        upstream_model=model,
         request=chat_request(body, show_usage=show_usage),
         call=CallContext(USAGE_ID, "fast", PUBLIC_ID),
     )
@@ -76,7 +76,7 @@ def embedding(base_url: str, body: dict[str, Any], model: str = "embed-1") -> At
     asked = read_embedding(JsonBody(members, 0, b"", is_large=False), ServedModel("embedding"))
     return Attempt(
         target=target(base_url),
-        model=model,
+        upstream_model=model,
         request=BoundedEmbeddings(0, members, False, asked, PriceList()),
         call=CallContext(USAGE_ID, "embedding", "embd_01k6wq5zj3y8r2v7n4m9tbcdef"),
     )

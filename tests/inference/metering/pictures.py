@@ -190,7 +190,7 @@ class UpstreamPictures(HttpEndpoint[BoundedPictures]):
 
     async def payload(self, attempt: Attempt[BoundedPictures], *, streams: bool) -> Body:
         """Build a form with the upstream's model name."""
-        form = aiohttp.FormData({"model": attempt.model})
+        form = aiohttp.FormData({"model": attempt.upstream_model})
         form.add_field("file", attempt.request.upload.file, filename="a.bin")
         written = form()
         return Body(written.headers["Content-Type"], written)

@@ -25,7 +25,7 @@ IMAGE_SAMPLE_BYTES = 4096
 async def represent(attempt: Attempt[Any], request: BoundedRepresented) -> Answer:
     """Embed the inputs. Raises ImagesUnsupported, or as `embed`."""
     inputs, dimensions = request.params.inputs, request.params.dimensions
-    if attempt.model == IMAGE_MODEL:
+    if attempt.upstream_model == IMAGE_MODEL:
         embedded = await _embed_hashed(inputs, dimensions)
     elif image := next(images_of(inputs), None):
         raise ImagesUnsupported(param=f"input.{image.index}")

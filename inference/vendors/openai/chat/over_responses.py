@@ -63,7 +63,7 @@ class ChatsOverResponses(JsonEndpoint[BoundedChat]):
 
     def body(self, attempt: Attempt[BoundedChat], *, streams: bool) -> dict[str, Any]:
         """Build the equivalent request for a response."""
-        body = write_request(read_request(attempt.request.body)) | {"model": attempt.model}
+        body = write_request(read_request(attempt.request.body)) | {"model": attempt.upstream_model}
         return body | {"stream": True} if streams else body
 
     def refused(self, attempt: Attempt[BoundedChat], refusal: Refusal) -> Outcome:

@@ -67,7 +67,7 @@ class ResponsesOverChat(JsonEndpoint[BoundedResponse]):
     def body(self, attempt: Attempt[BoundedResponse], *, streams: bool) -> dict[str, Any]:
         """Build the equivalent chat request, with the usage in a stream."""
         field = attempt.target.options.get("output_limit_field") or "max_completion_tokens"
-        chat = write_request(read_request(attempt.request.body), limit_field=field) | {"model": attempt.model}
+        chat = write_request(read_request(attempt.request.body), limit_field=field) | {"model": attempt.upstream_model}
         return chat | {"stream": True, "stream_options": {"include_usage": True}} if streams else chat
 
     def refused(self, attempt: Attempt[BoundedResponse], refusal: Refusal) -> Outcome:
