@@ -233,13 +233,13 @@ def _follow(checkout: Checkout, session: Session, now: datetime) -> None:
     verdict, reason = rules.judge(
         rules.ExpectedSession(checkout.id, checkout.amount_microusd, checkout.is_live), session
     )
-    if _is_dismissed(checkout) and verdict is rules.Verdict.REVIEW:
+    if _is_dismissed(checkout) and verdict is rules.CheckoutVerdict.REVIEW:
         return
-    if verdict is rules.Verdict.REVIEW and checkout.review_reason != reason:
+    if verdict is rules.CheckoutVerdict.REVIEW and checkout.review_reason != reason:
         log.critical("checkout %s needs a decision; nothing was credited: %s", checkout.id, reason)
-    if verdict is rules.Verdict.PAID:
+    if verdict is rules.CheckoutVerdict.PAID:
         _credit(checkout, now)
-    if verdict is rules.Verdict.COMPLETED and checkout.owner_kind == OwnerKind.ORGANIZATION:
+    if verdict is rules.CheckoutVerdict.COMPLETED and checkout.owner_kind == OwnerKind.ORGANIZATION:
         invoices.collect_early(checkout.owner_key, now=now)
     checkout.status = CheckoutStatus(verdict.value)
     checkout.review_reason = reason or checkout.review_reason

@@ -253,13 +253,13 @@ def _judge(invoice: Invoice, payment: InvoicePayment, record: Payment, now: date
     charge = rules.Charge(payment.id, payment.amount_microusd, payment.is_live)
     verdict, fault = rules.judge(charge, record)
     payment.payment_ref = payment.payment_ref or record.ref
-    if verdict is rules.Verdict.FAILED:
+    if verdict is rules.ChargeVerdict.FAILED:
         _fail(invoice, payment, rules.failure_of(record), record.failure_reason, now)
         return
-    if verdict is rules.Verdict.REVIEW and payment.failure_reason != fault:
+    if verdict is rules.ChargeVerdict.REVIEW and payment.failure_reason != fault:
         log.critical("invoice payment %s needs a decision; the invoice stays unpaid: %s", payment.id, fault)
     payment.status, payment.failure_reason = InvoicePaymentStatus(verdict.value), fault
-    if verdict is not rules.Verdict.SUCCEEDED:
+    if verdict is not rules.ChargeVerdict.SUCCEEDED:
         payment.next_check_at = now + rules.next_check(now - payment.created_at)
 
 

@@ -21,7 +21,7 @@ PAID_INTERVAL_MIN, PAID_INTERVAL_MAX = timedelta(minutes=1), timedelta(days=1)
 LATE_INTERVAL_MAX = timedelta(hours=6)
 
 
-class Verdict(StrEnum):
+class CheckoutVerdict(StrEnum):
     """The outcome of a session; the values are the checkout's statuses."""
 
     OPEN = "open"
@@ -39,19 +39,19 @@ class ExpectedSession(NamedTuple):
     is_live: bool
 
 
-def judge(expected: ExpectedSession, session: Session) -> tuple[Verdict, str | None]:
+def judge(expected: ExpectedSession, session: Session) -> tuple[CheckoutVerdict, str | None]:
     """Return the session's outcome and, for a review, the reason. Only `PAID` may be credited."""
     is_over = session.status == "complete" or session.payment_status == "paid"
     if not is_over:
-        return (Verdict.EXPIRED if session.status == "expired" else Verdict.OPEN), None
+        return (CheckoutVerdict.EXPIRED if session.status == "expired" else CheckoutVerdict.OPEN), None
     fault = _fault(expected, session)
     if fault:
-        return Verdict.REVIEW, fault
+        return CheckoutVerdict.REVIEW, fault
     if expected.amount_microusd is None:
-        return Verdict.COMPLETED, None
+        return CheckoutVerdict.COMPLETED, None
     if session.payment_status == "unpaid":
-        return Verdict.OPEN, None  # the bank has not decided yet
-    return Verdict.PAID, None
+        return CheckoutVerdict.OPEN, None  # the bank has not decided yet
+    return CheckoutVerdict.PAID, None
 
 
 def next_check(verdict: str, age: timedelta) -> timedelta | None:

@@ -30,7 +30,7 @@ NEVER_MADE = "never_made"
 REJECTED = "rejected"
 
 
-class Verdict(StrEnum):
+class ChargeVerdict(StrEnum):
     """The outcome of an attempt; the values are its statuses."""
 
     PROCESSING = "processing"
@@ -75,17 +75,17 @@ def due_of(total_microusd: int) -> int:
     return cents if cents >= CHARGE_MIN_MICROUSD else 0
 
 
-def judge(charge: Charge, payment: Payment) -> tuple[Verdict, str | None]:
+def judge(charge: Charge, payment: Payment) -> tuple[ChargeVerdict, str | None]:
     """Return an attempt's outcome by the provider's record and, for a review, the reason."""
     fault = _fault(charge, payment)
     if fault:
-        return Verdict.REVIEW, fault
+        return ChargeVerdict.REVIEW, fault
     match payment.status:
         case "succeeded":
-            return Verdict.SUCCEEDED, None
+            return ChargeVerdict.SUCCEEDED, None
         case "requires_payment_method" | "requires_action" | "requires_confirmation" | "canceled":
-            return Verdict.FAILED, None
-    return Verdict.PROCESSING, None
+            return ChargeVerdict.FAILED, None
+    return ChargeVerdict.PROCESSING, None
 
 
 def failure_of(payment: Payment) -> str:
