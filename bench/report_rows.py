@@ -105,7 +105,6 @@ SELECT 'use_open_' || n, 'wal_org_limit', 'did:web:bench.example:' || 1 + n %% 1
        false, 'dispatched', 2000, 1000, 1000, 0, 1, at, at, at + interval '1 minute'
   FROM generate_series(1, %(holds)s) n, LATERAL (SELECT %(month)s - n * interval '1 second' AS at) made;
 """
-_TIDY = ("VACUUM ANALYZE",)
 
 
 def fill(database_url: str, *, calls: int, accounts: int, busy: int) -> None:
@@ -120,8 +119,7 @@ def fill(database_url: str, *, calls: int, accounts: int, busy: int) -> None:
             for statement in text.split(";\n"):
                 if statement.strip():
                     connection.execute(statement.encode(), {**given, **parameters})
-        for statement in _TIDY:
-            connection.execute(statement.encode())
+        connection.execute("VACUUM ANALYZE")
 
 
 _LIMITS = {
