@@ -2,6 +2,9 @@
 
 import subprocess
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.interop.conftest import signed_assertion
 from tests.interop.node_script import run_script
@@ -17,8 +20,13 @@ def test_its_own_tests_pass() -> None:
     assert told.returncode == 0, told.stdout + told.stderr
 
 
-def test_speaks_to_a_gateway_that_asks_for_nonces(demo: DemoGateway, assertion: str) -> None:
-    found = run_script("ours.js", demo.base_url, assertion)
+@pytest.fixture(scope="module")
+def found(demo: DemoGateway) -> dict[str, Any]:
+    """Let a script make calls of every kind, and return what they gave it."""
+    return run_script("ours.js", demo.base_url, signed_assertion(demo, "wallet:read", "usage:read", "infer:fast"))
+
+
+def test_speaks_to_a_gateway_that_asks_for_nonces(found: dict[str, Any]) -> None:
     assert found["sent"][:2] == [["/v1/auth/token/exchange", 400], ["/v1/auth/token/exchange", 200]]
     assert 401 not in [status for _, status in found["sent"]], "the nonce is kept"
     charge = found["whole"]["receipt"]["chargeMicrousd"]
@@ -32,7 +40,7 @@ def test_speaks_to_a_gateway_that_asks_for_nonces(demo: DemoGateway, assertion: 
     assert found["usage"][0]["usageId"] == first["usageId"]
 
 
-def test_each_method_of_a_model_route_calls_it(demo: DemoGateway, assertion: str) -> None:
+def test_each_method_of_a_model_route_calls_it(found: dict[str, Any]) -> None:
     images = "/v1/images/generations"
     paths = {
         "embeddings": "/v1/embeddings",
@@ -42,8 +50,7 @@ def test_each_method_of_a_model_route_calls_it(demo: DemoGateway, assertion: str
         "imageStream": images,
         "rerank": "/v1/rerank",
     }
-    found = run_script("ours.js", demo.base_url, assertion)["elsewhere"]
-    assert found == {method: ["insufficient_scope", path] for method, path in paths.items()}
+    assert found["elsewhere"] == {method: ["insufficient_scope", path] for method, path in paths.items()}
 
 
 def test_representations_come_with_their_receipts(demo: DemoGateway) -> None:
@@ -61,8 +68,8 @@ def test_representations_come_with_their_receipts(demo: DemoGateway) -> None:
     assert found["spent"] == sum(charges)
 
 
-def test_errors_say_what_the_gateway_said(demo: DemoGateway, assertion: str) -> None:
-    refusals = run_script("ours.js", demo.base_url, assertion)["refusals"]
+def test_errors_say_what_the_gateway_said(found: dict[str, Any]) -> None:
+    refusals = found["refusals"]
     assert refusals["model"][:3] == ["GatewayError", 403, "insufficient_scope"]
     assert refusals["cost"][:3] == ["GatewayError", 402, "max_cost_exceeded"]
     assert refusals["limit"] == ["GatewayError", 400, "invalid_request", "limit"]
