@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 from contextlib import ExitStack
 from hashlib import md5
@@ -15,6 +14,7 @@ import pytest
 
 from gateway.run.options import PROJECT_DIR
 from tests.server.test_draining import UVICORN
+from tests.support import forked
 from tests.support.database import database_url
 from tests.support.processes import gateway_process
 
@@ -72,7 +72,7 @@ def test_what_was_collected_is_not_collected_again(tmp_path: Path) -> None:
 def test_a_process_that_is_killed_while_it_collects_leaves_nothing_incomplete(victim: str, tmp_path: Path) -> None:
     settings = {"DJANGO_SETTINGS_MODULE": DEVELOPMENT, "STATIC_ROOT": str(tmp_path)}
     environment = {**os.environ, "DATABASE_URL": database_url(), **settings}
-    killed = subprocess.run([sys.executable, "-c", KILLED_WHILE_IT_WRITES, victim], env=environment, cwd=PROJECT_DIR)
+    killed = forked.run([sys.executable, "-c", KILLED_WHILE_IT_WRITES, victim], env=environment, cwd=PROJECT_DIR)
     assert killed.returncode == -signal.SIGKILL
     with gateway_process("uvicorn", UVICORN, **settings) as (origin, _):
         assert names_of(origin)
