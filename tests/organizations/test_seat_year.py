@@ -75,8 +75,7 @@ def live(draw: random.Random, organization: Organization, members: list[Membersh
         rows = [EntitlementInterval(entitlement=entitlement, started_at=a, ended_at=b) for a, b in model.enabled]
         EntitlementInterval.objects.bulk_create(rows)
         seats: list[SeatInterval] = []
-        for member in members:
-            seat = Seat.objects.create(entitlement=entitlement, membership=member)
+        for seat in Seat.objects.bulk_create(Seat(entitlement=entitlement, membership=member) for member in members):
             spans = [span for outer in model.enabled for span in some_spans(draw, outer, 2)]
             model.seats += spans
             seats += [SeatInterval(seat=seat, started_at=a, ended_at=b) for a, b in spans]
