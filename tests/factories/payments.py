@@ -2,11 +2,9 @@
 
 import json
 from datetime import datetime
-from functools import partial
 
 from django.db import connection
 from django.utils import timezone
-from psycopg.types.json import Json
 
 from billing.models import Checkout, CheckoutKind, CheckoutStatus
 from billing.operations import checkouts
@@ -19,7 +17,8 @@ from gateway.core.contract.ids import new_id
 
 TAKE_PAYMENT = """
 WITH paid AS (
-    INSERT INTO billing_checkout SELECT * FROM json_populate_record(NULL::billing_checkout, %(checkout)s) RETURNING *)
+    INSERT INTO billing_checkout SELECT * FROM json_populate_record(NULL::billing_checkout, %(checkout)s::json)
+    RETURNING *)
 SELECT t.outcome
   FROM paid p, billing_take_payment(p.owner_kind, p.owner_key, p.product, p.amount_microusd, p.id, %(lot_id)s) t
 """
@@ -31,9 +30,7 @@ def top_up(owner: Owner, amount: int, product: str | None = None) -> Checkout:
     checkout = _paid(owner, amount, product, now)
     row = {field.column: getattr(checkout, field.attname) for field in Checkout._meta.fields}
     with connection.cursor() as cursor:
-        cursor.execute(
-            TAKE_PAYMENT, {"checkout": Json(row, dumps=partial(json.dumps, default=str)), "lot_id": new_id("crd")}
-        )
+        cursor.execute(TAKE_PAYMENT, {"checkout": json.dumps(row, default=str), "lot_id": new_id("crd")})
         assert cursor.fetchall() == [("credited",)]
     return checkout
 

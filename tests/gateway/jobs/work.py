@@ -212,6 +212,12 @@ def sandbox_states() -> list[tuple[str, str]]:
     return list(SandboxRun.objects.values_list("status", "error_code"))
 
 
+def old_keys(stage: Stage) -> None:
+    """Leave an active key that has signed for a month, and its successor."""
+    SigningKey.objects.all().delete()
+    signing_keys.ensure_active_key(now=timezone.now() - timedelta(days=31))
+
+
 def key_states() -> Counter[str]:
     """Count the signing keys by state."""
     return Counter(SigningKey.objects.values_list("state", flat=True))
@@ -226,7 +232,7 @@ WORK = {
     "accounts.tasks.purge_portal_sessions": old_rows("usersessions_usersession"),
     "accounts.tasks.purge_proofs": old_rows("accounts_proof_replay"),
     "accounts.tasks.tend_signing_keys": Work(
-        lambda stage: signing_keys.ensure_active_key(now=timezone.now() - timedelta(days=31)),
+        old_keys,
         key_states,
         Counter(passive=1, active=1, pending=1),
     ),
