@@ -73,8 +73,10 @@ class Checkpoints:
         call.entry.note_closing(closings.review(call.reference, reason="process_died", evidence=evidence).note)
 
     def stop(self) -> None:
-        """Stop making checkpoints."""
+        """Stop making checkpoints, and forget `on_end`: its stream refers to this, and would stay in memory with the request's
+        body until the garbage collector runs."""
         self._stopped = True
+        self._on_end = _nothing
         self._drain.forget(self._cut)
         if self._timer is not None:
             self._timer.cancel()
@@ -104,6 +106,10 @@ class Checkpoints:
             self._end(ending)
         else:
             self._check_in_after(settings.STREAM_CHECKPOINT_SECONDS)
+
+
+def _nothing() -> None:
+    """Stand for an `on_end` that is called no more."""
 
 
 def _check_in(running: Call, evidence: Evidence) -> Element[ApiError | None]:

@@ -1,5 +1,6 @@
 """Streams that do not end normally."""
 
+import gc
 from typing import Any
 
 import orjson
@@ -7,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from billing.operations import reviews
+from inference.metering.call import Call
 from tests.factories.billing import release
 from tests.support.concurrency import eventually
 from tests.support.stage import Caller, Stage, chat
@@ -146,3 +148,16 @@ def test_a_stream_whose_call_was_closed_elsewhere_is_stopped(stage: Stage, setti
     assert orjson.loads(rest[-2].removeprefix("data: "))["error"]["code"] == "not_ready"
     assert caller.only_call.state == "released"
     assert stage.upstream.ledger.entries[0].completion_tokens < 2000
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_stream_that_has_ended_leaves_no_call_to_the_garbage_collector(stage: Stage, is_read: bool) -> None:
+    alias, caller = stage.model(max_output_tokens=50), stage.caller()
+    gc.collect()
+    gc.disable()
+    try:
+        with caller.stream(chat(alias)) as answer:
+            list(answer.iter_raw()) if is_read else next(answer.iter_raw())
+        eventually(lambda: not any(type(each) is Call for each in gc.get_objects()))
+    finally:
+        gc.enable()
