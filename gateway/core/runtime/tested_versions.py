@@ -1,6 +1,6 @@
 """Compares installed libraries with the releases that the tests have seen, which `requirements.txt` pins.
 
-Only libraries are compared of which the gateway uses more than their documentation (docs/decisions/0063). Another release of one of
+Only libraries are compared of which the gateway uses more than their documentation (docs/decisions/0065). Another release of one of
 these may change what the gateway relies on without a word, and a `pip install --upgrade` does not look at the pins.
 """
 
