@@ -1,14 +1,12 @@
-"""All that the gateway uses of aiohttp beyond its documentation, which any release may change (docs/decisions/0065).
-
-`Handler` and `Pool` are thin. What a connection and the pool do differently is in their subclasses (`handlers`, `connections`), which
-override only the hooks, and methods that asyncio documents.
-"""
+"""All that the gateway uses of aiohttp beyond its documentation, which any release may change (docs/decisions/0065)."""
 
 import asyncio
 import errno
-from collections.abc import Awaitable
+import select
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, ClassVar
+from http import HTTPStatus
+from typing import Any
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
@@ -17,34 +15,42 @@ from aiohttp.connector import Connection
 from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.http_parser import RawResponseMessage
 from aiohttp.http_writer import StreamWriter
-from aiohttp.streams import EMPTY_PAYLOAD
 from aiohttp.tracing import Trace
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-EMPTY_BODY = EMPTY_PAYLOAD
-Key = ConnectionKey
-"""What the pool finds connections by."""
+from gateway.core.outbound.distrust import Distrust, origin
+
+_IDLE_TIMEOUTS = (b"HTTP/1.1 408 ", b"HTTP/1.0 408 ")
+"""A server may send this on an idle connection before it closes it (RFC 9110 section 15.5.9). It is nobody's answer."""
+
+_TURNS_MAX = 3
+"""So many turns of the event loop read what has arrived: one to notice it, one to handle it, and one for TLS."""
 
 
 class Handler(ResponseHandler):
-    """The protocol of one connection. It parses what arrives, and queues the heads of responses."""
+    """A connection that fails the body that is being read when it ends, is not reused after a 101, and reports a surplus: data
+    that arrives without a request, or after a complete response.
+
+    aiohttp's handler fails only the response that is awaited. The reader of a body with broken chunks, or of a connection that
+    is closed on this side, would wait until the call times out. It also treats a 101 without a protocol as an empty response.
+    """
 
     transport: asyncio.Transport | None
 
-    def head_arrived(self, status: int) -> None:
-        """Hook: a head has arrived, and is queued next."""
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self.has_surplus = False
+        self.is_reused = False
+        self._on_surplus: Callable[[], None] | None = None
+        self._is_reading = False
+        self._rested: Any = None
 
-    def failed(self, error: BaseException, body: aiohttp.StreamReader | None) -> None:
-        """Hook: the response that is awaited has failed. `body` is the one that is being read."""
-
-    def close(self) -> None:
-        """Hook: close the connection. The pool does so with those that it does not keep."""
-        super().close()
-
-    def abort(self) -> None:
-        """Close the connection without sending what is buffered, and without TLS's farewell."""
-        super().abort()
+    def watch(self, on_surplus: Callable[[], None]) -> None:
+        """Call `on_surplus` at the first surplus, which may have arrived already."""
+        self._on_surplus = on_surplus
+        if self.has_surplus:
+            on_surplus()
 
     def expect(self, silence_seconds: float | None, head_limits: Any) -> None:
         """Parse what arrives from now on as responses to one request."""
@@ -55,10 +61,6 @@ class Handler(ResponseHandler):
         message, body = await self.read()
         return message.code, message.headers, body
 
-    def fail(self, error: BaseException, *cause: BaseException) -> None:
-        """Fail the response that is awaited."""
-        self.set_exception(error, *cause)
-
     def limit_silence(self, seconds: float) -> None:
         """Set how long the other side may be silent from now on."""
         self.read_timeout = seconds
@@ -67,24 +69,52 @@ class Handler(ResponseHandler):
         """Start to wait for the other side: the request was written."""
         self.start_timeout()
 
-    def forbid_reuse(self) -> None:
-        """Have the connection closed after its response."""
-        self.force_close()
+    def data_received(self, data: bytes) -> None:
+        """Take what has arrived."""
+        if self._parser is None and data and not self._upgraded and not data.startswith(_IDLE_TIMEOUTS):
+            self.note_surplus()
+        self._is_reading = True
+        super().data_received(data)
+        self._is_reading = False
+        if self._rested is not None:
+            self._check_rested()
 
-    @property
-    def is_reusable(self) -> bool:
-        """Return whether another request may follow: nothing has failed or ended, and no data is left over."""
-        return not self.should_close
+    def feed_data(self, data: tuple[RawResponseMessage, aiohttp.StreamReader], size: int = 0) -> None:
+        """Take a head. After a 101, the connection is closed: the protocol is unknown from here on (RFC 9110 section 15.2.2)."""
+        if data[0].code == HTTPStatus.SWITCHING_PROTOCOLS:
+            self.force_close()
+        super().feed_data(data, size)
 
-    @property
-    def has_parser(self) -> bool:
-        """Return whether what arrives is parsed."""
-        return self._parser is not None
+    def set_exception(self, exc: BaseException, *cause: Any) -> None:
+        """Fail the response that is awaited, and the body that is being read. It may still arrive if only the request could not be
+        written."""
+        body = self._payload
+        super().set_exception(exc, *cause)
+        if isinstance(exc, HttpProcessingError | TimeoutError):
+            _fail(body, exc)
 
-    @property
-    def is_upgraded(self) -> bool:
-        """Return whether the connection has become a WebSocket."""
-        return self._upgraded
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Fail the body that is being read if the connection broke. aiohttp takes any end of the connection for the end of a body
+        without a length, but a reset is an error (RFC 9112 section 8)."""
+        if exc is not None:
+            _fail(self._payload, aiohttp.ClientConnectionError("the connection was lost"))
+        self._is_reading = True  # the parser has seen the end, and nothing follows that
+        super().connection_lost(exc)
+
+    def close(self) -> None:
+        """Close the connection, and fail the body that is being read. The pool does so with those that it does not keep."""
+        body = self._payload
+        super().close()
+        _fail(body, aiohttp.ClientConnectionError("the connection was closed"))
+
+    def rest(self, *, is_complete: bool) -> None:
+        """Remove the parser until the next request. Anything that arrives then is a surplus, and prevents the next request; a parser
+        would absorb a partial head. `is_complete`: a whole response was read, so whatever else has arrived is a surplus too."""
+        self.is_reused = True
+        parser, self._parser = self._parser, None
+        self._rested = parser if is_complete else None
+        if self._rested is not None and not self._is_reading:
+            self._check_rested()
 
     @property
     def has_next_head(self) -> bool:
@@ -92,83 +122,80 @@ class Handler(ResponseHandler):
         return bool(self._buffer)
 
     @property
-    def has_parse_error(self) -> bool:
-        """Return whether something arrived that is not HTTP."""
-        return isinstance(self._exception, HttpProcessingError)
+    def is_quiet(self) -> bool:
+        """Return whether nothing has arrived since the last response, not even in the system's buffer, and no end of the
+        connection. The event loop may be too busy to have read it."""
+        if self.should_close or self.transport is None:
+            return False
+        incoming = select.poll()
+        incoming.register(self.transport.get_extra_info("socket"), select.POLLIN)
+        return not incoming.poll(0)
 
-    @property
-    def body(self) -> aiohttp.StreamReader | None:
-        """Return the body of the last head, None once the connection is closed."""
-        return self._payload
+    async def read_arrived(self) -> None:
+        """Yield until the event loop has read the socket's buffer: a surplus, the end of the connection, or TLS records."""
+        for _ in range(_TURNS_MAX):
+            await asyncio.sleep(0)
 
-    def take_parser(self) -> Any:
-        """Remove and return the parser. What arrives without one is kept unparsed, and makes the connection not reusable."""
-        parser, self._parser = self._parser, None
-        return parser
+    def note_surplus(self) -> None:
+        """Report a surplus, once for each connection."""
+        if not self.has_surplus:
+            self.has_surplus = True
+            if self._on_surplus is not None:
+                self._on_surplus()
 
-    def feed_data(self, data: tuple[RawResponseMessage, aiohttp.StreamReader], size: int = 0) -> None:
-        """Override: call the hook."""
-        self.head_arrived(data[0].code)
-        super().feed_data(data, size)
+    def _check_rested(self) -> None:
+        """Note a surplus behind the last response: a complete head in the queue, or something that the parser has begun with or
+        failed at."""
+        parser, self._rested = self._rested, None
+        if self._buffer or isinstance(self._exception, HttpProcessingError) or _has_begun(parser):
+            self.force_close()
+            self.note_surplus()
 
-    def set_exception(self, exc: BaseException, *cause: Any) -> None:
-        """Override: call the hook."""
-        body = self._payload
-        super().set_exception(exc, *cause)
-        self.failed(exc, body)
+
+class AbortingHandler(Handler):
+    """A connection that is aborted instead of closed, for unknown servers: under TLS, a peer that keeps sending would delay the close."""
+
+    def close(self) -> None:
+        """Close the connection without sending what is buffered, and without TLS's farewell."""
+        self.abort()
 
 
 class Pool(aiohttp.TCPConnector):
-    """Opens connections and keeps idle ones. `handler` is the class of their protocols."""
+    """A pool that discards a connection on which data arrived while it was idle, or that the other side has closed. An origin that
+    `distrust` covers gets a new connection for each call. `handler` is the class of the connections.
 
-    handler: ClassVar[type[Handler]] = Handler
+    aiohttp's pool only checks whether a connection is open. A response that arrived late, or twice, would be taken for the
+    response to the next call, and reach another customer. A request over a closed connection would be lost, and it would be
+    unknown whether it was accepted.
+    """
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, distrust: Distrust | None = None, handler: type[Handler] = Handler, **settings: Any) -> None:
         super().__init__(**settings)
-        self._factory = partial(self.handler, loop=self._loop)  # type: ignore[assignment]
-
-    def may_reuse(self, key: Key, handler: Handler) -> bool:
-        """Hook: return whether an idle connection may carry another request."""
-        return True
-
-    async def discarding(self, handler: Handler) -> None:
-        """Hook: an idle connection that may not be reused is closed next."""
-
-    async def connected(self, key: Key, handler: Handler) -> None:
-        """Hook: a new connection is there. Raises to close it."""
-
-    def keeps(self, key: Key) -> bool:
-        """Hook: return whether connections go back to the pool."""
-        return True
-
-    def released(self, handler: Handler, *, is_complete: bool) -> None:
-        """Hook: a connection was closed, or is idle now. `is_complete`: no body was being read."""
+        self._factory = partial(handler, loop=self._loop)  # type: ignore[assignment]
+        self._distrust = distrust or Distrust()
 
     def take(self, destination: aiohttp.ClientRequest, phases: aiohttp.ClientTimeout) -> Awaitable[Connection]:
         """Take an idle connection, or open one. Raises aiohttp's error."""
         return self.connect(destination, [], phases)
 
-    def close_idle(self, key: Key) -> None:
-        """Close the idle connections to one place."""
-        for handler, _ in self._conns.pop(key, ()):
-            handler.close()
-
-    async def _get(self, key: Key, traces: list[Trace]) -> Connection | None:
+    async def _get(self, key: ConnectionKey, traces: list[Trace]) -> Connection | None:
         while (connection := await super()._get(key, traces)) is not None:
             handler = handler_of(connection)
-            if self.may_reuse(key, handler):
+            if handler.is_quiet and self._may_reuse(key):
                 return connection
             try:
-                await self.discarding(handler)
+                await handler.read_arrived()  # so that a surplus is noticed
             finally:
                 connection.close()
         return None
 
-    def _release(self, key: Key, protocol: ResponseHandler, *, should_close: bool = False) -> None:
+    def _release(self, key: ConnectionKey, protocol: ResponseHandler, *, should_close: bool = False) -> None:
         assert isinstance(protocol, Handler)
-        is_complete = not should_close and _is_complete(protocol)
-        super()._release(key, protocol, should_close=should_close or not self.keeps(key))
-        self.released(protocol, is_complete=is_complete)
+        body = protocol._payload  # noqa: SLF001
+        # A body that belongs to a head in the queue is behind the last response.
+        is_complete = not should_close and (protocol.has_next_head or body is None or body.is_eof())
+        super()._release(key, protocol, should_close=should_close or not self._may_reuse(key))
+        protocol.rest(is_complete=is_complete)
 
     async def _create_connection(
         self, req: aiohttp.ClientRequest, traces: list[Trace], phases: aiohttp.ClientTimeout
@@ -176,13 +203,17 @@ class Pool(aiohttp.TCPConnector):
         protocol = await super()._create_connection(req, traces, phases)
         assert isinstance(protocol, Handler)
         try:
-            await self.connected(req.connection_key, protocol)
+            if not protocol.is_quiet:
+                await protocol.read_arrived()
+            protocol.watch(partial(self._see_surplus, req.connection_key))
+            if protocol.should_close:
+                raise _not_connected(req.connection_key, "the other side spoke first")
         except BaseException:
             protocol.close()
             raise
         return protocol
 
-    async def _wait_for_available_connection(self, key: Key, traces: list[Trace]) -> None:
+    async def _wait_for_available_connection(self, key: ConnectionKey, traces: list[Trace]) -> None:
         """Wait for a connection. Closing the pool ends the wait with an error; it does not cancel the waiting task."""
         try:
             await super()._wait_for_available_connection(key, traces)
@@ -190,7 +221,16 @@ class Pool(aiohttp.TCPConnector):
             task = asyncio.current_task()
             if not self.closed or task is None or task.cancelling():
                 raise
-            raise not_connected(key, "the pool was closed") from None
+            raise _not_connected(key, "the pool was closed") from None
+
+    def _may_reuse(self, key: ConnectionKey) -> bool:
+        return not (self._distrust.is_any and self._distrust.covers(_origin_of(key)))
+
+    def _see_surplus(self, key: ConnectionKey) -> None:
+        """Distrust the origin, and close its idle connections: each may have a surplus on its way."""
+        self._distrust.see(_origin_of(key))
+        for handler, _ in self._conns.pop(key, ()):
+            handler.close()
 
 
 class BodyWriter:
@@ -222,27 +262,9 @@ def destination(url: URL) -> aiohttp.ClientRequest:
     return aiohttp.ClientRequest("POST", url, loop=asyncio.get_running_loop())
 
 
-def place_of(key: Key) -> tuple[str, str, int | None]:
-    """Return the scheme, host and port."""
-    return "https" if key.is_ssl else "http", key.host, key.port
-
-
-def not_connected(key: Key, why: str) -> aiohttp.ClientConnectorError:
-    """Build the error of a connection that could not be used."""
-    return aiohttp.ClientConnectorError(key, ConnectionAbortedError(errno.ECONNABORTED, why))
-
-
 def fail_body(body: aiohttp.StreamReader, error: BaseException) -> None:
     """Have the reader of a body get an error, whether or not all of it has arrived."""
     body.set_exception(error)
-
-
-def has_begun(parser: Any) -> bool:
-    """Return whether a parser that was taken from its handler has read a part of another head."""
-    try:
-        return parser.feed_eof() is not None
-    except Exception:  # noqa: BLE001 - the part is invalid, too
-        return True
 
 
 def send_once(session: aiohttp.ClientSession) -> aiohttp.ClientSession:
@@ -255,7 +277,22 @@ def send_once(session: aiohttp.ClientSession) -> aiohttp.ClientSession:
     return session
 
 
-def _is_complete(handler: Handler) -> bool:
-    """Return whether no body is being read. One that belongs to a head in the queue is behind the last response."""
-    body = handler.body
-    return handler.has_next_head or body is None or body.is_eof()
+def _origin_of(key: ConnectionKey) -> str:
+    return origin("https" if key.is_ssl else "http", key.host, key.port)
+
+
+def _not_connected(key: ConnectionKey, why: str) -> aiohttp.ClientConnectorError:
+    return aiohttp.ClientConnectorError(key, ConnectionAbortedError(errno.ECONNABORTED, why))
+
+
+def _fail(body: aiohttp.StreamReader | None, error: BaseException) -> None:
+    if body is not None and not body.is_eof() and not body.exception():
+        fail_body(body, error)
+
+
+def _has_begun(parser: Any) -> bool:
+    """Return whether a parser that was taken from its handler has read a part of another head."""
+    try:
+        return parser.feed_eof() is not None
+    except Exception:  # noqa: BLE001 - the part is invalid, too
+        return True

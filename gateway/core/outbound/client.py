@@ -5,30 +5,46 @@ time on what is not needed here (docs/decisions/0058).
 """
 
 import asyncio
+import io
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import TypedDict
 
 import aiohttp
 from django.conf import settings
 from yarl import URL
 
 from gateway.core.contract.values import value_class
-from gateway.core.outbound.aiohttp_internals import BodyWriter, Connection, Handler, destination, handler_of
-from gateway.core.outbound.connections import (
-    HEAD_LIMITS,
-    KEEPALIVE_SECONDS,
-    USER_AGENT,
-    CarefulConnector,
-)
+from gateway.core.outbound.aiohttp_internals import BodyWriter, Connection, Handler, Pool, destination, handler_of
 from gateway.core.outbound.distrust import Distrust, distrust, origin_of
 from gateway.core.outbound.failures import Failure, MisconfiguredError, NotSentError, failure_of
 from gateway.core.outbound.response import Response
 from gateway.core.runtime.per_loop import PerLoop
 
+USER_AGENT = "account-gateway"
+
+KEEPALIVE_SECONDS = 4.0
+"""Shorter than the 5 s after which uvicorn and Node close an idle connection. If a request is sent while the server
+closes the connection, it is unknown whether the server took it; so the gateway closes first."""
+
+_COPIED_BODY_MAX_BYTES = 1024 * 1024
+"""A larger body is written in pieces, without a copy of it."""
+
+
+class HeadLimits(TypedDict):
+    """Limits on the head of a response, by aiohttp's names; sizes are bytes."""
+
+    max_line_size: int
+    max_field_size: int
+    max_headers: int
+
+
+HEAD_LIMITS: HeadLimits = {"max_line_size": 8 * 1024, "max_field_size": 16 * 1024, "max_headers": 128}
+
 
 @value_class(frozen=True, slots=True)
 class Body:
-    """A request's body: bytes, or a payload that is written in pieces."""
+    """A request's body: bytes, or a payload, which is written in pieces."""
 
     media_type: str
     data: bytes | aiohttp.Payload
@@ -116,12 +132,13 @@ def _write(
     if transport is None or transport.is_closing():
         raise NotSentError("the connection was closed before anything was sent")
     on_send()
-    if isinstance(data, bytes):
+    if isinstance(data, bytes) and len(data) <= _COPIED_BODY_MAX_BYTES:
         transport.write(head + data)
         handler.begin_silence()
     else:
         transport.write(head)
-        writer = BodyWriter(handler, data)
+        payload = aiohttp.BytesIOPayload(io.BytesIO(data)) if isinstance(data, bytes) else data
+        writer = BodyWriter(handler, payload)
         response.attach_writer(writer, asyncio.create_task(_write_payload(handler, writer)))
 
 
@@ -132,18 +149,18 @@ async def _write_payload(handler: Handler, writer: BodyWriter) -> None:
         if writer.left_bytes:
             raise EOFError("the body is shorter than its length")
     except Exception as error:  # noqa: BLE001 - raised where the response is awaited
-        handler.fail(aiohttp.ClientConnectionError("the request could not be written"), error)
+        handler.set_exception(aiohttp.ClientConnectionError("the request could not be written"), error)
     else:
         handler.begin_silence()
 
 
-def _connector(distrust: Distrust) -> CarefulConnector:
+def _connector(distrust: Distrust) -> Pool:
     """Limit the pool. One host gets at most three quarters of it, so that a hanging host cannot starve the others.
 
     The event loop sets TCP_NODELAY on every connection.
     """
     most = settings.UPSTREAM_CONNECTIONS_MAX
-    return CarefulConnector(
+    return Pool(
         distrust,
         limit=most,
         limit_per_host=max(1, most * 3 // 4),

@@ -29,13 +29,15 @@ _UNKNOWN = Sign(0.0)
 
 
 class Distrust:
-    """What one process knows. `seen` here counts at once; `learn` adds what the others have seen. Thread-safe."""
+    """What one process knows. What it sees itself counts at once; `learn` adds what the others have seen. `is_any`: an origin may be
+    covered, a quick check for each call. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._seen: dict[str, float] = {}
         self._reported: dict[str, float] = {}
         self._signs: Mapping[str, Sign] = {}
+        self.is_any = False
         self._report: Callable[[str], None] = lambda origin: None
 
     def notify(self, report: Callable[[str], None]) -> None:
@@ -46,6 +48,7 @@ class Distrust:
         """Record that an origin is out of turn now."""
         now, was_covered = self._clock(), self.covers(origin)
         self._seen[origin] = now
+        self.is_any = True
         if not was_covered or now - self._reported.get(origin, 0.0) >= REPORT_SECONDS:
             self._reported[origin] = now
             self._report(origin)
@@ -53,6 +56,8 @@ class Distrust:
     def learn(self, signs: Mapping[str, Sign]) -> None:
         """Replace what all processes know."""
         self._signs = signs
+        if signs:  # never reset: another thread may have seen one meanwhile
+            self.is_any = True
 
     def covers(self, origin: str) -> bool:
         """Return whether an origin's connections are used once each: for a day, or until an operator decides otherwise."""
@@ -60,14 +65,9 @@ class Distrust:
         seen_at = max(self._seen.get(origin, 0.0), sign.seen_at)
         return seen_at > sign.trusted_at and self._clock() - seen_at < DISTRUST_SECONDS
 
-    @property
-    def is_any(self) -> bool:
-        """Return whether any origin may be covered, a quick check for each call."""
-        return bool(self._seen or self._signs)
-
     def forget(self) -> None:
         """Forget everything, as in a new process."""
-        self._seen, self._reported, self._signs = {}, {}, {}
+        self._seen, self._reported, self._signs, self.is_any = {}, {}, {}, False
 
 
 def origin_of(url: URL) -> str:

@@ -10,13 +10,9 @@ from typing import Any
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from gateway.core.outbound.aiohttp_internals import send_once
+from gateway.core.outbound.aiohttp_internals import AbortingHandler, Pool, send_once
 from gateway.core.outbound.bodies import read_bounded
-from gateway.core.outbound.connections import (
-    HEAD_LIMITS,
-    USER_AGENT,
-    AbortingConnector,
-)
+from gateway.core.outbound.client import HEAD_LIMITS, USER_AGENT
 from gateway.core.outbound.failures import TooLargeError
 from gateway.core.outbound.fetch_shares import LookUp, Share, current_share
 from gateway.core.outbound.public_addresses import is_public
@@ -130,7 +126,8 @@ class PublicFetcher:
         return send_once(session)
 
     def _connector(self, share: Share) -> aiohttp.TCPConnector:
-        return AbortingConnector(
+        return Pool(
+            handler=AbortingHandler,
             resolver=_Resolver(self._look_up, self._allowed, share),
             use_dns_cache=False,
             force_close=True,

@@ -5,9 +5,8 @@ import asyncio
 import aiohttp
 from multidict import CIMultiDictProxy
 
-from gateway.core.outbound.aiohttp_internals import EMPTY_BODY, BodyWriter, Connection, fail_body, handler_of
+from gateway.core.outbound.aiohttp_internals import BodyWriter, Connection, fail_body, handler_of
 from gateway.core.outbound.failures import InterimResponsesError
-from gateway.core.outbound.handlers import CarefulHandler
 
 INTERIM_RESPONSES_MAX = 1_000
 """A server may send this many informational responses (1xx) before the final one (RFC 9110 section 15.2). Some send a 102 every
@@ -17,17 +16,15 @@ second while they work."""
 class Response:
     """A response and its connection, which goes back to the pool at the end of the body.
 
-    `status` and `headers` are set once it has begun; `content` is the body, decompressed. Times are seconds.
+    `status`, `headers` and `content`, the body, decompressed, are set once it has begun. Times are seconds.
     """
 
     status: int
     headers: CIMultiDictProxy[str]
-    content: aiohttp.StreamReader = EMPTY_BODY
+    content: aiohttp.StreamReader
 
     def __init__(self, connection: Connection, whole_seconds: float | None) -> None:
-        handler = handler_of(connection)
-        assert isinstance(handler, CarefulHandler)
-        self._handler = handler
+        self._handler = handler_of(connection)
         self._connection: Connection | None = connection
         self._body: BodyWriter | None = None
         self._writer: asyncio.Task[None] | None = None
@@ -103,4 +100,4 @@ class Response:
             connection.release()
 
     def _time_out(self) -> None:
-        self._handler.fail(aiohttp.SocketTimeoutError("the response took too long"))
+        self._handler.set_exception(aiohttp.SocketTimeoutError("the response took too long"))

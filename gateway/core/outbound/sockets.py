@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import aiohttp
 
-from gateway.core.outbound.aiohttp_internals import send_once
+from gateway.core.outbound.aiohttp_internals import Pool, send_once
 from gateway.core.outbound.bodies import read_bounded
-from gateway.core.outbound.connections import HEAD_LIMITS, USER_AGENT, CarefulConnector
+from gateway.core.outbound.client import HEAD_LIMITS, USER_AGENT
 from gateway.core.outbound.distrust import distrust
 from gateway.core.outbound.failures import TooLargeError
 from gateway.core.runtime.per_loop import PerLoop
@@ -36,7 +36,7 @@ async def close_socket_session() -> None:
 
 def _open() -> aiohttp.ClientSession:
     session = aiohttp.ClientSession(
-        connector=CarefulConnector(distrust, limit=0, force_close=True, ttl_dns_cache=30),
+        connector=Pool(distrust, limit=0, force_close=True, ttl_dns_cache=30),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
         headers={"User-Agent": USER_AGENT},
