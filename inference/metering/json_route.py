@@ -4,7 +4,8 @@ import hashlib
 
 from gateway.core.contract.errors import RequestTooLarge, UnsupportedMediaType
 from gateway.core.contract.limits import IMAGE_BODY_MAX_BYTES, MODEL_BODY_MAX_BYTES
-from gateway.core.json.strict import canonical, strict_loads
+from gateway.core.json.pieces import canonical
+from gateway.core.json.strict import strict_loads
 from gateway.core.runtime.offload import is_large, offload
 from inference.metering.route import Headers, MeteredRequest
 from inference.rules.json_body import JsonBody

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gateway.core.contract.errors import InvalidRequest, ModelUnavailable
-from gateway.core.json.strict import canonical
+from gateway.core.json.pieces import canonical
 from inference.interface.model import ServedModel
 
 INPUT_TYPES = ("query", "document")

@@ -19,9 +19,8 @@ from gateway.core.json import parts as json_parts
 from gateway.core.json import reading as json_reading
 from gateway.core.json import strict as strict_json
 from gateway.core.json.parts import WINDOW_BYTES, divide
-from gateway.core.json.pieces import PIECE_CHARACTERS, PIECEWISE_BYTES, SORTED_CHARACTERS, dumps_in_pieces
-from gateway.core.json.size import has_more_values
-from gateway.core.json.strict import UNDIVIDED_BYTES, canonical, dumps, strict_loads
+from gateway.core.json.pieces import PIECE_CHARACTERS, PIECEWISE_BYTES, SORTED_CHARACTERS, canonical, dumps_in_pieces
+from gateway.core.json.strict import UNDIVIDED_BYTES, dumps, has_more_values, strict_loads
 from gateway.core.runtime.offload import offload
 from tests.support.calls import calls_during
 

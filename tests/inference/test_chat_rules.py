@@ -7,7 +7,7 @@ import pytest
 from billing.rules.prices import PriceList
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.contract.errors import ImageRejected, InvalidRequest
-from gateway.core.json.strict import canonical
+from gateway.core.json.pieces import canonical
 from inference.interface.answer import Answer
 from inference.interface.model import DeploymentTarget, ServedModel, UpstreamTarget
 from inference.routes.chat.bound import BoundedChat

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gateway.core.contract.errors import InvalidRequest
-from gateway.core.json.strict import canonical
+from gateway.core.json.pieces import canonical
 from inference.interface.model import ServedModel
 from inference.routes.embeddings.request import read_request
 from inference.rules.json_body import JsonBody

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gateway.core.contract.errors import ApiError
 from gateway.core.encryption.stored_bytes import decrypt_text
-from gateway.core.json.strict import canonical
+from gateway.core.json.pieces import canonical
 from inference.interface.model import ServedModel
 from inference.models.stored_response import place
 from inference.routes.responses.events import TERMINAL, events_of

@@ -6,8 +6,6 @@ The text is scanned in windows, so that no call holds the interpreter's lock for
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gateway.core.json.size import count_values
-
 WINDOW_BYTES = 64 * 1024
 
 _OTHERS = bytes(set(range(256)) - set(b"[]{}"))
@@ -58,6 +56,16 @@ def divide(body: bytes) -> Iterator[Part]:
 def count_values_of(parts: Sequence[Part]) -> int:
     """Return the number of members and elements in all objects and arrays of a whole text."""
     return sum(part.values for part in parts) + len(parts) - 1
+
+
+def count_values(structure: bytes | bytearray) -> int:
+    """Return the number of members and elements in the objects and arrays of a text without strings and space."""
+    return bound_values(structure) - structure.count(b"[]") - structure.count(b"{}")
+
+
+def bound_values(body: bytes | bytearray) -> int:
+    """Return an upper bound of the members and elements: a container has at most one more of them than commas."""
+    return body.count(b",") + body.count(b"[") + body.count(b"{")
 
 
 def _windows(body: bytes) -> Iterator[tuple[int, bytes]]:

@@ -1,4 +1,4 @@
-"""Writes a large JSON text in pieces, so that no call holds the interpreter's lock for long.
+"""Writes compact JSON, a large text in pieces, so that no call holds the interpreter's lock for long.
 
 orjson writes a whole text in one call, which blocks the event loop even if another thread makes it: for 50 ms when it
 escapes ten megabytes.
@@ -16,6 +16,19 @@ PIECEWISE_BYTES = 1024 * 1024
 
 SORTED_CHARACTERS = 16 * 1024
 """Names with at most this many characters in total are sorted in a millisecond or two."""
+
+
+def canonical(value: Any, size_bytes: int = 0) -> bytes:
+    """Render compact JSON with sorted names, so that equal values give equal bytes. A value from a large text, of
+    `size_bytes`, may be written in pieces."""
+    if size_bytes > PIECEWISE_BYTES:
+        return dumps_in_pieces(value, sort_names=True)
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def written(value: Any, size_bytes: int) -> bytes:
+    """Render compact JSON of a value from a text of `size_bytes`; a large one is written in pieces."""
+    return dumps_in_pieces(value) if size_bytes > PIECEWISE_BYTES else orjson.dumps(value)
 
 
 def dumps_in_pieces(value: Any, *, sort_names: bool = False) -> bytes:

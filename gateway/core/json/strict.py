@@ -14,10 +14,9 @@ import orjson
 
 from gateway.core.contract.errors import InvalidJson
 from gateway.core.contract.limits import JSON_DEPTH_MAX, MODEL_JSON_VALUES_MAX
-from gateway.core.json.parts import count_values_of, divide
-from gateway.core.json.pieces import PIECE_CHARACTERS, PIECEWISE_BYTES, dumps_in_pieces
+from gateway.core.json.parts import bound_values, count_values, count_values_of, divide
+from gateway.core.json.pieces import PIECE_CHARACTERS
 from gateway.core.json.reading import read_parts
-from gateway.core.json.size import has_members, has_more_values
 
 dumps = orjson.dumps
 
@@ -51,22 +50,23 @@ def strict_loads(body: bytes, values_max: int = MODEL_JSON_VALUES_MAX, *, long_i
     return value
 
 
-def canonical(value: Any, size_bytes: int = 0) -> bytes:
-    """Render compact JSON with sorted names, so that equal values give equal bytes. A value from a large text, of
-    `size_bytes`, may be written in pieces."""
-    if size_bytes > PIECEWISE_BYTES:
-        return dumps_in_pieces(value, sort_names=True)
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-
-
-def written(value: Any, size_bytes: int) -> bytes:
-    """Render compact JSON of a value from a text of `size_bytes`; a large one is written in pieces."""
-    return dumps_in_pieces(value) if size_bytes > PIECEWISE_BYTES else orjson.dumps(value)
-
-
 def loads(text: bytes) -> Any:
     """Parse JSON that this gateway wrote, a large text in parts. Raises orjson.JSONDecodeError."""
     return read_parts(text, divide(text), orjson.loads) if len(text) > UNDIVIDED_BYTES else orjson.loads(text)
+
+
+def has_more_values(body: bytes, most: int) -> bool:
+    """Return whether the objects and arrays of a JSON text have more than `most` members and elements in total.
+
+    Cheap bounds come first, so that an ordinary body costs only a check of its length. In an invalid text, what comes
+    before its first error is counted.
+    """
+    if len(body) <= 2 * most or bound_values(body) <= most:  # a value takes a byte, and a separator another
+        return False
+    body = _without_escapes(body)
+    if body.count(b'"') > 4 * most:  # a member has at most two strings, with two quotation marks each
+        return True
+    return count_values(_without_strings(body)) > most
 
 
 def _read_divided(body: bytes, values_max: int, exact: json.JSONDecoder) -> Any:
@@ -96,9 +96,27 @@ def _read(body: bytes, exact: json.JSONDecoder) -> Any:
         value = exact.decode(body.decode())
         orjson.dumps(value)  # refuses lone surrogates
         members, _ = _survey(value)
-    if not has_members(body, members):
+    if not _has_members(body, members):
         raise ValueError("duplicate member name")
     return value
+
+
+def _has_members(body: bytes, members: int) -> bool:
+    """Return whether the objects of a well-formed JSON text have at least `members` members: names are followed by
+    colons.
+
+    A reader that keeps only one of several members with the same name returns fewer of them.
+    """
+    return body.count(b":") == members or _without_strings(_without_escapes(body)).count(b":") == members
+
+
+def _without_escapes(body: bytes) -> bytes:
+    return body.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in body else body
+
+
+def _without_strings(body: bytes) -> bytes:
+    """Return a text's structure, with a quotation mark for each string."""
+    return b'"'.join(body.split(b'"')[::2]).translate(None, b" \t\r\n")
 
 
 def _is_integer(text: str, start: int) -> bool:

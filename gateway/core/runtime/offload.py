@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from gateway.core.json.size import bound_values
+from gateway.core.json.parts import bound_values
 from gateway.core.runtime.turns import Turns
 
 Result = TypeVar("Result")

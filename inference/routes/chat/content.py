@@ -5,7 +5,7 @@ from typing import Any
 
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
-from gateway.core.json.strict import written
+from gateway.core.json.pieces import written
 from inference.rules.images import is_inline
 from inference.rules.members import refuse_media
 

@@ -11,7 +11,8 @@ from billing.rules.owners import Owner
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.ids import new_id
 from gateway.core.encryption.stored_bytes import encrypt_text
-from gateway.core.json.strict import loads, written
+from gateway.core.json.pieces import written
+from gateway.core.json.strict import loads
 from inference.models.stored_response import place
 from inference.routes.responses.items import Item
 

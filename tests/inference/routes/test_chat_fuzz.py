@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from billing.rules.prices import PriceList
 from gateway.core.contract.errors import ApiError
-from gateway.core.json.strict import canonical, strict_loads
+from gateway.core.json.pieces import canonical
+from gateway.core.json.strict import strict_loads
 from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel, UpstreamTarget
 from inference.routes.chat.bound import bound_chat
 from inference.routes.chat.members import CHAT_MEMBERS, VENDOR

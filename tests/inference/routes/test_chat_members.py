@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.core.json.strict import canonical
+from gateway.core.json.pieces import canonical
 from inference.routes.chat.members import INSIDE
 from tests.inference.routes.chat_member_table import AUDIO_PRICE, CHAT_TABLE, HEARD
 from tests.inference.routes.member_table import INPUT, LIMIT, OUTPUT, PNG, assert_refused

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from billing.rules.prices import PriceList
 from gateway.core.contract.errors import ApiError
-from gateway.core.json.strict import canonical, strict_loads
+from gateway.core.json.pieces import canonical
+from gateway.core.json.strict import strict_loads
 from inference.adapters.exchange import NotJSONError
 from inference.interface.answer import Answer
 from inference.interface.model import PriceVersion, ServedModel, UpstreamTarget

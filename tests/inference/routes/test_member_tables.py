@@ -12,7 +12,7 @@ from openai.types.audio import SpeechCreateParams, TranscriptionCreateParams, Tr
 from openai.types.chat import CompletionCreateParams
 from openai.types.responses import ResponseCreateParams
 
-from gateway.core.json.strict import canonical
+from gateway.core.json.pieces import canonical
 from inference.routes.images.members import IMAGE_MEMBERS
 from inference.routes.images.members import VENDOR as IMAGES
 from inference.routes.speech.members import VENDOR as SPEECH

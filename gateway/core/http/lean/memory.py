@@ -8,7 +8,7 @@ from gateway.core.contract.limits import MODEL_JSON_VALUES_MAX
 from gateway.core.http.lean.bodies import BodyReader
 from gateway.core.http.lean.uploads import Uploads
 from gateway.core.http.multipart import Form
-from gateway.core.json.size import bound_values
+from gateway.core.json.parts import bound_values
 from gateway.core.runtime.budget import ByteBudget
 from gateway.core.runtime.offload import SMALL_BODY_BYTES, is_large, offload
 
