@@ -66,7 +66,7 @@ class Keyring(Snapshot[SigningKeys]):
 
     def __init__(self) -> None:
         super().__init__(
-            _read, name="signing keys", fresh_seconds=lambda: FRESH_SECONDS, usable_seconds=lambda: USABLE_SECONDS
+            _read, name="signing keys", fresh_seconds=lambda: FRESH_SECONDS, usable_seconds=USABLE_SECONDS
         )
 
     def warm(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from accounts.rules.principal import Principal
 from billing.operations import closings
 from gateway.core.contract.aliases import Route
-from gateway.core.contract.capabilities import infer
+from gateway.core.contract.capabilities import infer_scopes
 from gateway.core.database import BatchFunction
 from gateway.core.http.multipart import Form
 from inference.interface.model import PriceVersion, ServedModel
@@ -89,7 +89,7 @@ class MeteredRoute(Generic[Read, Valid]):
     bound: Callable[[Valid, ServedModel, PriceVersion, int], BoundedRequest]
     endpoints: Endpoints
     prepare: Callable[[MeteredRequest, Any], Awaitable[BoundedRequest]] | None = None
-    scopes: Callable[[str], tuple[str, ...]] = lambda model: (infer(model),)
+    scopes: Callable[[str], tuple[str, ...]] = infer_scopes
     terms: Callable[[Headers], Terms] = read_terms
     close_function: BatchFunction = closings.CLOSE
     consent: str | None = None

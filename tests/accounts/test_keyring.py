@@ -82,7 +82,7 @@ def test_a_short_absence_of_the_database_is_no_event(ring: Keyring, monkeypatch:
     keys = ring.current_sync()
     monkeypatch.setattr(signing_keys, "ensure_active_key", refuse)
     assert ring.current_sync() is keys
-    monkeypatch.setattr(module, "USABLE_SECONDS", 0.0)
+    monkeypatch.setattr(ring, "usable_seconds", 0.0)
     with pytest.raises(NotReady):
         ring.current_sync()
 

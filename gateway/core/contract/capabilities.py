@@ -37,3 +37,8 @@ INFER_PREFIX = "infer:"
 def infer(alias: str) -> str:
     """Return the scope that lets a token call this alias or raw model."""
     return INFER_PREFIX + alias
+
+
+def infer_scopes(alias: str) -> tuple[str, ...]:
+    """Return the scopes that a token needs to call this alias or raw model on most routes."""
+    return (INFER_PREFIX + alias,)

@@ -34,10 +34,10 @@ class Snapshot(Generic[Value]):
         *,
         name: str,
         fresh_seconds: Callable[[], float],
-        usable_seconds: Callable[[], float],
+        usable_seconds: float,
     ) -> None:
         self._take, self._name = take, name
-        self._fresh_seconds, self._usable_seconds = fresh_seconds, usable_seconds
+        self._fresh_seconds, self.usable_seconds = fresh_seconds, usable_seconds
         self._latest: tuple[float, Value] | None = None
         self._forgotten = 0
         self._taking = Lock()
@@ -54,12 +54,12 @@ class Snapshot(Generic[Value]):
     @property
     def is_usable(self) -> bool:
         """Return whether there is a value that is recent enough."""
-        return self.age_seconds <= self._usable_seconds()
+        return self.age_seconds <= self.usable_seconds
 
     def cached(self) -> Value:
         """Return the current value, or raise NotReady if it is too old. No I/O."""
         latest = self._latest
-        if latest is None or time.monotonic() - latest[0] > self._usable_seconds():
+        if latest is None or time.monotonic() - latest[0] > self.usable_seconds:
             raise NotReady(headers={"Retry-After": "1"}, private=f"no usable snapshot of {self._name}")
         return latest[1]
 
@@ -67,7 +67,7 @@ class Snapshot(Generic[Value]):
         """Return a usable value, or raise NotReady."""
         latest = self._latest
         age_seconds = time.monotonic() - latest[0] if latest else float("inf")
-        if latest is None or age_seconds > self._usable_seconds():
+        if latest is None or age_seconds > self.usable_seconds:
             await self.renewed()
             return self.cached()
         if age_seconds > self._fresh_seconds():
