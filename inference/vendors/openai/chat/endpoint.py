@@ -6,9 +6,8 @@ from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint, replace_upstream_names
 from inference.interface.upstream import Attempt
 from inference.routes.chat.bound import BoundedChat
-from inference.vendors.openai.chat.audio import rename_audio
+from inference.vendors.openai.chat.ids import rename_audio, rename_calls
 from inference.vendors.openai.chat.stream import ChatStream
-from inference.vendors.openai.chat.tool_calls import rename_calls
 
 
 class OpenAIChat(JsonEndpoint[BoundedChat]):

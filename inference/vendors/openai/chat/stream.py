@@ -14,12 +14,14 @@ from inference.adapters.streams import EventStream
 from inference.adapters.templates import CHAT, Run, Templates
 from inference.interface.answer import Chunk
 from inference.interface.upstream import Attempt
-from inference.vendors.openai.chat.audio import rename_audio, tokens_of_audio, transcript_of
-from inference.vendors.openai.chat.tool_calls import rename_calls
+from inference.vendors.openai.chat.ids import rename_audio, rename_calls
 
 _DONE = b"[DONE]"
 _ENVELOPE = {"id", "object", "created", "model", "choices", "service_tier", "obfuscation"}
 """The members that remain in the usage chunk that we requested after its usage is removed."""
+
+BASE64_CHARACTERS_PER_TOKEN = 3200
+"""Streams carry 16-bit samples at 24 kHz, and the vendor counts a token per 50 ms of a model's audio: 2,400 bytes."""
 
 _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
 
@@ -87,8 +89,8 @@ def _delivered(public_id: str, choices: list[dict[str, Any]]) -> tuple[int, int,
             carried += _bytes_of_calls(delta["tool_calls"])
         if "audio" in delta:
             rename_audio(public_id, choice.get("index", 0), delta)
-            carried += len(transcript_of(delta).encode())
-            spoken += tokens_of_audio(delta)
+            carried += len(_transcript_of(delta).encode())
+            spoken += _tokens_of_audio(delta)
         size += carried
         deltas += carried > 0
     return deltas, size, spoken
@@ -109,3 +111,17 @@ def _bytes_of_calls(calls: Any) -> int:
         function.get(name) for function in functions if isinstance(function, dict) for name in ("name", "arguments")
     ]
     return sum(len(text.encode()) for text in texts if isinstance(text, str))
+
+
+def _tokens_of_audio(delta: Mapping[str, Any]) -> int:
+    """Estimate the tokens of the audio in a delta."""
+    audio = delta.get("audio")
+    data = audio.get("data") if isinstance(audio, dict) else None
+    return -(-len(data) // BASE64_CHARACTERS_PER_TOKEN) if isinstance(data, str) else 0
+
+
+def _transcript_of(delta: Mapping[str, Any]) -> str:
+    """Return the transcript of the audio in a delta."""
+    audio = delta.get("audio")
+    text = audio.get("transcript") if isinstance(audio, dict) else None
+    return text if isinstance(text, str) else ""

@@ -1,4 +1,4 @@
-"""Replaces the upstream's ids of tool calls by ours, consistently in all chunks of a call."""
+"""Replaces the upstream's ids of tool calls and of audio by ours, consistently in all chunks of a call."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +16,13 @@ def rename_calls(public_id: str, choice: Any, message: Mapping[str, Any]) -> Non
         if isinstance(call, dict) and call.get("id"):
             index = call.get("index", position)
             call["id"] = f"call_{public_id[-_UNIQUE_CHARACTERS:]}_{_number(choice)}_{_number(index)}"
+
+
+def rename_audio(public_id: str, choice: Any, message: Mapping[str, Any]) -> None:
+    """Replace the upstream's audio id by ours, in a message or a stream's delta."""
+    audio = message.get("audio")
+    if isinstance(audio, dict) and "id" in audio:
+        audio["id"] = f"audio_{public_id.rpartition('_')[2]}_{_number(choice)}"
 
 
 def _number(index: Any) -> int:
