@@ -1,6 +1,6 @@
 """When a failing deployment is left alone, and when it is tried again."""
 
-from inference.rules.breaker import ASIDE_MAX_SECONDS, FAILURES_MAX, PROBE_SECONDS, Breaker
+from inference.metering.routing import ASIDE_MAX_SECONDS, FAILURES_MAX, PROBE_SECONDS, Breaker
 
 
 def failed(times: int, at: float = 100.0) -> Breaker:

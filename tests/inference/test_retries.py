@@ -5,7 +5,7 @@ import pytest
 from gateway.core.contract.errors import UpstreamTimeout
 from inference.interface.answer import Answer
 from inference.interface.upstream import Ambiguous, Failed, Overloaded, Unreachable
-from inference.rules.retries import pause_before_retry
+from inference.metering.sending import pause_before_retry
 
 
 def pause(
