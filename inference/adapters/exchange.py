@@ -1,6 +1,5 @@
 """One HTTP exchange with an upstream, shared by all adapters that use JSON over HTTP."""
 
-import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +22,6 @@ from inference.rules.json_body import JSON_TYPE
 ANSWER_MAX_BYTES = 32 * 1024 * 1024
 ERROR_MAX_BYTES = 64 * 1024
 COMPRESSED = "gzip, deflate"
-_COPIED_BODY_MAX_BYTES = 1024 * 1024
 _GENERATION_ID = re.compile(r"[\w.:-]{1,64}", re.ASCII)
 NESTING_MIN_BYTES = 200
 """A shorter text, or one with fewer brackets, cannot be nested too deep to be serialized."""
@@ -70,11 +68,6 @@ async def get_object(target: UpstreamTarget, path: str, query: Mapping[str, str]
         return await read_object(response)
     finally:
         response.close()
-
-
-def json_body(data: bytes) -> Body:
-    """Build a JSON body. A large one is sent without copying it."""
-    return Body(JSON_TYPE, data if len(data) <= _COPIED_BODY_MAX_BYTES else aiohttp.BytesIOPayload(io.BytesIO(data)))
 
 
 async def read_object(response: Response, max_bytes: int = ANSWER_MAX_BYTES) -> dict[str, Any]:

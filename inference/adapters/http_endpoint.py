@@ -21,7 +21,6 @@ from inference.adapters.exchange import (
     NotJSONError,
     Refusal,
     is_event_stream,
-    json_body,
     post,
     read_object,
     read_refusal,
@@ -137,7 +136,7 @@ class JsonSender(HttpEndpoint[SentJson]):
                 written = orjson.dumps(self.body(attempt, streams=streams))
         except TypeError as error:  # nothing was sent, so the outcome must not be ambiguous
             raise MisconfiguredError("the request cannot be serialized as JSON") from error
-        return json_body(written)
+        return Body(JSON_TYPE, written)
 
 
 class JsonEndpoint(JsonSender[SentJson]):

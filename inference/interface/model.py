@@ -60,12 +60,6 @@ class PriceVersion:
     worst_case: PriceList
     components: Mapping[str, Any]
 
-    def bounding(self, *, audio_input: bool, audio_output: bool) -> PriceList:
-        """Return the prices for the hold of a call whose input or output may be audio."""
-        if audio_input or audio_output:
-            return self.prices.worst_case(audio_input=audio_input, audio_output=audio_output)
-        return self.worst_case
-
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:

@@ -107,13 +107,11 @@ def _read(answer: dict[str, Any], body: bytes | None) -> Opened:
         return Opened(answer["admission"])
     if outcome == "denied":
         return Opened(answer["admission"], denied=answer["reason"])
-    placed = Hold(
-        HoldOutcome(outcome),
-        answer["usage_id"],
-        answer.get("available_microusd"),
-        answer.get("budget_id"),
-        read_replay(answer["usage_id"], answer["replay_status"], answer["replay_headers"], body),
-    )
+    usage_id, replay = answer["usage_id"], None
+    if body is not None:
+        replay = read_replay(usage_id, answer["replay_status"], answer["replay_headers"], body)
+    available, budget = answer.get("available_microusd"), answer.get("budget_id")
+    placed = Hold(HoldOutcome(outcome), usage_id, available, budget, replay)
     return Opened(answer["admission"], placed)
 
 

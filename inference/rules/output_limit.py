@@ -13,16 +13,10 @@ from inference.rules.terms import within
 
 @value_class(frozen=True, slots=True)
 class OutputLimit:
-    """The maximum tokens of each of a call's `choices`, and the hold with this limit."""
+    """The maximum tokens of each of a call's choices, and the hold with this limit."""
 
     tokens: int
-    choices: int
     hold_microusd: int
-
-    @property
-    def total_tokens(self) -> int:
-        """Return the maximum tokens of all choices together."""
-        return self.tokens * self.choices
 
 
 def fixed_limit(
@@ -33,7 +27,7 @@ def fixed_limit(
 
     Raises MaxCostExceeded with the required amount, or InvalidRequest.
     """
-    return OutputLimit(tokens, choices, within(_cost_with(tokens, choices, prompt, prices), max_cost_microusd))
+    return OutputLimit(tokens, within(_cost_with(tokens, choices, prompt, prices), max_cost_microusd))
 
 
 def largest_limit(
@@ -43,7 +37,7 @@ def largest_limit(
     most = min(limit for limit in (model.max_output_tokens, model.context_tokens, _MOST // choices) if limit)
     cost = _cost_with(most, choices, prompt, prices)
     if cost <= max_cost_microusd:
-        return OutputLimit(most, choices, cost)
+        return OutputLimit(most, cost)
     unit_price = max(prices.price("output_token") * choices, 1)
     # The input's cost is rounded up here, so this is at most one micro-USD's worth of tokens below the exact limit.
     room = max_cost_microusd - cost_microusd(prompt, prices)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from gateway.core.contract.errors import ModelUnavailable, UpstreamError
 from gateway.core.json.pieces import dumps_in_pieces
 from gateway.core.outbound.bodies import read_bounded
+from gateway.core.outbound.client import Body
 from gateway.core.outbound.response import Response
 from gateway.core.outbound.timeouts import answer_timeout
 from gateway.core.runtime.offload import LARGE_BODY_BYTES, offload
@@ -17,7 +18,6 @@ from inference.adapters.exchange import (
     NotJSONError,
     Refusal,
     is_json,
-    json_body,
     parse_object,
     post,
     read_refusal,
@@ -57,7 +57,7 @@ class Conversation:
             raise TimeoutError("the previous calls used up the timeout")
         written = await offload(dumps_in_pieces, body) if is_large else dumps_in_pieces(body)
         phases = answer_timeout(seconds)
-        response = await post(self._numbered(), path, json_body(written), accept=JSON_TYPE, phases=phases)
+        response = await post(self._numbered(), path, Body(JSON_TYPE, written), accept=JSON_TYPE, phases=phases)
         try:
             return await self._read(response)
         finally:

@@ -48,7 +48,7 @@ class BoundedChat(BoundedJson):
 
         Reasoning, and accepted and rejected tokens of a prediction, are part of `completion_tokens`, at its price.
         """
-        if not self.prices.needs_token_usage and not usage:
+        if not usage and not self.prices.needs_token_usage:
             return Quantities()
         return Quantities(
             input_tokens=read_total(usage, "prompt_tokens"),
@@ -124,7 +124,9 @@ def bound_chat(params: ChatRequest, model: ServedModel, price: PriceVersion, max
     """
     if params.speaks and not _prices_speech(price.prices):
         raise InvalidRequest("This model has no price for spoken answers.", param="modalities")
-    prices = price.bounding(audio_input=params.has_audio, audio_output=params.speaks)
+    prices = price.worst_case
+    if params.has_audio or params.speaks:
+        prices = price.prices.worst_case(audio_input=params.has_audio, audio_output=params.speaks)
     prompt = Quantities(input_tokens=params.input_bound, output_tokens=params.predicted_tokens * params.choices)
     body = params.body
     if params.output_limit is not None:
@@ -133,7 +135,7 @@ def bound_chat(params: ChatRequest, model: ServedModel, price: PriceVersion, max
         limit = largest_limit(model, params.choices, prompt, prices, max_cost_microusd)
         body = {**body, params.limit_field: limit.tokens}
     kind = StreamedChat if params.streams else BoundedChat
-    return kind(limit.hold_microusd, body, params.is_large, params, price.prices, limit.total_tokens)
+    return kind(limit.hold_microusd, body, params.is_large, params, price.prices, limit.tokens * params.choices)
 
 
 def _finished_in(events: Iterable[Mapping[str, Any]]) -> Iterator[int]:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.limits import FETCHED_IMAGES_MAX
+from inference.interface.model import ServedModel
 from inference.rules.images import CHAT_TYPES, check_remote, is_inline, read_data_url
 
 
@@ -24,10 +25,10 @@ class ImageAt(NamedTuple):
 Urls = Mapping[ImageAt, str]
 
 
-def read_images(messages: list[Any], *, fetched_upstream: bool) -> tuple[Urls, tuple[ImageAt, ...]]:
+def read_images(messages: list[Any], *, model: ServedModel) -> tuple[Urls, tuple[ImageAt, ...]]:
     """Check every image; return replacement URLs for images with a wrong media type, and the images to fetch.
 
-    `fetched_upstream`: the upstream fetches images itself. Raises ImageRejected or InvalidRequest naming the member.
+    An upstream that fetches images itself gets their URLs. Raises ImageRejected or InvalidRequest naming the member.
     """
     relabelled: dict[ImageAt, str] = {}
     remote = []
@@ -37,7 +38,7 @@ def read_images(messages: list[Any], *, fetched_upstream: bool) -> tuple[Urls, t
             remote.append(image)
         elif not image.url.startswith(f"data:{(read := _read(image)).media_type};"):
             relabelled[image] = read.url
-    if fetched_upstream:
+    if remote and model.fetches_images:
         return relabelled, ()
     if len(remote) > FETCHED_IMAGES_MAX:
         raise InvalidRequest(

@@ -10,13 +10,13 @@ from inference.interface.model import ServedModel
 from inference.routes.chat.content import read_content
 from inference.routes.chat.images import ImageAt, read_images, with_urls
 from inference.routes.chat.members import CHAT_MEMBERS
-from inference.routes.chat.output import predicted_bytes, reads_aloud
 from inference.rules.input_bound import bound_input, estimate_input
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_members
 
 CHOICES_MAX = 128
 LIMITS = ("max_completion_tokens", "max_tokens")
+MODALITIES = ("text", "audio")
 
 
 @value_class(frozen=True, slots=True)
@@ -50,16 +50,16 @@ def read_request(sent: JsonBody, model: ServedModel) -> ChatRequest:
     content = read_content(body, sent.size_bytes)
     streams = read_flag(body, "stream")
     predicts = body.get("prediction") is not None
-    relabelled, remote = read_images(body["messages"], fetched_upstream=model.fetches_images)
+    relabelled, remote = read_images(body["messages"], model=model)
     return ChatRequest(
         body=with_urls(body, relabelled),
         is_large=sent.is_large,
         input_bound=bound_input(model, sent.size_bytes, content.other_part),
         input_estimate=estimate_input(model, content.text_bytes, content.other_parts),
         has_audio=content.has_audio,
-        speaks=reads_aloud(body),
+        speaks=_speaks(body),
         choices=read_count(body, "n", most=CHOICES_MAX) or 1,
-        predicted_tokens=predicted_bytes(body),
+        predicted_tokens=_predicted_bytes(body),
         output_limit=_output_limit(body, model),
         limit_field="max_tokens" if predicts else _limit_field(model),
         streams=streams,
@@ -93,3 +93,48 @@ def _limit_field(model: ServedModel) -> str:
     """Return the member from which the upstream reads a limit: the vendor's current one, or the older `max_tokens`."""
     fields = {deployment.upstream.options.get("output_limit_field") for deployment in model.deployments}
     return "max_tokens" if "max_tokens" in fields else "max_completion_tokens"
+
+
+def _speaks(body: Mapping[str, Any]) -> bool:
+    """Return whether the answer may be spoken, or raise InvalidRequest naming the member at fault."""
+    modalities, audio = body.get("modalities"), body.get("audio")
+    if modalities is not None and not _are_modalities(modalities):
+        raise InvalidRequest("modalities must be a list of text and audio.", param="modalities")
+    if audio is not None:
+        _check_audio(audio)
+    return audio is not None or "audio" in (modalities or ())
+
+
+def _predicted_bytes(body: Mapping[str, Any]) -> int:
+    """Measure a prediction in UTF-8 bytes, which its tokens cannot exceed, or raise InvalidRequest naming the member."""
+    prediction = body.get("prediction")
+    if prediction is None:
+        return 0
+    content = prediction.get("content") if isinstance(prediction, dict) else None
+    texts = [content] if isinstance(content, str) else [_text_of(part) for part in _parts_of(content)]
+    return sum(len(text.encode()) for text in texts)
+
+
+def _are_modalities(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(one in MODALITIES for one in value)
+
+
+def _check_audio(audio: Any) -> None:
+    if not isinstance(audio, dict):
+        raise InvalidRequest("audio must be an object.", param="audio")
+    # A provider's voice id could name any voice of the operator's account, including another customer's.
+    if not isinstance(audio.get("voice"), str):
+        raise InvalidRequest("voice must be the name of a voice.", param="audio.voice")
+
+
+def _parts_of(content: Any) -> list[Any]:
+    if not isinstance(content, list):
+        raise InvalidRequest("A prediction needs content, a text or a list of text parts.", param="prediction.content")
+    return content
+
+
+def _text_of(part: Any) -> str:
+    text = part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None
+    if not isinstance(text, str):
+        raise InvalidRequest("A prediction needs content, a text or a list of text parts.", param="prediction.content")
+    return text

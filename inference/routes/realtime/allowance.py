@@ -42,7 +42,7 @@ class Allowance:
     def __init__(self, bounded: BoundedSession, tally: Tally) -> None:
         self._hold = bounded.hold_microusd
         self._prices = bounded.price.prices
-        worst = bounded.price.bounding(audio_input=True, audio_output=True)
+        worst = bounded.price.prices.worst_case(audio_input=True, audio_output=True)
         self._input_price, self._output_price = worst.price("input_token"), worst.price("output_token")
         self._spent, self._spent_at = 0, -1
         self._context_max = bounded.model.context_tokens or QUANTITY_MAX

@@ -47,7 +47,7 @@ def bound_session(
 ) -> BoundedSession:
     """Hold the whole maximum. Raises MaxCostExceeded if it does not cover the shortest response."""
     least = Quantities(output_tokens=min(RESPONSE_MIN_TOKENS, response_max_tokens(model)))
-    within(cost_microusd(least, price.bounding(audio_input=True, audio_output=True)), max_cost_microusd)
+    within(cost_microusd(least, price.prices.worst_case(audio_input=True, audio_output=True)), max_cost_microusd)
     return BoundedSession(max_cost_microusd, model, price)
 
 

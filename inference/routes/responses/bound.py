@@ -49,7 +49,7 @@ class BoundedResponse(BoundedJson):
 
     def read_usage(self, usage: Mapping[str, Any]) -> Quantities:
         """Read `input_tokens`, the cached tokens among them, and `output_tokens`, which include reasoning."""
-        if not self.prices.needs_token_usage and not usage:
+        if not usage and not self.prices.needs_token_usage:
             return Quantities()
         return Quantities(
             input_tokens=read_total(usage, "input_tokens"),

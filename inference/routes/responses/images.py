@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.limits import FETCHED_IMAGES_MAX
+from inference.interface.model import ServedModel
 from inference.routes.responses.items import Item, parts_of
 from inference.rules.images import CHAT_TYPES, check_remote, is_inline, read_data_url
 
@@ -23,11 +24,11 @@ class ImageAt(NamedTuple):
 Urls = Mapping[ImageAt, str]
 
 
-def read_images(items: Sequence[Item], known: int, *, fetched_upstream: bool) -> tuple[Urls, tuple[ImageAt, ...]]:
+def read_images(items: Sequence[Item], known: int, *, model: ServedModel) -> tuple[Urls, tuple[ImageAt, ...]]:
     """Check every image; return replacement URLs for images with a wrong media type, and the images to fetch.
 
-    The first `known` items come from a stored response, and were already checked. `fetched_upstream`: the upstream
-    fetches images itself. Raises ImageRejected or InvalidRequest naming the member.
+    The first `known` items come from a stored response, and were already checked. An upstream
+    that fetches images itself gets their URLs. Raises ImageRejected or InvalidRequest naming the member.
     """
     relabelled: dict[ImageAt, str] = {}
     remote = []
@@ -39,7 +40,7 @@ def read_images(items: Sequence[Item], known: int, *, fetched_upstream: bool) ->
             read = read_data_url(image.url, CHAT_TYPES, image.param)
             if not image.url.startswith(f"data:{read.media_type};"):
                 relabelled[image] = read.url
-    if fetched_upstream:
+    if remote and model.fetches_images:
         return relabelled, ()
     if len(remote) > FETCHED_IMAGES_MAX:
         raise InvalidRequest(

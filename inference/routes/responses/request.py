@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from billing.rules.quantities import QUANTITY_MAX
 from gateway.core.contract.errors import InputTooLarge, InvalidRequest
 from gateway.core.contract.limits import IMAGE_BODY_MAX_BYTES
-from gateway.core.json.strict import written
+from gateway.core.json.pieces import written
 from inference.interface.model import ServedModel
 from inference.routes.responses.images import ImageAt, read_images, with_urls
 from inference.routes.responses.items import Item, measure, read_items
@@ -76,7 +76,7 @@ def read_request(
     items = [*history, *read_items(body.get("input"))]
     size_bytes = sent.size_bytes + _size_of(history, history_max_bytes, IMAGE_BODY_MAX_BYTES - sent.size_bytes)
     measured = measure(items, size_bytes, len(history))
-    relabelled, remote = read_images(items, len(history), fetched_upstream=model.fetches_images)
+    relabelled, remote = read_images(items, len(history), model=model)
     items = with_urls(items, relabelled) if relabelled else items
     return ResponseRequest(
         body=_sent_on(body, items),
