@@ -17,7 +17,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings.development")
 from bench.figures import median, percentile
 from billing.rules.prices import PriceList
 from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel, UpstreamTarget
-from inference.metering.json_route import read_json
+from inference.metering.bodies import read_json
 from inference.routes.rerank.bound import bound_rerank
 from inference.routes.rerank.request import read_request
 from inference.vendors.voyage.rerank import VoyageRerank

@@ -4,8 +4,8 @@ from typing import Any, Self
 
 from gateway.core.outbound.bodies import read_part
 from gateway.core.outbound.response import Response
+from inference.adapters.errors import broken_by
 from inference.adapters.exchange import NotJSONError
-from inference.adapters.failures import broken_by
 from inference.adapters.streams import STREAM_MAX_BYTES, HttpStream
 from inference.interface.answer import Chunk
 from inference.interface.upstream import Attempt

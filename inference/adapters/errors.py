@@ -1,19 +1,49 @@
-"""Converts an upstream's error response, by its status and codes, to an outcome with the gateway's own messages."""
+"""Converts an upstream's error response, or the failure of an exchange, to an outcome with the gateway's own messages."""
 
+import logging
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from gateway.core.contract.errors import ApiError, InputTooLarge, InvalidRequest, ModelUnavailable, UpstreamError
+from gateway.core.contract.errors import (
+    ApiError,
+    InputTooLarge,
+    InvalidRequest,
+    ModelUnavailable,
+    UpstreamError,
+    UpstreamInvalid,
+    UpstreamTimeout,
+)
+from gateway.core.outbound.failures import Failure, failure_of
 from gateway.core.outbound.redaction import redacted
+from gateway.core.runtime.logs import RecurringLog
 from inference.adapters.error_codes import OUT_OF_QUOTA_CODES, OVERLOAD_CODES, OVERLOAD_WORDS, PARAMS, TEXT_OF_CODE
-from inference.adapters.exchange import Refusal
-from inference.interface.upstream import Alarm, Attempt, Failed, Outcome, Overloaded, Rejected, StreamBroken
+from inference.adapters.exchange import NotJSONError, Refusal
+from inference.adapters.sse import EventTooLargeError
+from inference.interface.upstream import (
+    Alarm,
+    Ambiguous,
+    Attempt,
+    Failed,
+    Outcome,
+    Overloaded,
+    Rejected,
+    StreamBroken,
+    Unreachable,
+)
 
 _PARAM = re.compile(r"([A-Za-z_]\w{0,63})(?:\.\w{1,64}|\[\d{1,6}\]){0,8}", re.ASCII)
 _RETRY_AFTER_MAX_SECONDS = 3600.0
+
+_log = RecurringLog("inference.adapters", logging.WARNING)
+
+_ERRORS: dict[Failure, type[ApiError]] = {
+    Failure.TIMED_OUT: UpstreamTimeout,
+    Failure.LOST: UpstreamError,
+    Failure.MALFORMED: UpstreamInvalid,
+}
 
 
 def outcome_of(attempt: Attempt[Any], refusal: Refusal) -> Outcome:
@@ -118,3 +148,31 @@ def _code(error: Mapping[str, Any]) -> str:
 def _says_overloaded(error: Mapping[str, Any]) -> bool:
     named = {str(error.get(name)).lower() for name in ("code", "type")}
     return bool(named & OVERLOAD_CODES or OVERLOAD_WORDS.search(str(error.get("message"))[:2000]))
+
+
+def outcome_of_exception(attempt: Attempt[Any], error: Exception) -> Outcome:
+    """Return the outcome of a call that raised. Only without a connection is it certain that the upstream accepted
+    nothing."""
+    match failure_of(error):
+        case Failure.MISCONFIGURED:
+            cause = _logged(attempt, Failure.MISCONFIGURED, error)
+            return Rejected(ModelUnavailable(private=cause), alarm=Alarm(Failure.MISCONFIGURED.value, cause))
+        case Failure.NOT_SENT:
+            return Unreachable(_logged(attempt, Failure.NOT_SENT, error))
+    broken = broken_by(attempt, error)
+    return Ambiguous(broken.error, broken.reason)
+
+
+def broken_by(attempt: Attempt[Any], error: Exception) -> StreamBroken:
+    """Build the exception that tells the client and the operator how a sent call ended."""
+    if isinstance(error, StreamBroken):
+        return error
+    failure = Failure.MALFORMED if isinstance(error, NotJSONError | EventTooLargeError) else failure_of(error)
+    cause = _logged(attempt, failure, error)
+    return StreamBroken(_ERRORS.get(failure, UpstreamError)(private=cause), failure.value)
+
+
+def _logged(attempt: Attempt[Any], failure: Failure, error: Exception) -> str:
+    cause = redacted(f"upstream {attempt.target.name} {failure}: {error!r}", [attempt.target.api_key])
+    _log.write(f"{attempt.target.name} {failure} {type(error).__name__}", f"{cause} (call {attempt.call.usage_id})")
+    return cause

@@ -16,6 +16,7 @@ from gateway.core.outbound.response import Response
 from gateway.core.outbound.timeouts import answer_timeout, idle_seconds, stream_timeout
 from gateway.core.runtime.offload import offload
 from inference.adapters import errors
+from inference.adapters.errors import outcome_of_exception
 from inference.adapters.exchange import (
     ANSWER_MAX_BYTES,
     NotJSONError,
@@ -25,7 +26,6 @@ from inference.adapters.exchange import (
     read_object,
     read_refusal,
 )
-from inference.adapters.failures import outcome_of_exception
 from inference.adapters.streams import EventStream, HttpStream
 from inference.interface.answer import EVENT_STREAM_TYPE, Answer
 from inference.interface.plan import stream_seconds

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 from gateway.core.outbound.bodies import read_part
 from gateway.core.outbound.response import Response
+from inference.adapters.errors import broken_by
 from inference.adapters.exchange import NotJSONError
-from inference.adapters.failures import broken_by
 from inference.adapters.sse import EVENT_MAX_BYTES, EventSplitter, data_of
 from inference.adapters.templates import Run, Templates
 from inference.interface.answer import Chunk

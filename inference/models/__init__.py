@@ -1,7 +1,6 @@
 """Models of the catalogue, representations and stored responses."""
 
-from inference.models.alias import Alias
-from inference.models.deployment import Deployment
+from inference.models.alias import Alias, Deployment
 from inference.models.raw_model import RawModel
 from inference.models.representation import Representation
 from inference.models.stored_response import StoredResponse

@@ -1,4 +1,4 @@
-"""Model aliases."""
+"""Model aliases, and the upstreams' models that serve them."""
 
 from django.core.validators import RegexValidator
 from django.db import models
@@ -41,3 +41,25 @@ class Alias(models.Model):
     def served_routes(self) -> tuple[Route, ...]:
         """Return the routes that this alias serves."""
         return routes_of(self.name, self.options.get("routes"))
+
+
+class Deployment(models.Model):
+    """Lower `priority` is tried first; among equals, `weight` shares the load."""
+
+    alias = models.ForeignKey("inference.Alias", on_delete=models.CASCADE, related_name="deployments")
+    upstream = models.ForeignKey("inference.Upstream", on_delete=models.PROTECT, related_name="deployments")
+    model = models.CharField(max_length=200, help_text="The upstream's name for the model.")
+    priority = models.PositiveIntegerField(default=0, help_text="Deployments with the lowest number are tried first.")
+    weight = models.PositiveIntegerField(
+        default=1, help_text="The share of calls among deployments of the same priority."
+    )
+    enabled = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["alias", "upstream", "model"], name="deployment_once_per_alias"),
+            models.CheckConstraint(condition=models.Q(weight__gt=0), name="deployment_weight_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.alias}: {self.upstream}/{self.model}"

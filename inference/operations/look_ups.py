@@ -23,8 +23,7 @@ from gateway.core.outbound.redaction import redacted
 from inference.adapters.exchange import NotJSONError, get_object
 from inference.interface.model import UpstreamTarget
 from inference.queries import upstreams
-from inference.rules.generation import read_generation
-from inference.rules.usage import MissingUsage
+from inference.rules.usage import MissingUsage, read_generation
 
 log = logging.getLogger("inference.look_ups")
 

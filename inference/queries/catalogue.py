@@ -15,7 +15,7 @@ from gateway.core.outbound.distrust import distrust
 from gateway.core.runtime.snapshots import Snapshot
 from inference.interface.model import ServedModel, unconfigured
 from inference.models import Alias, RawModel
-from inference.queries import prices, rows, upstreams
+from inference.queries import rows, upstreams
 
 AGE_MAX_SECONDS = 12.0
 
@@ -88,7 +88,7 @@ def read() -> Catalogue:
     aliases = list(Alias.objects.prefetch_related("deployments__upstream"))
     raw_models = list(RawModel.objects.select_related("upstream").prefetch_related("integrations"))
     horizon = datetime.now(UTC) + timedelta(seconds=AGE_MAX_SECONDS * 2)
-    versions = prices.versions_until(horizon, {row.name for row in aliases} | {row.model for row in raw_models})
+    versions = rows.versions_until(horizon, {row.name for row in aliases} | {row.model for row in raw_models})
     models = [rows.of_alias(alias, versions) for alias in aliases]
     models += [rows.of_raw_model(raw, versions) for raw in raw_models]
     # An alias takes precedence over a raw model with the same name: aliases are written last.

@@ -1,10 +1,10 @@
-"""Reads the counts of an upstream's usage object. Absent counts are missing; values that are not counts are
-malformed."""
+"""Reads the counts of an upstream's usage object, or of an aggregator's own record of a call. Absent counts are missing; values
+that are not counts are malformed."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from billing.rules.quantities import MalformedUsage
+from billing.rules.quantities import MalformedUsage, Quantities
 
 
 class MissingUsage(Exception):
@@ -25,3 +25,16 @@ def read_part(usage: Mapping[str, Any], group: str, name: str) -> Any:
     if details is None or isinstance(details, dict):
         return details.get(name) if details else None
     raise MalformedUsage(f"{group} is not an object")
+
+
+def read_generation(record: Mapping[str, Any], generation_id: str) -> Quantities:
+    """Read the tokens as counted by the model's provider. Raises MissingUsage if the record is incomplete or of another
+    call, and MalformedUsage."""
+    data = record.get("data")
+    if not isinstance(data, Mapping) or data.get("id") != generation_id:
+        raise MissingUsage("not this generation")
+    return Quantities(
+        input_tokens=read_total(data, "native_tokens_prompt"),
+        cached_input_tokens=data.get("native_tokens_cached"),
+        output_tokens=read_total(data, "native_tokens_completion"),
+    )

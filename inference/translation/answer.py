@@ -1,10 +1,63 @@
-"""A complete answer, independent of the wire format."""
+"""A complete answer with its usage, independent of the wire format."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from inference.translation.items import Item
-from inference.translation.usage import Usage
+
+
+class MalformedAnswer(Exception):
+    """An answer, or a stream event, that does not match its format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """An answer's usage as the upstream reported it: unchecked, None if not reported."""
+
+    input_tokens: Any = None
+    output_tokens: Any = None
+    total_tokens: Any = None
+    cached_tokens: Any = None
+    cache_write_tokens: Any = None
+    reasoning_tokens: Any = None
+    input_audio_tokens: Any = None
+    output_audio_tokens: Any = None
+
+
+def object_of(usage: Any) -> Mapping[str, Any] | None:
+    """Return a usage object, None if there is none. Raises MalformedAnswer for another type."""
+    if not (usage is None or isinstance(usage, Mapping)):
+        raise MalformedAnswer("usage is not an object")
+    return usage
+
+
+def part_of(usage: Mapping[str, Any], group: str, name: str) -> Any:
+    """Return a count from a group of a usage object, unchecked, None if it is absent. Raises MalformedAnswer if the
+    group is not an object."""
+    details = usage.get(group)
+    if not (details is None or isinstance(details, Mapping)):
+        raise MalformedAnswer(f"{group} is not an object")
+    return details.get(name) if details else None
+
+
+def sum_of(usage: Usage) -> Any:
+    """Return the upstream's total, otherwise the sum if both parts are counts."""
+    parts = (usage.input_tokens, usage.output_tokens)
+    if usage.total_tokens is None and all(type(part) is int for part in parts):
+        return sum(parts)
+    return usage.total_tokens
+
+
+def or_zero(count: Any) -> Any:
+    """Return a count, 0 if the upstream did not report it."""
+    return 0 if count is None else count
+
+
+def stated(**counts: Any) -> dict[str, Any]:
+    """Omit the counts that the upstream did not report."""
+    return {name: count for name, count in counts.items() if count is not None}
 
 
 class End(Enum):

@@ -1,5 +1,6 @@
 """A text request, independent of the wire format."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -22,6 +23,10 @@ SHARED = (
     "user",
 )
 """Members with the same name and meaning in both formats."""
+
+_FIRST = re.compile(r"\w+")
+
+_SAME = frozenset({*SHARED, "metadata", "model", "stream", "tool_choice", "tools", "top_logprobs"})
 
 
 class Form(Enum):
@@ -92,3 +97,14 @@ class Conversation:
         if written is not self.form:
             for path in self.particular:
                 raise unsupported(path)
+
+
+def renamed(param: str | None, read: Mapping[str, str], written: Mapping[str, str]) -> str | None:
+    """Return the member of `written` that corresponds to one of `read`, None if there is none.
+
+    Both map a format's members to the fields of a `Conversation`. Only the first member of a path has a counterpart.
+    """
+    named = _FIRST.match(param or "")
+    if named is None or named[0] in _SAME:
+        return named and named[0]
+    return next((name for name, field in written.items() if field == read.get(named[0])), None)

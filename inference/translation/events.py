@@ -6,9 +6,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from inference.translation.answer import End
+from inference.translation.answer import End, Usage
 from inference.translation.items import Logprobs
-from inference.translation.usage import Usage
 
 
 @dataclass(slots=True)

@@ -1,16 +1,54 @@
-"""Checks a judgement for its backend, and finds the fallback."""
+"""Reads a judgement's body, selects its backend, checks it, and finds the fallback."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import InvalidRequest
 from inference.interface.model import PriceVersion, ServedModel
 from inference.interface.plan import Endpoints, endpoint_for
+from inference.metering.bodies import read_json_with_images
+from inference.metering.route import MeteredRequest
+from inference.queries import catalogue
 from inference.queries.catalogue import Catalogue
-from judgement.queries.choices import VISION_ALIAS
-from judgement.route.body import JudgementBody
+from inference.rules.json_body import JsonBody
+from judgement.queries.choices import TEXT_ALIAS, VISION_ALIAS
 from judgement.route.bound import Valid
 from judgement.route.request import JudgementRequest, read_request
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementBody:
+    """A strictly parsed body, with the catalogue at the time of the request."""
+
+    sent: JsonBody
+    catalogue: Catalogue
+
+    @property
+    def members(self) -> Mapping[str, Any]:
+        return self.sent.members
+
+    @property
+    def is_large(self) -> bool:
+        """Return whether checking it would block the event loop for long."""
+        return self.sent.is_large
+
+    @property
+    def digest(self) -> bytes:
+        """Return the fingerprint by which a repeated request is recognized."""
+        return self.sent.digest
+
+    @property
+    def model(self) -> str:
+        """Return the requested alias, by default that of the default text backend. Raises InvalidRequest."""
+        return TEXT_ALIAS if self.members.get("model") is None else self.sent.model
+
+
+async def read_judgement(request: MeteredRequest) -> JudgementBody:
+    """Read and parse a body. Raises the catalogue's errors."""
+    return JudgementBody(await read_json_with_images(request), await catalogue.current())
 
 
 def check(body: JudgementBody, model: ServedModel, *, endpoints: Endpoints) -> Valid:

@@ -13,9 +13,8 @@ from inference.metering.route import MeteredRoute
 from inference.metering.serving import MeteredViewSet
 from inference.rules.terms import read_terms_with_optional_key
 from judgement.endpoints import ENDPOINTS
-from judgement.route.body import read_judgement
 from judgement.route.bound import bound_judgement
-from judgement.route.check import check
+from judgement.route.check import check, read_judgement
 from judgement.route.fetching import fetch_images
 from judgement.route.reference import describe_judgement
 

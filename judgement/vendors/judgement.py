@@ -7,9 +7,8 @@ from inference.adapters import errors
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.interface.upstream import Attempt, Outcome, Overloaded
-from judgement.route.answer import judgement_of
+from judgement.route.answer import judgement_of, too_large
 from judgement.route.bound import BoundedJudgement
-from judgement.route.refusals import too_large
 from judgement.rules.answers import MalformedAnswer, read_answers
 
 OVERLOADED = "overloaded"

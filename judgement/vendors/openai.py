@@ -6,9 +6,8 @@ from typing import Any
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.interface.upstream import Attempt, Outcome
-from judgement.route.answer import judgement_of
+from judgement.route.answer import judgement_of, too_large
 from judgement.route.bound import BoundedJudgement
-from judgement.route.refusals import too_large
 from judgement.rules.answers import MalformedAnswer, typed_answer
 from judgement.rules.label_tokens import read_labels
 from judgement.rules.prompt import messages, output_tokens

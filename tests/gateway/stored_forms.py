@@ -53,7 +53,7 @@ def text() -> str:
 
 def digest(body: bytes) -> str:
     """Return what identifies a repeated request."""
-    from inference.metering.json_route import _parse
+    from inference.metering.bodies import _parse
 
     return _parse(body, False).digest.hex()
 

@@ -13,6 +13,7 @@ from gateway.core.outbound.response import Response
 from gateway.core.outbound.timeouts import answer_timeout
 from gateway.core.runtime.offload import LARGE_BODY_BYTES, offload
 from inference.adapters import errors
+from inference.adapters.errors import outcome_of_exception
 from inference.adapters.exchange import (
     ANSWER_MAX_BYTES,
     NotJSONError,
@@ -22,7 +23,6 @@ from inference.adapters.exchange import (
     post,
     read_refusal,
 )
-from inference.adapters.failures import outcome_of_exception
 from inference.interface.answer import Answer
 from inference.interface.upstream import Alarm, Ambiguous, Attempt, Endpoint, Outcome, Rejected, Stream
 from inference.rules.bounded_representation import BoundedRepresentation

@@ -118,3 +118,10 @@ def write_items(
 def written(items: list[dict[str, Any]]) -> orjson.Fragment:
     """Serialize a list. For a large one, call this outside the event loop; the answer around it is then cheap to serialize."""
     return orjson.Fragment(orjson.dumps(items))
+
+
+def check_indices(items: Sequence[dict[str, Any]]) -> None:
+    """Raise NotJSONError unless each index from 0 on occurs once, in any order."""
+    indices = [item["index"] for item in items if type(item.get("index")) is int]
+    if sorted(indices) != list(range(len(items))):
+        raise NotJSONError("not exactly one item for each index")

@@ -6,7 +6,7 @@ from gateway.core.api.access import requires_model
 from gateway.core.contract.aliases import Route
 from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS, representing
-from inference.metering.json_route import read_json
+from inference.metering.bodies import read_json
 from inference.metering.route import MeteredRoute
 from inference.metering.serving import MeteredViewSet
 from inference.queries.representations import CLOSE_AND_NOTE

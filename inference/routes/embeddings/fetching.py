@@ -7,9 +7,8 @@ from gateway.core.contract.limits import EMBEDDED_IMAGE_MAX_BYTES, EMBEDDED_IMAG
 from gateway.core.runtime.offload import offload
 from inference.adapters import fetched_images
 from inference.metering.route import MeteredRequest
-from inference.routes.embeddings.bound import BoundedEmbeddings
+from inference.routes.embeddings.bound import BoundedEmbeddings, BoundedRepresented
 from inference.routes.embeddings.items import ImageInput, Input, images_of, inline_bytes
-from inference.routes.embeddings.represented_bound import BoundedRepresented
 from inference.rules.images import STILL_TYPES, read_image
 
 Bounded = BoundedEmbeddings | BoundedRepresented

@@ -8,7 +8,7 @@ from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import ManifestMismatch
 from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS, stated
-from inference.metering.json_route import read_json_with_images
+from inference.metering.bodies import read_json_with_images
 from inference.metering.route import MeteredRoute
 from inference.metering.serving import MeteredViewSet
 from inference.queries.representations import CLOSE_AND_NOTE

@@ -7,9 +7,9 @@ from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
 from inference.interface.answer import Chunk
 from inference.interface.request import StreamMeter
-from inference.routes.images.events import COMPLETED, Event
 from inference.routes.images.kinds import kind_of, most_expensive
 from inference.routes.images.request import ImageRequest
+from inference.routes.images.stream import COMPLETED, Event
 from inference.rules.usage import MissingUsage
 
 ESTIMATED_TOKENS = {"low": 272, "medium": 1_056, "high": 4_160}

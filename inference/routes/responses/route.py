@@ -1,22 +1,42 @@
 """`POST /v1/responses`: the route's declaration for the metering core, and its view."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from gateway.core.api.access import requires_model
 from gateway.core.api.schema import refuses
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import ImageRejected, NotFound, RateLimited
 from gateway.core.database import BatchFunction
 from gateway.core.http.lean import LeanAnswer, LeanRequest
+from gateway.core.runtime.offload import offload
+from inference.adapters import fetched_images
 from inference.endpoints import ENDPOINTS
-from inference.metering.json_route import read_json_with_images
-from inference.metering.route import MeteredRoute
+from inference.metering.bodies import read_json_with_images
+from inference.metering.route import MeteredRequest, MeteredRoute
 from inference.metering.serving import MeteredViewSet
-from inference.routes.responses.bound import bound_response
+from inference.routes.responses.bound import BoundedResponse, bound_response
 from inference.routes.responses.check import check
-from inference.routes.responses.fetching import fetch_images
+from inference.routes.responses.images import ImageAt, with_urls
 from inference.routes.responses.record import ID_PREFIX
 from inference.routes.responses.reference import describe_responses
+from inference.routes.responses.request import input_of
+from inference.rules.images import CHAT_TYPES, read_image
 
 CLOSE_AND_STORE = BatchFunction(0, "inference_close_responses")
+
+
+async def fetch_images(http: MeteredRequest, request: BoundedResponse) -> BoundedResponse:
+    """Replace image URLs with the fetched data. Raises ImageRejected naming the member, or NotReady."""
+    fetched = await fetched_images.fetch_images(request.params.remote_images, http.take_memory)
+    return await offload(_with_images, request, fetched)
+
+
+def _with_images(request: BoundedResponse, fetched: Mapping[ImageAt, bytes]) -> BoundedResponse:
+    urls = {image: read_image(data, CHAT_TYPES, image.param).url for image, data in fetched.items()}
+    items = with_urls(request.params.items, urls)
+    return replace(request, body={**request.body, "input": input_of(items)}, is_large=True)
+
 
 RESPONSES = MeteredRoute(
     name=Route.RESPONSES,

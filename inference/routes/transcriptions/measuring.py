@@ -10,7 +10,7 @@ from gateway.core.runtime.turns import Turns
 from inference.metering.route import MeteredRequest
 from inference.routes.transcriptions.bound import BoundedTranscription
 from inference.rules.audio.length import read_length
-from inference.rules.audio.reading import UnreadableAudio
+from inference.rules.audio.source import UnreadableAudio
 
 _turns = Turns("audio-lengths")
 

@@ -5,7 +5,7 @@ from gateway.core.contract.aliases import Route
 from gateway.core.contract.limits import AUDIO_BODY_MAX_BYTES
 from gateway.core.http.lean import LeanAnswer, LeanRequest
 from inference.endpoints import ENDPOINTS
-from inference.metering.form_route import form_reader
+from inference.metering.bodies import form_reader
 from inference.metering.route import MeteredRoute
 from inference.metering.serving import MeteredViewSet
 from inference.routes.transcriptions.bound import bound_transcription

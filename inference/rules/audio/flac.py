@@ -2,9 +2,7 @@
 
 import re
 
-from inference.rules.audio.reading import Reading, UnreadableAudio, check_count
-from inference.rules.audio.source import WINDOW_BYTES, AudioFile
-from inference.rules.audio.tag import read_tag
+from inference.rules.audio.source import WINDOW_BYTES, AudioFile, Reading, UnreadableAudio, check_count, read_tag
 
 _HEAD = re.compile(rb"\xff[\xf8\xf9][\x10-\xfe][\x00-\xaf]", re.DOTALL)
 _HEAD_MAX_BYTES = 16

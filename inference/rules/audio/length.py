@@ -9,8 +9,7 @@ from inference.rules.audio.flac import read_flac
 from inference.rules.audio.mp4 import read_mp4
 from inference.rules.audio.mpeg import frame_of, read_mpeg
 from inference.rules.audio.ogg import read_ogg
-from inference.rules.audio.reading import Reading, UnreadableAudio
-from inference.rules.audio.source import AudioFile, Clock, Stored
+from inference.rules.audio.source import AudioFile, Clock, Reading, Stored, UnreadableAudio
 from inference.rules.audio.wav import read_wav
 from inference.rules.audio.webm import read_webm
 

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 
 from inference.rules.audio.flac import frame_seconds
-from inference.rules.audio.reading import Reading, UnreadableAudio, check_count, check_tracks
-from inference.rules.audio.source import READ_MAX_BYTES, AudioFile
+from inference.rules.audio.source import READ_MAX_BYTES, AudioFile, Reading, UnreadableAudio, check_count, check_tracks
 
 _FRAMES = {b"mp4a": 1024, b"alac": 4096, b"Opus": 960, b".mp3": 1152, b"fLaC": 4096}
 """Samples per frame, by codec."""

@@ -3,8 +3,7 @@
 import re
 from functools import lru_cache
 
-from inference.rules.audio.reading import Reading, UnreadableAudio, check_count
-from inference.rules.audio.source import WINDOW_BYTES, AudioFile
+from inference.rules.audio.source import WINDOW_BYTES, AudioFile, Reading, UnreadableAudio, check_count
 
 _RATES = {3: (44100, 48000, 32000), 2: (22050, 24000, 16000), 0: (11025, 12000, 8000)}
 _KBITS = {

@@ -4,8 +4,7 @@ import zlib
 from collections.abc import Iterator
 
 from inference.rules.audio.opus import packet_seconds
-from inference.rules.audio.reading import Reading, UnreadableAudio, check_count, check_tracks
-from inference.rules.audio.source import READ_MAX_BYTES, AudioFile
+from inference.rules.audio.source import READ_MAX_BYTES, AudioFile, Reading, UnreadableAudio, check_count, check_tracks
 
 _PAGE_BYTES = 27
 _PAGE_MAX_BYTES = _PAGE_BYTES + 255 + 255 * 255

@@ -3,9 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from inference.rules.audio.reading import Reading, UnreadableAudio
-from inference.rules.audio.source import WINDOW_BYTES, AudioFile
-from inference.rules.audio.tag import read_tag
+from inference.rules.audio.source import WINDOW_BYTES, AudioFile, Reading, UnreadableAudio, read_tag
 
 _BITS = {"1": None, "3": None, "6": 8, "7": 8}
 """PCM and floating point, whose header states the bits per sample; A-law and mu-law, which have 8."""

@@ -8,8 +8,15 @@ from collections.abc import Callable, Iterator
 
 from inference.rules.audio.ogg import vorbis_blocks
 from inference.rules.audio.opus import PACKET_MAX_SECONDS, packet_seconds
-from inference.rules.audio.reading import Reading, UnreadableAudio, check_count, check_tracks
-from inference.rules.audio.source import READ_MAX_BYTES, WINDOW_BYTES, AudioFile
+from inference.rules.audio.source import (
+    READ_MAX_BYTES,
+    WINDOW_BYTES,
+    AudioFile,
+    Reading,
+    UnreadableAudio,
+    check_count,
+    check_tracks,
+)
 
 _SEGMENT, _INFO, _TRACKS, _TRACK, _AUDIO = 0x18538067, 0x1549A966, 0x1654AE6B, 0xAE, 0xE1
 _CLUSTER, _GROUP = 0x1F43B675, 0xA0

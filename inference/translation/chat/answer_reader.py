@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from inference.translation.answer import Answer, End
+from inference.translation.answer import Answer, End, MalformedAnswer
 from inference.translation.chat.usage import read_usage
 from inference.translation.items import FunctionCall, Item, Message, Part, Reasoning, Refusal, Text
-from inference.translation.malformed import MalformedAnswer
 
 _ENDS = {"length": End.LIMIT, "content_filter": End.FILTER}
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from inference.translation.answer import MalformedAnswer
 from inference.translation.chat.answer_reader import read_end, read_logprobs, read_reasoning, text_of
 from inference.translation.chat.usage import read_usage
 from inference.translation.events import (
@@ -16,7 +17,6 @@ from inference.translation.events import (
     Reported,
     TextDelta,
 )
-from inference.translation.malformed import MalformedAnswer
 
 
 class StreamReader:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from inference.translation.usage import Usage, object_of, or_zero, part_of, stated, sum_of
+from inference.translation.answer import Usage, object_of, or_zero, part_of, stated, sum_of
 
 
 def read_usage(sent: Any) -> Usage | None:

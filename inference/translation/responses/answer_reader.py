@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from inference.translation.answer import Answer, End
+from inference.translation.answer import Answer, End, MalformedAnswer
 from inference.translation.items import FunctionCall, Item, Message, Part, Reasoning, Refusal, Text
-from inference.translation.malformed import MalformedAnswer
 from inference.translation.responses.usage import read_usage
 
 _ENDS = {"content_filter": End.FILTER}

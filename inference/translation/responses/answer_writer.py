@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from inference.translation.answer import Answer, End, Head
+from inference.translation.answer import Answer, End, Head, Usage
 from inference.translation.items import FunctionCall, Item, Message, Reasoning
 from inference.translation.responses import parts
 from inference.translation.responses.usage import write_usage
-from inference.translation.usage import Usage
 
 _REASONS = {End.LIMIT: "max_output_tokens", End.FILTER: "content_filter"}
 

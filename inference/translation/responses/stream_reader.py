@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from inference.translation.answer import MalformedAnswer
 from inference.translation.events import (
     ArgumentsDelta,
     CallBegun,
@@ -14,7 +15,6 @@ from inference.translation.events import (
     Reported,
     TextDelta,
 )
-from inference.translation.malformed import MalformedAnswer
 from inference.translation.responses.answer_reader import read_end
 from inference.translation.responses.usage import read_usage
 

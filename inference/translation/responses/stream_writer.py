@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from inference.translation.answer import End, Head
+from inference.translation.answer import End, Head, MalformedAnswer, Usage
 from inference.translation.events import (
     ArgumentsDelta,
     CallBegun,
@@ -15,7 +15,6 @@ from inference.translation.events import (
     Reported,
     TextDelta,
 )
-from inference.translation.malformed import MalformedAnswer
 from inference.translation.responses.answer_writer import status_of, write_response
 from inference.translation.responses.open_items import (
     REASONING,
@@ -27,7 +26,6 @@ from inference.translation.responses.open_items import (
     OpenFunctionCall,
     OpenParts,
 )
-from inference.translation.usage import Usage
 
 
 class StreamWriter:

@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gateway.core.runtime.offload import offload
-from inference.adapters.representation.answers import representation_answer
-from inference.adapters.representation.facts import Facts
+from inference.adapters.representation.answers import Facts, representation_answer
 from inference.adapters.representation.vectors import written
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gateway.core.runtime.offload import offload
-from inference.adapters.representation.answers import representation_answer
-from inference.adapters.representation.facts import Facts
+from inference.adapters.representation.answers import Facts, representation_answer
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
 from inference.routes.late_interaction.bound import BoundedLateInteraction

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gateway.core.contract.errors import InvalidRequest
-from inference.adapters.representation.facts import Facts
+from inference.adapters.representation.answers import Facts
 from inference.vendors.demo.local_model import serving
 from inference.vendors.demo.tokens import count_tokens
 from inference.vendors.demo.vectors import vector_of

@@ -4,8 +4,7 @@ from typing import Any
 
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint, replace_upstream_names
-from inference.adapters.representation.indices import check_indices
-from inference.adapters.representation.vectors import NUMBERS
+from inference.adapters.representation.vectors import NUMBERS, check_indices
 from inference.interface.upstream import Attempt
 from inference.routes.embeddings.bound import BoundedEmbeddings
 from inference.routes.embeddings.capabilities import Capabilities, Representations

@@ -11,8 +11,8 @@ from gateway.core.contract.limits import SOCKET_MESSAGE_MAX_BYTES
 from gateway.core.outbound.sockets import HandshakeRefusedError, socket_session
 from gateway.core.outbound.timeouts import socket_timeout
 from inference.adapters import errors
+from inference.adapters.errors import broken_by, outcome_of_exception
 from inference.adapters.exchange import Refusal, address, credentials, refusal_of
-from inference.adapters.failures import broken_by, outcome_of_exception
 from inference.interface.answer import Chunk
 from inference.interface.upstream import (
     Ambiguous,

@@ -11,8 +11,8 @@ from inference.adapters.streams import EventStream
 from inference.adapters.templates import Run, Templates
 from inference.interface.answer import Chunk
 from inference.interface.upstream import Attempt
+from inference.translation.answer import MalformedAnswer
 from inference.translation.events import Event, Failed, TextDelta, output_bytes
-from inference.translation.malformed import MalformedAnswer
 
 _DONE = b"[DONE]"
 

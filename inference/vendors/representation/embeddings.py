@@ -9,9 +9,9 @@ from inference.adapters.representation.batches import in_batches
 from inference.adapters.representation.conversation import Conversation
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
+from inference.routes.embeddings.bound import BoundedRepresented
 from inference.routes.embeddings.capabilities import Capabilities, Representations
 from inference.routes.embeddings.items import Input, sizes_of
-from inference.routes.embeddings.represented_bound import BoundedRepresented
 from inference.vendors.representation.protocol import RepresentationEndpoint
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from gateway.core.contract.errors import ManifestMismatch
 from inference.adapters import errors
 from inference.adapters.exchange import NotJSONError, Refusal
+from inference.adapters.representation.answers import Facts, read_dimensions, read_flag, read_revision
 from inference.adapters.representation.conversation import Conversation, ConversingEndpoint, Sent
-from inference.adapters.representation.facts import Facts, read_dimensions, read_flag, read_revision
 from inference.interface.upstream import Attempt, Outcome, Rejected
 
 REVISION_CODES = frozenset({"revision_mismatch", "revision_not_found", "revision_unavailable", "unknown_revision"})

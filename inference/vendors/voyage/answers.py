@@ -4,7 +4,7 @@ from typing import Any
 
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.representation.conversation import Conversation
-from inference.adapters.representation.indices import check_indices
+from inference.adapters.representation.vectors import check_indices
 
 
 def read_list(answer: dict[str, Any], count: int) -> list[dict[str, Any]]:

@@ -4,9 +4,8 @@ from typing import Any
 
 from gateway.core.runtime.offload import offload
 from inference.adapters.representation import vectors
-from inference.adapters.representation.answers import representation_answer
+from inference.adapters.representation.answers import Facts, representation_answer
 from inference.adapters.representation.conversation import Conversation, ConversingEndpoint
-from inference.adapters.representation.facts import Facts
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
 from inference.routes.contextual.bound import BoundedContextual

@@ -7,15 +7,14 @@ import numpy as np
 from gateway.core.runtime.offload import offload
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.representation import vectors
-from inference.adapters.representation.answers import representation_answer
+from inference.adapters.representation.answers import Facts, representation_answer
 from inference.adapters.representation.batches import in_batches
 from inference.adapters.representation.conversation import Conversation, ConversingEndpoint
-from inference.adapters.representation.facts import Facts
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
+from inference.routes.embeddings.bound import BoundedRepresented
 from inference.routes.embeddings.capabilities import Capabilities, Representations
 from inference.routes.embeddings.items import Input, images_of, sizes_of
-from inference.routes.embeddings.represented_bound import BoundedRepresented
 from inference.vendors.voyage.answers import count_usage, read_list
 
 MULTIMODAL = "multimodal"

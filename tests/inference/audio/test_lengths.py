@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from inference.rules.audio import reading
+from inference.rules.audio import source
 from inference.rules.audio.length import AudioLength, read_length
 from inference.rules.audio.opus import packet_seconds
-from inference.rules.audio.reading import UnreadableAudio
-from inference.rules.audio.source import CPU_SECONDS_MAX, READ_MAX_BYTES, READS_MAX
+from inference.rules.audio.source import CPU_SECONDS_MAX, READ_MAX_BYTES, READS_MAX, UnreadableAudio
 from tests.factories import audio
 from tests.support.calls import calls_during
 
@@ -480,7 +479,7 @@ def test_a_size_near_the_largest_number_is_not_read_at(size: int, tmp_path: Path
 def test_a_file_made_of_parts_alone_is_refused_before_it_keeps_a_thread_long(
     unit: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "ELEMENTS_MAX", 50_000)
+    monkeypatch.setattr(source, "ELEMENTS_MAX", 50_000)
     fronts = {b"\xff": audio.flac(1), b"O": b"", b"\0": audio.m4a(1), b"\xec": audio.webm(1)}
     with pytest.raises(UnreadableAudio):
         length_of(fronts[unit[:1]] + unit * (2 * 1024 * 1024 // len(unit)))

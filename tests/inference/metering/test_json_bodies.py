@@ -7,7 +7,7 @@ import pytest
 
 from gateway.core.contract.errors import UnsupportedMediaType
 from gateway.core.http.multipart import Form
-from inference.metering.json_route import read_json
+from inference.metering.bodies import read_json
 from inference.rules.json_body import JsonBody
 
 LARGE = b'{"a":[' + b"[]," * 5_000 + b"[]]}"

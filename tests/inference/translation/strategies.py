@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from inference.translation.answer import Answer, End
+from inference.translation.answer import Answer, End, Usage
 from inference.translation.conversation import Conversation, Form, Function, TextFormat, ToolChoice
 from inference.translation.events import (
     ArgumentsDelta,
@@ -29,7 +29,6 @@ from inference.translation.items import (
     Refusal,
     Text,
 )
-from inference.translation.usage import Usage
 
 words = st.text(min_size=1, max_size=12)
 names = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=8)

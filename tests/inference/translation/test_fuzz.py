@@ -11,14 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.core.contract.errors import InvalidRequest
-from inference.translation.answer import Head
+from inference.translation.answer import Head, MalformedAnswer
 from inference.translation.chat import answer_reader as chat_answers
 from inference.translation.chat import answer_writer as chat_answer_writer
 from inference.translation.chat import request_reader as chat_reader
 from inference.translation.chat import request_writer as chat_writer
 from inference.translation.chat import stream_reader as chat_streams
 from inference.translation.chat import stream_writer as chat_stream_writer
-from inference.translation.malformed import MalformedAnswer
 from inference.translation.responses import answer_reader as responses_answers
 from inference.translation.responses import answer_writer as responses_answer_writer
 from inference.translation.responses import request_reader as responses_reader

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from inference.translation.answer import End, Head
+from inference.translation.answer import End, Head, MalformedAnswer
 from inference.translation.chat import stream_reader as chat_reader
 from inference.translation.chat import stream_writer as chat_writer
 from inference.translation.events import ArgumentsDelta, CallBegun, Ended, Failed, TextDelta
-from inference.translation.malformed import MalformedAnswer
 from inference.translation.responses import stream_reader as responses_reader
 from inference.translation.responses import stream_writer as responses_writer
 from tests.inference.translation.recordings import RECORDINGS, Recording, chunk, message, numbered, opening

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from inference.translation.answer import MalformedAnswer
 from inference.translation.chat import usage as chat
-from inference.translation.malformed import MalformedAnswer
 from inference.translation.responses import usage as responses
 
 GROUPS = [

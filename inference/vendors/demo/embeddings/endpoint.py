@@ -6,9 +6,8 @@ from typing import Any
 
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
-from inference.routes.embeddings.bound import BoundedEmbeddings
+from inference.routes.embeddings.bound import BoundedEmbeddings, BoundedRepresented
 from inference.routes.embeddings.capabilities import Capabilities, Representations
-from inference.routes.embeddings.represented_bound import BoundedRepresented
 from inference.vendors.demo.embeddings.represented import represent
 from inference.vendors.demo.endpoint import DemoEndpoint
 from inference.vendors.demo.representations import embed

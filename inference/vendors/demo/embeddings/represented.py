@@ -12,8 +12,8 @@ from inference.adapters.representation import vectors
 from inference.adapters.representation.answers import representation_answer
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
+from inference.routes.embeddings.bound import BoundedRepresented
 from inference.routes.embeddings.items import Input, images_of, texts_of
-from inference.routes.embeddings.represented_bound import BoundedRepresented
 from inference.vendors.demo.representations import DIMENSIONS, DIMENSIONS_MAX, HASHED, Embedded, embed, within
 from inference.vendors.demo.tokens import IMAGE_TOKENS, count_tokens
 from inference.vendors.demo.vectors import vector_of

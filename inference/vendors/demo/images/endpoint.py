@@ -12,8 +12,8 @@ from gateway.core.runtime.offload import offload
 from inference.interface.answer import Answer, Chunk
 from inference.interface.upstream import Attempt
 from inference.routes.images.bound import BoundedImages
-from inference.routes.images.events import COMPLETED, PARTIAL, event_of, render
 from inference.routes.images.meter import ESTIMATED_TOKENS
+from inference.routes.images.stream import COMPLETED, PARTIAL, event_of, render
 from inference.vendors.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
 from inference.vendors.demo.images.drawing import GRID, draw
 from inference.vendors.demo.tokens import count_tokens

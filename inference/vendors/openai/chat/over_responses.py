@@ -16,13 +16,12 @@ from inference.interface.answer import Chunk
 from inference.interface.upstream import Attempt, Outcome, Rejected
 from inference.routes.chat.bound import BoundedChat
 from inference.routes.chat.request import ChatRequest
-from inference.translation.answer import Head
+from inference.translation.answer import Head, MalformedAnswer
 from inference.translation.chat.answer_writer import write_answer
 from inference.translation.chat.request_reader import FIELDS as CHAT_FIELDS
 from inference.translation.chat.request_reader import read_request
 from inference.translation.chat.stream_writer import StreamWriter
-from inference.translation.malformed import MalformedAnswer
-from inference.translation.params import renamed
+from inference.translation.conversation import renamed
 from inference.translation.responses.answer_reader import read_answer
 from inference.translation.responses.request_reader import FIELDS as RESPONSES_FIELDS
 from inference.translation.responses.request_writer import write_request

@@ -7,7 +7,7 @@ from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.streams import EventStream
 from inference.interface.answer import Chunk
 from inference.interface.upstream import Attempt
-from inference.routes.images.events import COMPLETED, PARTIAL, event_of, render
+from inference.routes.images.stream import COMPLETED, PARTIAL, event_of, render
 from inference.vendors.openai.images.shapes import created_of, image_properties, read_data
 
 _DONE = b"[DONE]"

@@ -14,13 +14,12 @@ from inference.routes.responses.bound import BoundedResponse
 from inference.routes.responses.echo import echo
 from inference.routes.responses.events import render
 from inference.routes.responses.request import ResponseRequest
-from inference.translation.answer import Head
+from inference.translation.answer import Head, MalformedAnswer
 from inference.translation.chat.answer_reader import read_answer
 from inference.translation.chat.request_reader import FIELDS as CHAT_FIELDS
 from inference.translation.chat.request_writer import write_request
 from inference.translation.chat.stream_reader import StreamReader
-from inference.translation.malformed import MalformedAnswer
-from inference.translation.params import renamed
+from inference.translation.conversation import renamed
 from inference.translation.responses.answer_writer import write_answer
 from inference.translation.responses.request_reader import FIELDS as RESPONSES_FIELDS
 from inference.translation.responses.request_reader import read_request

@@ -1,6 +1,7 @@
-"""Reads a request whose body is a JSON object, as on most routes."""
+"""Reads a request's body: a JSON object, as on most routes, or a form with a file."""
 
 import hashlib
+from collections.abc import Awaitable, Callable
 
 from gateway.core.contract.errors import RequestTooLarge, UnsupportedMediaType
 from gateway.core.contract.limits import IMAGE_BODY_MAX_BYTES, MODEL_BODY_MAX_BYTES
@@ -8,6 +9,7 @@ from gateway.core.json.pieces import canonical
 from gateway.core.json.strict import strict_loads
 from gateway.core.runtime.offload import is_large, offload
 from inference.metering.route import Headers, MeteredRequest
+from inference.rules.form_body import FormBody
 from inference.rules.json_body import JsonBody
 
 _INLINE_IMAGE = b'"data:image'
@@ -44,3 +46,13 @@ def _check_media_type(headers: Headers) -> None:
     charset = parameters.strip().lower().replace(b'"', b"").replace(b" ", b"")
     if media_type.strip().lower() != b"application/json" or charset not in (b"", b"charset=utf-8", b"charset=utf8"):
         raise UnsupportedMediaType(headers={"Accept": "application/json"})
+
+
+def form_reader(limit_bytes: int) -> Callable[[MeteredRequest], Awaitable[FormBody]]:
+    """Return a reader of forms of at most `limit_bytes`. It raises the catalogue's error."""
+
+    async def read_form(request: MeteredRequest) -> FormBody:
+        form = await request.read_form(limit_bytes)
+        return FormBody(form.fields, form.file, form.file_field, form.digest)
+
+    return read_form
