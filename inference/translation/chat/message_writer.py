@@ -3,22 +3,15 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from inference.translation import items
 from inference.translation.conversation import Conversation
 from inference.translation.fields import joined, unsupported
-from inference.translation.items import (
-    Audio,
-    File,
-    FunctionCall,
-    FunctionOutput,
-    Image,
-    Message,
-    Part,
-    Reasoning,
-    Refusal,
-    Text,
-)
 
-_USERS, _ASSISTANTS, _TEXT = (Text, Image, Audio, File), (Text, Refusal), (Text,)
+_USERS, _ASSISTANTS, _TEXT = (
+    (items.Text, items.Image, items.Audio, items.File),
+    (items.Text, items.Refusal),
+    (items.Text,),
+)
 
 
 def write_messages(conversation: Conversation) -> list[dict[str, Any]]:
@@ -33,21 +26,21 @@ def write_messages(conversation: Conversation) -> list[dict[str, Any]]:
         messages.append({"role": "system", "content": conversation.instructions})
     for item in conversation.items:
         match item:
-            case FunctionCall():
+            case items.FunctionCall():
                 _turn(messages, joins=True).setdefault("tool_calls", []).append(_call(item))
-            case Reasoning():
+            case items.Reasoning():
                 if item.text:
                     turn = _turn(messages)
                     turn["reasoning_content"] = turn.get("reasoning_content", "") + item.text
-            case FunctionOutput():
+            case items.FunctionOutput():
                 content = _content(item.parts, _TEXT)
                 messages.append({"role": "tool", "tool_call_id": item.call_id, "content": content})
-            case Message():
+            case items.Message():
                 _say(messages, item)
     return messages
 
 
-def _say(messages: list[dict[str, Any]], message: Message) -> None:
+def _say(messages: list[dict[str, Any]], message: items.Message) -> None:
     if message.phase is not None:
         raise unsupported(joined(message.at, "phase"))
     if message.role != "assistant":
@@ -70,17 +63,17 @@ def _turn(messages: list[dict[str, Any]], *, joins: bool = False) -> dict[str, A
     return messages[-1]
 
 
-def _call(call: FunctionCall) -> dict[str, Any]:
+def _call(call: items.FunctionCall) -> dict[str, Any]:
     function = {"name": call.name, "arguments": call.arguments}
     return {"id": call.call_id, "type": "function", "function": function}
 
 
-def _content(parts: Sequence[Part], kinds: Collection[type[Part]]) -> str | list[dict[str, Any]]:
+def _content(parts: Sequence[items.Part], kinds: Collection[type[items.Part]]) -> str | list[dict[str, Any]]:
     for part in parts:
         if type(part) not in kinds:
             raise unsupported(getattr(part, "at", "") or "input")
-    if all(isinstance(part, Text) for part in parts) and len(parts) < 2:
-        return "".join(part.text for part in parts if isinstance(part, Text))
+    if all(isinstance(part, items.Text) for part in parts) and len(parts) < 2:
+        return "".join(part.text for part in parts if isinstance(part, items.Text))
     return [_part(part) for part in parts]
 
 
@@ -88,21 +81,21 @@ def _listed(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: items.Part) -> dict[str, Any]:
     match part:
-        case Text(text=text):
+        case items.Text(text=text):
             return {"type": "text", "text": text}
-        case Refusal(text=text):
+        case items.Refusal(text=text):
             return {"type": "refusal", "refusal": text}
-        case Image(url=url, detail=detail):
+        case items.Image(url=url, detail=detail):
             return {"type": "image_url", "image_url": {"url": url} | ({"detail": detail} if detail else {})}
-        case Audio(data=data, format=form):
+        case items.Audio(data=data, format=form):
             return {"type": "input_audio", "input_audio": {"data": data, "format": form}}
-        case File():
+        case items.File():
             return {"type": "file", "file": _file(part)}
 
 
-def _file(file: File) -> dict[str, Any]:
+def _file(file: items.File) -> dict[str, Any]:
     if file.data is None:
         raise unsupported(joined(file.at, "file_url"))
     return {"file_data": file.data} | ({"filename": file.filename} if file.filename is not None else {})

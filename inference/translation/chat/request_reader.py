@@ -3,20 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from inference.translation import fields
 from inference.translation.chat.message_reader import read_messages
-from inference.translation.chat.tool_reader import read_tool_choice, read_tools
+from inference.translation.chat.tool_reader import read_name, read_tools
 from inference.translation.conversation import SHARED, Conversation, Form, TextFormat
-from inference.translation.fields import (
-    expected,
-    read_object,
-    read_optional_count,
-    read_optional_flag,
-    read_optional_object,
-    read_optional_text,
-    read_text,
-    refuse_others,
-    unsupported,
-)
+from inference.translation.tool_choice import read_tool_choice
 
 LIMITS = ("max_completion_tokens", "max_tokens")
 
@@ -54,60 +45,60 @@ def read_request(body: Mapping[str, Any]) -> Conversation:
         form=Form.CHAT,
         items=tuple(read_messages(body)),
         tools=read_tools(body),
-        tool_choice=read_tool_choice(body),
+        tool_choice=read_tool_choice(body, read_name, "allowed_tools"),
         text_format=_text_format(body),
-        verbosity=read_optional_text(body, "verbosity"),
-        effort=read_optional_text(body, "reasoning_effort"),
+        verbosity=fields.read_optional_text(body, "verbosity"),
+        effort=fields.read_optional_text(body, "reasoning_effort"),
         output_limit=_output_limit(body),
         top_logprobs=_top_logprobs(body),
-        metadata=read_optional_object(body, "metadata"),
+        metadata=fields.read_optional_object(body, "metadata"),
         shared={name: body[name] for name in SHARED if body.get(name) is not None},
         particular=_particular(body),
     )
 
 
 def _output_limit(body: Mapping[str, Any]) -> int | None:
-    limits = {limit for name in LIMITS if (limit := read_optional_count(body, name)) is not None}
+    limits = {limit for name in LIMITS if (limit := fields.read_optional_count(body, name)) is not None}
     if len(limits) > 1:
-        raise expected("max_tokens", "the same as max_completion_tokens")
+        raise fields.expected("max_tokens", "the same as max_completion_tokens")
     return limits.pop() if limits else None
 
 
 def _top_logprobs(body: Mapping[str, Any]) -> int | None:
-    top = read_optional_count(body, "top_logprobs")
-    if read_optional_flag(body, "logprobs"):
+    top = fields.read_optional_count(body, "top_logprobs")
+    if fields.read_optional_flag(body, "logprobs"):
         return top or 0
     if top:
-        raise expected("logprobs", "true if top_logprobs is set")
+        raise fields.expected("logprobs", "true if top_logprobs is set")
     return None
 
 
 def _text_format(body: Mapping[str, Any]) -> TextFormat | None:
-    response_format = read_optional_object(body, "response_format")
+    response_format = fields.read_optional_object(body, "response_format")
     if response_format is None:
         return None
-    kind = read_text(response_format, "type", "response_format")
+    kind = fields.read_text(response_format, "type", "response_format")
     if kind in ("text", "json_object"):
-        refuse_others(response_format, {"type"}, "response_format")
+        fields.refuse_others(response_format, {"type"}, "response_format")
         return TextFormat(kind)
     if kind != "json_schema":
-        raise unsupported("response_format.type")
-    refuse_others(response_format, {"type", "json_schema"}, "response_format")
+        raise fields.unsupported("response_format.type")
+    fields.refuse_others(response_format, {"type", "json_schema"}, "response_format")
     path = "response_format.json_schema"
-    schema = read_object(response_format, "json_schema", "response_format")
-    refuse_others(schema, {"name", "description", "schema", "strict"}, path)
+    schema = fields.read_object(response_format, "json_schema", "response_format")
+    fields.refuse_others(schema, {"name", "description", "schema", "strict"}, path)
     return TextFormat(
         kind,
-        read_text(schema, "name", path),
-        read_optional_text(schema, "description", path),
-        read_optional_object(schema, "schema", path),
-        read_optional_flag(schema, "strict", path),
+        fields.read_text(schema, "name", path),
+        fields.read_optional_text(schema, "description", path),
+        fields.read_optional_object(schema, "schema", path),
+        fields.read_optional_flag(schema, "strict", path),
     )
 
 
 def _particular(body: Mapping[str, Any]) -> dict[str, Any]:
     """Collect the members that only this format can express, and unknown ones."""
-    options = read_optional_object(body, "stream_options") or {}
+    options = fields.read_optional_object(body, "stream_options") or {}
     particular = {f"stream_options.{name}": value for name, value in options.items() if name != "include_usage"}
     particular |= {name: value for name, value in body.items() if name not in _READ and name not in _THE_CALLS}
     return {

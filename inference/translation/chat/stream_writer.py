@@ -3,20 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from inference.translation import events
 from inference.translation.answer import End, Head
 from inference.translation.chat.answer_writer import finish_reason
 from inference.translation.chat.usage import write_usage
-from inference.translation.events import (
-    ArgumentsDelta,
-    CallBegun,
-    Ended,
-    Event,
-    Failed,
-    ReasoningDelta,
-    RefusalDelta,
-    Reported,
-    TextDelta,
-)
 
 Chunks = list[dict[str, Any]]
 
@@ -41,21 +31,21 @@ class StreamWriter:
         }
         self._tail: dict[str, Any] = {"usage": None} if show_usage else {}
         self._writers: dict[type, Callable[[Any], Chunks]] = {
-            TextDelta: self._text,
-            RefusalDelta: lambda event: self._delta({"refusal": event.text}),
-            ReasoningDelta: lambda event: self._delta({"reasoning_content": event.text}),
-            CallBegun: self._begin_call,
-            ArgumentsDelta: self._arguments,
-            Ended: self._end,
-            Reported: self._report,
-            Failed: lambda event: [],
+            events.TextDelta: self._text,
+            events.RefusalDelta: lambda event: self._delta({"refusal": event.text}),
+            events.ReasoningDelta: lambda event: self._delta({"reasoning_content": event.text}),
+            events.CallBegun: self._begin_call,
+            events.ArgumentsDelta: self._arguments,
+            events.Ended: self._end,
+            events.Reported: self._report,
+            events.Failed: lambda event: [],
         }
 
     def begin(self) -> Chunks:
         """Write the chunk that opens the stream."""
         return self._delta({"role": "assistant", "content": "", "refusal": None})
 
-    def write(self, event: Event) -> Chunks:
+    def write(self, event: events.Event) -> Chunks:
         """Write an event. A failure has no chunk in this format."""
         return self._writers[type(event)](event)
 
@@ -65,29 +55,29 @@ class StreamWriter:
 
     def finish(self) -> Chunks:
         """Write the end if no event did, and the usage if it was requested and is known."""
-        chunks = [] if self._is_ended else self._end(Ended(End.DONE))
+        chunks = [] if self._is_ended else self._end(events.Ended(End.DONE))
         if self._show_usage and self.usage is not None:
             chunks.append({**self._envelope, "choices": [], "usage": self.usage})
         return chunks
 
-    def _text(self, event: TextDelta) -> Chunks:
+    def _text(self, event: events.TextDelta) -> Chunks:
         logprobs = None if event.logprobs is None else {"content": event.logprobs, "refusal": None}
         return self._delta({"content": event.text}, logprobs)
 
-    def _begin_call(self, event: CallBegun) -> Chunks:
+    def _begin_call(self, event: events.CallBegun) -> Chunks:
         self._has_calls = True
         function = {"name": event.name, "arguments": ""}
         call = {"index": event.index, "id": self._head.call_id(event.index), "type": "function", "function": function}
         return self._delta({"tool_calls": [call]})
 
-    def _arguments(self, event: ArgumentsDelta) -> Chunks:
+    def _arguments(self, event: events.ArgumentsDelta) -> Chunks:
         return self._delta({"tool_calls": [{"index": event.index, "function": {"arguments": event.text}}]})
 
-    def _end(self, event: Ended) -> Chunks:
+    def _end(self, event: events.Ended) -> Chunks:
         self._is_ended = True
         return self._delta({}, finish_reason=finish_reason(event.end, has_calls=self._has_calls))
 
-    def _report(self, event: Reported) -> Chunks:
+    def _report(self, event: events.Reported) -> Chunks:
         self.usage = write_usage(event.usage)
         return []
 

@@ -3,21 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from inference.translation import fields
 from inference.translation.conversation import SHARED, Conversation, Form, TextFormat
-from inference.translation.fields import (
-    expected,
-    joined,
-    read_object,
-    read_optional_count,
-    read_optional_flag,
-    read_optional_object,
-    read_optional_text,
-    read_text,
-    refuse_others,
-    unsupported,
-)
 from inference.translation.responses.item_reader import read_input
-from inference.translation.responses.tool_reader import read_tool_choice, read_tools
+from inference.translation.responses.tool_reader import read_name, read_tools
+from inference.translation.tool_choice import read_tool_choice
 
 LOGPROBS = "message.output_text.logprobs"
 
@@ -50,19 +40,22 @@ _PARTS = {"text": {"format", "verbosity"}, "reasoning": {"effort"}, "stream_opti
 
 def read_request(body: Mapping[str, Any]) -> Conversation:
     """Read a responses request. Raises InvalidRequest with the member at fault."""
-    text, reasoning = read_optional_object(body, "text") or {}, read_optional_object(body, "reasoning") or {}
+    text, reasoning = (
+        fields.read_optional_object(body, "text") or {},
+        fields.read_optional_object(body, "reasoning") or {},
+    )
     return Conversation(
         form=Form.RESPONSES,
         items=tuple(read_input(body)),
-        instructions=read_optional_text(body, "instructions"),
+        instructions=fields.read_optional_text(body, "instructions"),
         tools=read_tools(body),
-        tool_choice=read_tool_choice(body),
+        tool_choice=read_tool_choice(body, read_name),
         text_format=_text_format(text),
-        verbosity=read_optional_text(text, "verbosity", "text"),
-        effort=read_optional_text(reasoning, "effort", "reasoning"),
-        output_limit=read_optional_count(body, "max_output_tokens"),
+        verbosity=fields.read_optional_text(text, "verbosity", "text"),
+        effort=fields.read_optional_text(reasoning, "effort", "reasoning"),
+        output_limit=fields.read_optional_count(body, "max_output_tokens"),
         top_logprobs=_top_logprobs(body),
-        metadata=read_optional_object(body, "metadata"),
+        metadata=fields.read_optional_object(body, "metadata"),
         shared={name: body[name] for name in SHARED if body.get(name) is not None},
         particular=_particular(body),
     )
@@ -71,44 +64,44 @@ def read_request(body: Mapping[str, Any]) -> Conversation:
 def _include(body: Mapping[str, Any]) -> list[Any]:
     include = body.get("include")
     if not (include is None or isinstance(include, list)):
-        raise expected("include", "a list")
+        raise fields.expected("include", "a list")
     return include or []
 
 
 def _top_logprobs(body: Mapping[str, Any]) -> int | None:
-    top = read_optional_count(body, "top_logprobs")
+    top = fields.read_optional_count(body, "top_logprobs")
     return top or 0 if top or LOGPROBS in _include(body) else None
 
 
 def _text_format(text: Mapping[str, Any]) -> TextFormat | None:
-    text_format, path = read_optional_object(text, "format", "text"), "text.format"
+    text_format, path = fields.read_optional_object(text, "format", "text"), "text.format"
     if text_format is None:
         return None
-    kind = read_text(text_format, "type", path)
+    kind = fields.read_text(text_format, "type", path)
     if kind in ("text", "json_object"):
-        refuse_others(text_format, {"type"}, path)
+        fields.refuse_others(text_format, {"type"}, path)
         return TextFormat(kind)
     if kind != "json_schema":
-        raise unsupported(f"{path}.type")
-    refuse_others(text_format, {"type", "name", "description", "schema", "strict"}, path)
+        raise fields.unsupported(f"{path}.type")
+    fields.refuse_others(text_format, {"type", "name", "description", "schema", "strict"}, path)
     return TextFormat(
         kind,
-        read_text(text_format, "name", path),
-        read_optional_text(text_format, "description", path),
-        read_object(text_format, "schema", path),
-        read_optional_flag(text_format, "strict", path),
+        fields.read_text(text_format, "name", path),
+        fields.read_optional_text(text_format, "description", path),
+        fields.read_object(text_format, "schema", path),
+        fields.read_optional_flag(text_format, "strict", path),
     )
 
 
 def _particular(body: Mapping[str, Any]) -> dict[str, Any]:
     """Collect the members that only this format can express, and unknown ones."""
     particular = {
-        joined(group, name): value
+        fields.joined(group, name): value
         for group, shared in _PARTS.items()
-        for name, value in (read_optional_object(body, group) or {}).items()
+        for name, value in (fields.read_optional_object(body, group) or {}).items()
         if name not in shared
     }
-    particular |= {joined("include", at): name for at, name in enumerate(_include(body)) if name != LOGPROBS}
+    particular |= {fields.joined("include", at): name for at, name in enumerate(_include(body)) if name != LOGPROBS}
     particular |= {name: value for name, value in body.items() if name not in _READ and name not in _THE_CALLS}
     return {
         path: value

@@ -3,18 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from inference.translation import events
 from inference.translation.answer import MalformedAnswer
-from inference.translation.events import (
-    ArgumentsDelta,
-    CallBegun,
-    Ended,
-    Event,
-    Failed,
-    ReasoningDelta,
-    RefusalDelta,
-    Reported,
-    TextDelta,
-)
 from inference.translation.responses.answer_reader import read_end
 from inference.translation.responses.usage import read_usage
 
@@ -31,11 +21,13 @@ class StreamReader:
         self.is_complete = False
         self._calls: dict[int, int] = {}
         self._argued: set[int] = set()
-        self._readers: dict[str, Callable[[Mapping[str, Any]], list[Event]]] = {
+        self._readers: dict[str, Callable[[Mapping[str, Any]], list[events.Event]]] = {
             "response.output_text.delta": _text,
-            "response.refusal.delta": lambda event: [RefusalDelta(_delta(event))],
-            "response.reasoning_text.delta": lambda event: [ReasoningDelta(_delta(event))],
-            "response.reasoning_summary_text.delta": lambda event: [ReasoningDelta(_delta(event), is_summary=True)],
+            "response.refusal.delta": lambda event: [events.RefusalDelta(_delta(event))],
+            "response.reasoning_text.delta": lambda event: [events.ReasoningDelta(_delta(event))],
+            "response.reasoning_summary_text.delta": lambda event: [
+                events.ReasoningDelta(_delta(event), is_summary=True)
+            ],
             "response.output_item.added": self._begin,
             "response.function_call_arguments.delta": self._arguments,
             "response.function_call_arguments.done": self._whole_arguments,
@@ -45,7 +37,7 @@ class StreamReader:
             "error": self._fail,
         }
 
-    def read(self, event: Mapping[str, Any]) -> list[Event]:
+    def read(self, event: Mapping[str, Any]) -> list[events.Event]:
         """Return the events in an upstream event. Raises MalformedAnswer if it is not a response's."""
         kind = event.get("type")
         if event.get("error"):
@@ -59,7 +51,7 @@ class StreamReader:
         """Raise MalformedAnswer: this format ends with an event, not with a marker in its place."""
         raise MalformedAnswer("the stream ended without a last event")
 
-    def _begin(self, event: Mapping[str, Any]) -> list[Event]:
+    def _begin(self, event: Mapping[str, Any]) -> list[events.Event]:
         item = event.get("item")
         kind = item.get("type") if isinstance(item, Mapping) else None
         if kind not in _OUTPUT or not isinstance(item, Mapping):
@@ -70,21 +62,21 @@ class StreamReader:
         if not isinstance(name, str) or not isinstance(arguments, str):
             raise MalformedAnswer("a function call without the name of its function")
         index = self._calls[_place(event)] = len(self._calls)
-        return [CallBegun(index, name), *self._add_arguments(index, arguments)]
+        return [events.CallBegun(index, name), *self._add_arguments(index, arguments)]
 
-    def _arguments(self, event: Mapping[str, Any]) -> list[Event]:
+    def _arguments(self, event: Mapping[str, Any]) -> list[events.Event]:
         return self._add_arguments(self._call(event), _delta(event))
 
-    def _whole_arguments(self, event: Mapping[str, Any]) -> list[Event]:
+    def _whole_arguments(self, event: Mapping[str, Any]) -> list[events.Event]:
         """Read the arguments of a call whose provider does not stream them."""
         index, arguments = self._call(event), event.get("arguments")
         return [] if index in self._argued or not isinstance(arguments, str) else self._add_arguments(index, arguments)
 
-    def _add_arguments(self, index: int, arguments: str) -> list[Event]:
+    def _add_arguments(self, index: int, arguments: str) -> list[events.Event]:
         if not arguments:
             return []
         self._argued.add(index)
-        return [ArgumentsDelta(index, arguments)]
+        return [events.ArgumentsDelta(index, arguments)]
 
     def _call(self, event: Mapping[str, Any]) -> int:
         index = self._calls.get(_place(event))
@@ -92,19 +84,19 @@ class StreamReader:
             raise MalformedAnswer("arguments of no call")
         return index
 
-    def _end(self, event: Mapping[str, Any]) -> list[Event]:
+    def _end(self, event: Mapping[str, Any]) -> list[events.Event]:
         response = event.get("response")
         if not isinstance(response, Mapping):
             raise MalformedAnswer("an end without its response")
         self.is_complete = True
         usage = read_usage(response.get("usage"))
-        return [Ended(read_end(response)), *([Reported(usage)] if usage else [])]
+        return [events.Ended(read_end(response)), *([events.Reported(usage)] if usage else [])]
 
-    def _fail(self, event: Mapping[str, Any]) -> list[Event]:
+    def _fail(self, event: Mapping[str, Any]) -> list[events.Event]:
         response = event.get("response")
         error = response.get("error") if isinstance(response, Mapping) else event.get("error") or event
         words = (error.get("code"), error.get("message")) if isinstance(error, Mapping) else (error,)
-        return [Failed(" ".join(map(str, words)))]
+        return [events.Failed(" ".join(map(str, words)))]
 
 
 def _place(event: Mapping[str, Any]) -> int:
@@ -114,8 +106,8 @@ def _place(event: Mapping[str, Any]) -> int:
     return index
 
 
-def _text(event: Mapping[str, Any]) -> list[Event]:
-    return [TextDelta(_delta(event), event.get("logprobs") or None)]
+def _text(event: Mapping[str, Any]) -> list[events.Event]:
+    return [events.TextDelta(_delta(event), event.get("logprobs") or None)]
 
 
 def _delta(event: Mapping[str, Any]) -> str:
