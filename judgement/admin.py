@@ -46,7 +46,6 @@ class AnswerCountAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Show the distributions of the last `days` days."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         if set(request.GET) - {"days", SEARCH_VAR}:  # the list has no search, so the console's `q` is ignored

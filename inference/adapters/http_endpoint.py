@@ -151,7 +151,6 @@ class JsonEndpoint(JsonSender[SentJson]):
         """Convert an answer for the client, in place. Raises NotJSONError if it does not have the shape of an answer."""
 
     async def read(self, attempt: Attempt[SentJson], response: Response) -> Answer:
-        """Read a JSON object and its usage."""
         body = await read_object(response, self.answer_max_bytes)
         usage = body.get("usage")
         if not (usage is None or isinstance(usage, dict)):

@@ -44,5 +44,4 @@ class BoundedJson(BoundedRequest):
         return self.body
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
-        """Render the response as JSON."""
         return Content(JSON_TYPE, dumps(answer.body if usage_is_known else {**answer.body, "usage": None}))

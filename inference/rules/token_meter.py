@@ -31,18 +31,15 @@ class TokenMeter(StreamMeter):
         self._usage: Mapping[str, Any] = {}
 
     def add(self, chunk: Chunk) -> None:
-        """Count one more chunk."""
         self._delivered.add(chunk.output_deltas, chunk.output_bytes)
         if chunk.usage is not None:
             self._usage = chunk.usage
 
     @property
     def is_beyond_limit(self) -> bool:
-        """Return whether the delivered tokens certainly exceed the limit."""
         return self._delivered.tokens_at_least > self._request.output_tokens
 
     def reported(self) -> Quantities:
-        """Read the upstream's report."""
         return self._request.read_usage(self._usage)
 
     def delivered(self) -> Quantities:

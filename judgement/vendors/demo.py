@@ -21,7 +21,6 @@ class DemoJudgement(DemoEndpoint[BoundedJudgement]):
     """Gives a label a higher probability the more words its description shares with the state."""
 
     async def answer(self, attempt: Attempt[BoundedJudgement]) -> Answer:
-        """Judge every question."""
         params = attempt.request.params
         texts = [params.state] if isinstance(params.state, str) else list(params.state.values())
         words = _words(texts)

@@ -20,7 +20,6 @@ class JudgementProtocol(JsonEndpoint[BoundedJudgement]):
     path = "/judge"
 
     def body(self, attempt: Attempt[BoundedJudgement], *, streams: bool) -> dict[str, Any]:
-        """Build the body, with images as data URLs."""
         images = attempt.request.image_urls
         return {**super().body(attempt, streams=streams), **({"images": images} if images else {})}
 

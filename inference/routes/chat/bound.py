@@ -36,11 +36,9 @@ class BoundedChat(BoundedJson):
 
     @property
     def needs_preparing(self) -> bool:
-        """Return whether it names images to fetch."""
         return bool(self.params.remote_images)
 
     def usage(self, answer: Answer) -> Quantities:
-        """Read the response's usage."""
         return self.read_usage(answer.usage or {})
 
     def read_usage(self, usage: Mapping[str, Any]) -> Quantities:
@@ -69,11 +67,9 @@ class StreamedChat(BoundedChat, StreamedRequest):
         return Content(EVENT_STREAM_TYPE, events)
 
     def meter(self) -> "ChatMeter":
-        """Return a new meter."""
         return ChatMeter(self)
 
     def stream_format(self, public_model: str, public_id: str, meter: "ChatMeter") -> ChatFormat:
-        """Return the format of the stream that the meter counts."""
         return ChatFormat(public_model, public_id, meter.unfinished)
 
 
@@ -88,7 +84,6 @@ class ChatMeter(TokenMeter):
         self._ends: tuple[Mapping[str, Any], ...] = ()
 
     def add(self, chunk: Chunk) -> None:
-        """Count one more chunk."""
         super().add(chunk)
         self._spoken_tokens += chunk.audio_tokens
         if self._ends:
@@ -102,12 +97,10 @@ class ChatMeter(TokenMeter):
 
     @property
     def is_beyond_limit(self) -> bool:
-        """Return whether the delivered tokens certainly exceed the limit."""
         certain = self._delivered.tokens_at_least + self._spoken_tokens // SPOKEN_MARGIN
         return certain > self._request.output_tokens
 
     def delivered(self) -> Quantities:
-        """Estimate the usage of the stream: its input, and the delivered output within the limit."""
         most = self._request.output_tokens
         spoken = min(self._spoken_tokens, most)
         return Quantities(

@@ -27,7 +27,6 @@ class BoundedRepresented(BoundedRepresentation):
 
     @property
     def needs_preparing(self) -> bool:
-        """Return whether an image has to be fetched."""
         return any(image.is_remote for image in images_of(self.params.inputs))
 
 

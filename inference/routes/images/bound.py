@@ -63,11 +63,9 @@ class StreamedImages(BoundedImages, StreamedRequest):
         return Content(EVENT_STREAM_TYPE, events_of(body))
 
     def meter(self) -> ImageMeter:
-        """Return a new meter."""
         return ImageMeter(self)
 
     def stream_format(self, public_model: str, public_id: str, meter: ImageMeter) -> ImageFormat:
-        """Return the format of the stream that the meter counts."""
         return ImageFormat(meter)
 
 

@@ -42,7 +42,6 @@ class ImageMeter(StreamMeter):
         self.last: Event | None = None
 
     def add(self, chunk: Chunk) -> None:
-        """Record the chunk's events."""
         for event in chunk.events:
             if event["type"] == COMPLETED:
                 self.last = event

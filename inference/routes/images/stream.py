@@ -49,7 +49,6 @@ class ImageFormat(StreamFormat):
 
     @property
     def terminator(self) -> bytes:
-        """Render the event with the image."""
         return render(self._meter.last) if self._meter.last else b""
 
     def error(self, error: ApiError, request_id: str) -> bytes:

@@ -35,7 +35,6 @@ class BoundedResponse(BoundedJson):
 
     @property
     def needs_preparing(self) -> bool:
-        """Return whether it names images to fetch."""
         return bool(self.params.remote_images)
 
     @property
@@ -44,7 +43,6 @@ class BoundedResponse(BoundedJson):
         return self.params.recorder.response_id if self.params.recorder else None
 
     def usage(self, answer: Answer) -> Quantities:
-        """Read the response's usage."""
         return self.read_usage(answer.usage or {})
 
     def read_usage(self, usage: Mapping[str, Any]) -> Quantities:
@@ -58,7 +56,6 @@ class BoundedResponse(BoundedJson):
         )
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
-        """Render the response as JSON."""
         return Content(JSON_TYPE, dumps(self.client_response(answer.body)))
 
     def stored(self, answer: Answer) -> Mapping[str, Any]:
@@ -95,11 +92,9 @@ class StreamedResponse(BoundedResponse, StreamedRequest):
         return Content(EVENT_STREAM_TYPE, b"".join(render(event) for event in events))
 
     def meter(self) -> "ResponseMeter":
-        """Return a new meter."""
         return ResponseMeter(self)
 
     def stream_format(self, public_model: str, public_id: str, meter: "ResponseMeter") -> ResponseFormat:
-        """Return the format of the stream that the meter counts."""
         return ResponseFormat(public_model, public_id, meter.progress)
 
 
@@ -112,7 +107,6 @@ class ResponseMeter(TokenMeter):
         self.progress = Progress(request.params.ours, request.client_response)
 
     def add(self, chunk: Chunk) -> None:
-        """Count one more chunk."""
         super().add(chunk)
         for event in chunk.events:
             self.progress.add(event)

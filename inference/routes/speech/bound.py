@@ -24,7 +24,6 @@ class BoundedSpeech(BoundedJson, StreamedRequest):
         return Quantities(input_characters=self.params.characters)
 
     def usage(self, answer: Answer) -> Quantities:
-        """Return the characters."""
         return self.quantities
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
@@ -34,11 +33,9 @@ class BoundedSpeech(BoundedJson, StreamedRequest):
         return Content(MEDIA_TYPES[self.params.audio_format][0], answer.body)
 
     def meter(self) -> SpeechMeter:
-        """Return a new meter."""
         return SpeechMeter(self.quantities)
 
     def stream_format(self, public_model: str, public_id: str, meter: SpeechMeter) -> AudioFormat | SpeechEventFormat:
-        """Return the stream's format: events, or bytes."""
         if self.params.as_events:
             return SpeechEventFormat(meter)
         return AudioFormat(MEDIA_TYPES[self.params.audio_format][0])

@@ -27,16 +27,13 @@ class SpeechMeter(StreamMeter):
         self.last: Mapping[str, Any] = {"type": DONE}
 
     def add(self, chunk: Chunk) -> None:
-        """Record the last event."""
         for event in chunk.events:
             self.last = event
 
     def reported(self) -> Quantities:
-        """Return the characters."""
         return self._quantities
 
     def delivered(self) -> Quantities:
-        """Return the characters."""
         return self._quantities
 
 
@@ -49,11 +46,9 @@ class AudioFormat(StreamFormat):
         self.media_type = media_type
 
     def error(self, error: ApiError, request_id: str) -> bytes:
-        """Render nothing."""
         return b""
 
     def cut(self) -> bytes:
-        """Render nothing."""
         return b""
 
 
@@ -65,7 +60,6 @@ class SpeechEventFormat(StreamFormat):
 
     @property
     def terminator(self) -> bytes:
-        """Render the last event."""
         return render(self._meter.last)
 
     def error(self, error: ApiError, request_id: str) -> bytes:

@@ -50,11 +50,9 @@ class BoundedTranscription(BoundedRequest):
         return ["file", "model", *(name for name, _ in self.params.fields)]
 
     def begin(self) -> None:
-        """Keep the file open."""
         self.params.file.keep()
 
     def end(self) -> None:
-        """Release the file."""
         self.params.file.release()
 
     def usage(self, answer: Answer) -> Quantities:
@@ -72,7 +70,6 @@ class BoundedTranscription(BoundedRequest):
         return Quantities(seconds=self.params.seconds if stated is None else _whole_seconds(stated))
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
-        """Render the response in the requested format."""
         if self.params.is_text:
             return Content(TEXT_TYPE, answer.body.encode())
         return Content(JSON_TYPE, dumps(answer.body))
@@ -86,11 +83,9 @@ class StreamedTranscription(BoundedTranscription, StreamedRequest):
         return Content(EVENT_STREAM_TYPE, whole_as_events(answer.body))
 
     def meter(self) -> TranscriptMeter:
-        """Return a new meter."""
         return TranscriptMeter(self.read_usage)
 
     def stream_format(self, public_model: str, public_id: str, meter: TranscriptMeter) -> TranscriptFormat:
-        """Return the stream's format."""
         return TranscriptFormat(meter)
 
 

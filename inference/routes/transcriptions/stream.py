@@ -26,7 +26,6 @@ class TranscriptMeter(StreamMeter):
         self.last: Event | None = None
 
     def add(self, chunk: Chunk) -> None:
-        """Record the last event."""
         for event in chunk.events:
             if event["type"] == DONE:
                 self.last = event
@@ -36,7 +35,6 @@ class TranscriptMeter(StreamMeter):
         return self._read_usage(self.last.get("usage") if self.last else None)
 
     def delivered(self) -> Quantities:
-        """Return the file's seconds."""
         return self._read_usage(None)
 
 
@@ -48,7 +46,6 @@ class TranscriptFormat(StreamFormat):
 
     @property
     def terminator(self) -> bytes:
-        """Render the last event."""
         return render(self._meter.last) if self._meter.last is not None else b""
 
     def error(self, error: ApiError, request_id: str) -> bytes:

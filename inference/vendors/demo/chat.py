@@ -18,7 +18,6 @@ class DemoChat(DemoEndpoint[BoundedChat]):
     """Responds with `n` equal choices."""
 
     async def answer(self, attempt: Attempt[BoundedChat]) -> Answer:
-        """Return the complete response."""
         prompt = read_prompt(attempt.request.body)
         reply = reply_to(prompt, attempt.request.body)
         count = attempt.request.params.choices
@@ -34,7 +33,6 @@ class DemoChat(DemoEndpoint[BoundedChat]):
         return Answer(body, usage)
 
     def chunks(self, attempt: Attempt[BoundedChat]) -> AsyncIterator[Chunk]:
-        """Yield one token per event."""
         prompt = read_prompt(attempt.request.body)
         reply = reply_to(prompt, attempt.request.body)
         pause_seconds = float(attempt.target.options.get("token_seconds", TOKEN_SECONDS))

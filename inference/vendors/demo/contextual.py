@@ -25,7 +25,6 @@ class DemoContextual(DemoEndpoint[BoundedContextual]):
     """Embeds chunks and queries. The local model has fewer dimensions, so its vectors are padded with zeros."""
 
     async def answer(self, attempt: Attempt[BoundedContextual]) -> Answer:
-        """Embed every group. Raises as `embed`."""
         params = attempt.request.params
         texts = [chunk for group in params.groups for chunk in group]
         path = "queries" if params.are_queries else "documents"

@@ -28,7 +28,6 @@ class DemoStream(Stream):
         self.ended(whole=True)
 
     async def close(self) -> None:
-        """Stop sending."""
         self.on_end = None
         self._is_closed = True
 
@@ -58,7 +57,6 @@ class DemoEndpoint(Endpoint[Sent]):
             return _refused(error)
 
     async def open_stream(self, attempt: Attempt[Sent]) -> Stream | Outcome:
-        """Begin a stream, or refuse as `send` does."""
         attempt.call.on_send()
         try:
             return DemoStream(self.chunks(attempt))

@@ -28,7 +28,6 @@ class DemoSpeech(DemoEndpoint[BoundedSpeech]):
     """Returns a tone as wav and pcm, silence as mp3, and refuses formats that need an encoder."""
 
     async def answer(self, attempt: Attempt[BoundedSpeech]) -> Answer:
-        """Return it complete."""
         return Answer(audio_for(attempt.request.params), None)
 
     def chunks(self, attempt: Attempt[BoundedSpeech]) -> AsyncIterator[Chunk]:

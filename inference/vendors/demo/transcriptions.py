@@ -17,7 +17,6 @@ class DemoTranscriptions(DemoEndpoint[BoundedTranscription]):
     """Describes the file instead of transcribing it."""
 
     async def answer(self, attempt: Attempt[BoundedTranscription]) -> Answer:
-        """Respond in the requested format."""
         params = attempt.request.params
         text, seconds = _text(params), params.seconds
         if params.is_text:
@@ -32,7 +31,6 @@ class DemoTranscriptions(DemoEndpoint[BoundedTranscription]):
         return Answer(body, usage)
 
     async def chunks(self, attempt: Attempt[BoundedTranscription]) -> AsyncIterator[Chunk]:
-        """Stream the text token by token."""
         params = attempt.request.params
         text = _text(params)
         for piece in pieces_of(text):

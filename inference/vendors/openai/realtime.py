@@ -48,7 +48,6 @@ class UpstreamSocket(SessionStream):
             yield Chunk(message.data) if is_text else BinaryChunk(message.data)
 
     async def send(self, frame: bytes, *, is_binary: bool = False) -> None:
-        """Send a frame, waiting while the upstream does not read. Raises StreamBroken."""
         if not self._has_sent:  # once: it must not overwrite what the journal has recorded since
             self._has_sent = True
             self._attempt.call.on_send()
@@ -60,7 +59,6 @@ class UpstreamSocket(SessionStream):
             raise broken_by(self._attempt, error) from error
 
     async def close(self) -> None:
-        """Hang up."""
         self.on_end = None
         await self._socket.close()
 

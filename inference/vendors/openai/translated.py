@@ -67,12 +67,10 @@ class TranslatedStream(EventStream):
         """Build the last chunk of the stream, with `size` bytes of output."""
 
     def repeated(self, run: Run) -> Chunk:
-        """Translate consecutive text events."""
         number = self._writer.repeat(run.text, run.deltas)
         return Chunk(run.written(number), run.deltas, run.size_bytes)
 
     def translate(self, data: bytes) -> Chunk | None:
-        """Translate one event."""
         if self._ended:
             return None
         try:

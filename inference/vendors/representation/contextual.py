@@ -19,7 +19,6 @@ class RepresentationContextual(RepresentationEndpoint[BoundedContextual]):
     """`POST /embed/contextual`."""
 
     async def converse(self, attempt: Attempt[BoundedContextual], conversation: Conversation) -> Answer:
-        """Embed documents or queries in as many calls as needed, at one revision."""
         params, calls = attempt.request.params, self.pinned(attempt, conversation)
         items: list[dict[str, Any]] = []
         for groups in group_batches(params.groups):

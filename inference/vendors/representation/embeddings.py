@@ -21,7 +21,6 @@ class RepresentationEmbeddings(RepresentationEndpoint[BoundedRepresented]):
     capabilities = Capabilities(representations=Representations.ALWAYS, requires_input_type=False)
 
     async def converse(self, attempt: Attempt[BoundedRepresented], conversation: Conversation) -> Answer:
-        """Embed the inputs in as many calls as needed, at one revision."""
         params, calls = attempt.request.params, self.pinned(attempt, conversation)
         items: list[dict[str, Any]] = []
         for inputs in in_batches(params.inputs, sizes_of(params.inputs)):

@@ -20,7 +20,6 @@ class DemoEmbeddings(DemoEndpoint[Any]):
     capabilities = Capabilities(representations=Representations.IF_SELECTED, requires_input_type=False)
 
     async def answer(self, attempt: Attempt[BoundedEmbeddings | BoundedRepresented]) -> Answer:
-        """Embed every input, in the form that the kind of request requires."""
         request = attempt.request
         if isinstance(request, BoundedRepresented):
             return await represent(attempt, request)

@@ -29,7 +29,6 @@ class DemoImages(DemoEndpoint[BoundedImages]):
     """Draws PNGs."""
 
     async def answer(self, attempt: Attempt[BoundedImages]) -> Answer:
-        """Draw every image."""
         sides, properties = _properties(attempt)
         data = []
         for number in range(attempt.request.params.images):

@@ -26,7 +26,6 @@ class DemoRealtime(DemoEndpoint[BoundedSession]):
         raise ModelUnavailable(private="a session was sent as a call")
 
     async def open_stream(self, attempt: Attempt[BoundedSession]) -> Stream | Outcome:
-        """Open a session."""
         attempt.call.on_send()
         return DemoSession(attempt)
 
@@ -57,7 +56,6 @@ class DemoSession(SessionStream):
                 await self._events.put(orjson.dumps(answer))
 
     async def close(self) -> None:
-        """Stop sending."""
         self.on_end = None
         if self._speaking is not None:
             self._speaking.cancel()

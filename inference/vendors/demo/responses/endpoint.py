@@ -21,12 +21,10 @@ class DemoResponses(DemoEndpoint[BoundedResponse]):
     """Responds with one item: a message, or a function call."""
 
     async def answer(self, attempt: Attempt[BoundedResponse]) -> Answer:
-        """Return the complete response."""
         response = _response(attempt)
         return Answer(response, response["usage"])
 
     def chunks(self, attempt: Attempt[BoundedResponse]) -> AsyncIterator[Chunk]:
-        """Yield one token per delta."""
         pause_seconds = float(attempt.target.options.get("token_seconds", TOKEN_SECONDS))
         return _chunks(_response(attempt), pause_seconds)
 

@@ -38,7 +38,6 @@ class ChatOverResponses(TranslatedStream):
         super().__init__(attempt, response, StreamReader(), self._chunks, templates)
 
     def chunk(self, written: Written, size: int) -> Chunk:
-        """Build a chunk from written chunks, with `size` bytes of output."""
         return Chunk(_laid_out(written), int(size > 0), size)
 
     def last_chunk(self, written: Written, size: int) -> Chunk:
@@ -61,7 +60,6 @@ class ChatsOverResponses(JsonEndpoint[BoundedChat]):
         return None
 
     def body(self, attempt: Attempt[BoundedChat], *, streams: bool) -> dict[str, Any]:
-        """Build the equivalent request for a response."""
         body = write_request(read_request(attempt.request.body)) | {"model": attempt.upstream_model}
         return body | {"stream": True} if streams else body
 
@@ -73,7 +71,6 @@ class ChatsOverResponses(JsonEndpoint[BoundedChat]):
         return outcome
 
     def convert_answer(self, attempt: Attempt[BoundedChat], body: dict[str, Any]) -> None:
-        """Replace the response by the equivalent completion."""
         try:
             completion = write_answer(read_answer(body), _head(attempt))
         except MalformedAnswer as error:

@@ -19,7 +19,6 @@ class OpenAIResponses(JsonEndpoint[BoundedResponse]):
     stream = ResponseStream
 
     def body(self, attempt: Attempt[BoundedResponse], *, streams: bool) -> dict[str, Any]:
-        """Request a stream if the client did."""
         body = super().body(attempt, streams=streams)
         if not streams:
             body.pop("stream_options", None)

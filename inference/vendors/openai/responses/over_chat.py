@@ -40,7 +40,6 @@ class ResponseOverChat(TranslatedStream):
         return Chunk(run.written(number), run.deltas, run.size_bytes, events=(run.event(number),))
 
     def chunk(self, written: Written, size: int) -> Chunk:
-        """Build a chunk from typed events, with `size` bytes of output."""
         return Chunk(b"".join(map(render, written)), int(size > 0), size, events=tuple(written))
 
     def last_chunk(self, written: Written, size: int) -> Chunk:
@@ -77,7 +76,6 @@ class ResponsesOverChat(JsonEndpoint[BoundedResponse]):
         return outcome
 
     def convert_answer(self, attempt: Attempt[BoundedResponse], body: dict[str, Any]) -> None:
-        """Replace the completion by the equivalent response."""
         try:
             response = write_answer(read_answer(body), _head(attempt), echo(attempt.request))
         except MalformedAnswer as error:
