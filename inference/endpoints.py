@@ -15,12 +15,12 @@ from inference.vendors.cohere.embeddings import CohereEmbeddings
 from inference.vendors.cohere.rerank import CohereRerank
 from inference.vendors.demo.chat import DemoChat
 from inference.vendors.demo.contextual import DemoContextual
-from inference.vendors.demo.embeddings.endpoint import DemoEmbeddings
-from inference.vendors.demo.images.endpoint import DemoImages
+from inference.vendors.demo.embeddings import DemoEmbeddings
+from inference.vendors.demo.images import DemoImages
 from inference.vendors.demo.late_interaction import DemoLateInteraction
 from inference.vendors.demo.realtime.endpoint import DemoRealtime
 from inference.vendors.demo.rerank import DemoRerank
-from inference.vendors.demo.responses.endpoint import DemoResponses
+from inference.vendors.demo.responses import DemoResponses
 from inference.vendors.demo.speech import DemoSpeech
 from inference.vendors.demo.transcriptions import DemoTranscriptions
 from inference.vendors.openai.chat.endpoint import OpenAIChat

@@ -16,8 +16,8 @@ from gateway.core.console import ConsoleAdmin, ReadableJSONField, SecretField, d
 from gateway.core.contract.addresses import WEB_WORDS, is_web_address, origin_of
 from inference.admin.routes import check_routes
 from inference.interface.model import GENERATIONS
+from inference.metering import out_of_turn
 from inference.models import Upstream
-from inference.operations import upstream_connections
 
 RIGHT = "inference.change_upstream"
 
@@ -135,7 +135,7 @@ class UpstreamAdmin(ConsoleAdmin):
     )
     def reuse(self, request: HttpRequest, form: forms.Form, object_id: str) -> HttpResponse:
         """Allow the connections of the upstream's origin to be reused."""
-        upstream = upstream_connections.reuse(int(object_id), now=timezone.now())
+        upstream = out_of_turn.reuse(int(object_id), now=timezone.now())
         self.log_change(request, upstream, "Allowed its connections to be reused.")
         return self.leave_dialog(request, object_id, "The connections are reused again.", messages.SUCCESS)
 

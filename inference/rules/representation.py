@@ -5,11 +5,21 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from billing.rules.prices import PriceList
+from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import InvalidRequest, ModelUnavailable
+from gateway.core.contract.values import value_class
 from gateway.core.json.pieces import canonical
+from inference.interface.answer import Answer
 from inference.interface.model import ServedModel
+from inference.rules.json_body import BoundedJson
+from inference.rules.usage import read_total
 
 INPUT_TYPES = ("query", "document")
+
+INPUT_OVERHEAD_TOKENS = 32
+"""The tokens that a model may add to one input: start and end marks, a sentence that distinguishes queries from
+documents, the padding of a short query. Vendors use 2 to 32."""
 
 
 class ContradictedError(Exception):
@@ -100,3 +110,34 @@ def read_input_type(body: Mapping[str, Any], *, required: bool = False) -> str |
     if value in INPUT_TYPES or (value is None and not required):
         return value if isinstance(value, str) else None
     raise InvalidRequest("input_type must be query or document.", param="input_type")
+
+
+@value_class(frozen=True)
+class BoundedRepresentation(BoundedJson):
+    """A request whose response has a manifest. `bound` is the maximum of its input."""
+
+    representation: Representation
+    input_type: str | None
+    bound: Quantities
+    prices: PriceList
+
+    def usage(self, answer: Answer) -> Quantities:
+        """Read `input_tokens`, as the endpoints name it; the gateway itself counts bytes and items."""
+        usage = answer.usage or {}
+        needed = self.prices.needs_token_usage
+        tokens = read_total(usage, "input_tokens") if needed else usage.get("input_tokens")
+        return replace(self.bound, input_tokens=tokens)
+
+    def stored(self, answer: Answer) -> Mapping[str, Any]:
+        """Return the response's facts about the representation if they are new, as members for
+        `inference_close_representations`."""
+        if self.representation.is_complete:
+            return {}
+        manifest = answer.body["manifest"]
+        stated = {name: manifest[name] for name in ("revision", "dimensions", "normalized")}
+        return {"configuration": self.representation.configuration, **stated}
+
+
+def input_bound(size_bytes: int, inputs: int) -> int:
+    """Bound the tokens of inputs by the size of their JSON: no tokenizer makes more tokens than bytes."""
+    return size_bytes + inputs * INPUT_OVERHEAD_TOKENS

@@ -7,8 +7,7 @@ from typing import Any
 from inference.adapters.exchange import NotJSONError
 from inference.interface.answer import Answer
 from inference.interface.upstream import Attempt
-from inference.rules.bounded_representation import BoundedRepresentation
-from inference.rules.representation import ContradictedError
+from inference.rules.representation import BoundedRepresentation, ContradictedError
 
 REVISION_MAX_CHARACTERS = 200
 DIMENSIONS_MAX = 65_536

@@ -25,8 +25,8 @@ from inference.adapters.exchange import (
 )
 from inference.interface.answer import Answer
 from inference.interface.upstream import Alarm, Ambiguous, Attempt, Endpoint, Outcome, Rejected, Stream
-from inference.rules.bounded_representation import BoundedRepresentation
 from inference.rules.json_body import JSON_TYPE
+from inference.rules.representation import BoundedRepresentation
 
 Sent = TypeVar("Sent", bound=BoundedRepresentation)
 

@@ -4,7 +4,7 @@ from billing.rules.prices import cost_microusd, with_charged_items
 from gateway.core.contract.values import value_class
 from inference.interface.model import PriceVersion, ServedModel
 from inference.routes.contextual.request import ContextualRequest
-from inference.rules.bounded_representation import BoundedRepresentation
+from inference.rules.representation import BoundedRepresentation
 from inference.rules.terms import within
 
 

@@ -8,10 +8,9 @@ from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import InvalidRequest
 from inference.interface.model import ServedModel
 from inference.routes.contextual.members import CONTEXTUAL_MEMBERS
-from inference.rules.bounded_representation import input_bound
 from inference.rules.json_body import JsonBody
 from inference.rules.members import refuse_others
-from inference.rules.representation import Representation, read_input_type, representation_of
+from inference.rules.representation import Representation, input_bound, read_input_type, representation_of
 
 DIMENSIONS = (1024, 2048)
 QUANTIZATIONS = ("float", "int8")

@@ -10,8 +10,8 @@ from inference.interface.model import PriceVersion, ServedModel
 from inference.routes.embeddings.items import images_of
 from inference.routes.embeddings.represented_request import RepresentedRequest
 from inference.routes.embeddings.request import EmbeddingRequest
-from inference.rules.bounded_representation import BoundedRepresentation
 from inference.rules.json_body import BoundedJson
+from inference.rules.representation import BoundedRepresentation
 from inference.rules.terms import within
 from inference.rules.usage import read_total
 

@@ -11,11 +11,11 @@ from inference.routes.embeddings.capabilities import Capabilities, Representatio
 from inference.routes.embeddings.items import Input, has_parts, images_of, read_inputs, texts_of
 from inference.routes.embeddings.members import REPRESENTED_MEMBERS
 from inference.routes.embeddings.request import DIMENSIONS_MAX, read_encoding
-from inference.rules.bounded_representation import input_bound
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_members
 from inference.rules.representation import (
     Representation,
+    input_bound,
     read_input_type,
     representation_of,
 )

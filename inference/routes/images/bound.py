@@ -10,9 +10,8 @@ from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Content
 from inference.interface.model import PriceVersion, ServedModel
 from inference.interface.request import StreamedRequest
 from inference.routes.images.kinds import kind_of, most_expensive
-from inference.routes.images.meter import ImageMeter
 from inference.routes.images.request import ImageRequest
-from inference.routes.images.stream import ImageFormat, events_of
+from inference.routes.images.stream import ImageFormat, ImageMeter, events_of
 from inference.rules.json_body import BoundedJson
 from inference.rules.terms import within
 from inference.rules.usage import MissingUsage, read_part, read_total

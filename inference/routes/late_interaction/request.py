@@ -8,10 +8,9 @@ from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import InvalidRequest
 from inference.interface.model import ServedModel
 from inference.routes.late_interaction.members import LATE_INTERACTION_MEMBERS
-from inference.rules.bounded_representation import input_bound
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, refuse_others
-from inference.rules.representation import Representation, representation_of
+from inference.rules.representation import Representation, input_bound, representation_of
 
 DOCUMENTS_MAX = 1000
 TOP_SPANS_MAX = 100

@@ -1,5 +1,6 @@
 """Scores documents from token matrices. It is CPU-bound, so it runs off the event loop."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +10,12 @@ import orjson
 
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.representation.vectors import written
-from inference.routes.late_interaction.maxsim import NO_MATCH, Floats, match_documents
+from inference.routes.late_interaction.maxsim import NO_MATCH, Floats, Match, match_documents
 from inference.routes.late_interaction.request import Document
-from inference.routes.late_interaction.spans import Offsets, best_spans
+
+LAST_OF_ONE_UNIT = "\uffff"
+
+Offsets = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +59,37 @@ def ranked(scored: Sequence[Scored]) -> orjson.Fragment:
     """Render documents for the response: best first, equal scores in request order."""
     best_first = sorted(scored, key=lambda one: -one.score)
     return written([{"id": one.id, "score": one.score, "spans": one.spans} for one in best_first])
+
+
+def best_spans(text: str, offsets: Offsets, match: Match, top: int) -> list[dict[str, Any]]:
+    """Return the `top` spans of a document by weight, the earlier of equals first.
+
+    A span is a document token that was the best match of one or more query tokens; its weight is the sum of their
+    similarities. `offsets` are the tokens' positions in code points; the spans' are in UTF-16 code units. A token
+    without characters, such as a start marker, has no span.
+    """
+    chosen: dict[int, list[int]] = defaultdict(list)
+    for query_token, token in enumerate(match.tokens.tolist()):
+        start, end = offsets[token]
+        if start < end:
+            chosen[token].append(query_token)
+    similarities = match.similarities.tolist()
+    weights = {token: sum(similarities[index] for index in indices) for token, indices in chosen.items()}
+    ranked = sorted(chosen, key=lambda token: (-weights[token], offsets[token], token))
+    return [
+        {**in_code_units(text, *offsets[token]), "weight": weights[token], "query_tokens": chosen[token]}
+        for token in ranked[:top]
+    ]
+
+
+def in_code_units(text: str, start: int, end: int) -> dict[str, int]:
+    """Convert offsets in code points to offsets in UTF-16 code units."""
+    if text.isascii():
+        return {"start": start, "end": end}
+    first = _units(text[:start])
+    return {"start": first, "end": first + _units(text[start:end])}
+
+
+def _units(text: str) -> int:
+    """Count UTF-16 code units: two for a character beyond the basic plane."""
+    return len(text) + sum(character > LAST_OF_ONE_UNIT for character in text)

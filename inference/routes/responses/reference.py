@@ -1,7 +1,7 @@
 """Responses in the API reference."""
 
 from inference.serializers import reference as shapes
-from inference.serializers.responses import RESPONSE
+from inference.serializers.stored_responses import RESPONSE
 
 RESPONSE_REQUEST = shapes.object_of(
     "model input",

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from inference.translation import fields
-from inference.translation.conversation import SHARED, Conversation, Form, TextFormat
+from inference.translation.conversation import SHARED, Conversation, Form, Function, TextFormat
 from inference.translation.responses.item_reader import read_input
-from inference.translation.responses.tool_reader import read_name, read_tools
 from inference.translation.tool_choice import read_tool_choice
 
 LOGPROBS = "message.output_text.logprobs"
@@ -108,3 +107,31 @@ def _particular(body: Mapping[str, Any]) -> dict[str, Any]:
         for path, value in particular.items()
         if value is not None and not (path in _SAYS_NOTHING and value == _SAYS_NOTHING[path])
     }
+
+
+def read_tools(body: Mapping[str, Any]) -> tuple[Function, ...]:
+    """Read `tools`. Raises InvalidRequest with the member at fault."""
+    return tuple(_function(tool, path) for path, tool in fields.objects_in(body, "tools"))
+
+
+def _function(tool: Mapping[str, Any], path: str) -> Function:
+    _check_type(tool, path)
+    fields.refuse_others(tool, {"type", "name", "description", "parameters", "strict"}, path)
+    return Function(
+        fields.read_text(tool, "name", path),
+        fields.read_optional_text(tool, "description", path),
+        fields.read_optional_object(tool, "parameters", path),
+        fields.read_optional_flag(tool, "strict", path),
+    )
+
+
+def read_name(tool: Mapping[str, Any], path: str) -> str:
+    """Read the name of a function that is chosen at this path. Raises InvalidRequest with the member at fault."""
+    _check_type(tool, path)
+    fields.refuse_others(tool, {"type", "name"}, path)
+    return fields.read_text(tool, "name", path)
+
+
+def _check_type(tool: Mapping[str, Any], path: str) -> None:
+    if tool.get("type") != "function":
+        raise fields.unsupported(f"{path}.type")

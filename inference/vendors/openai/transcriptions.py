@@ -1,13 +1,16 @@
 """Transcriptions and translations at upstreams that implement the public vendor API."""
 
+import io
+from collections.abc import Iterable
 from typing import Any, ClassVar
+
+import aiohttp
 
 from gateway.core.outbound.bodies import read_bounded
 from gateway.core.outbound.client import Body
 from gateway.core.outbound.response import Response
 from inference.adapters.errors import broken_by_event
 from inference.adapters.exchange import ANSWER_MAX_BYTES, NotJSONError, parse_object, read_object
-from inference.adapters.form_payload import form_payload
 from inference.adapters.http_endpoint import PRIVATE_MEMBERS, HttpEndpoint
 from inference.adapters.streams import EventStream
 from inference.interface.answer import Answer, Chunk
@@ -15,6 +18,7 @@ from inference.interface.upstream import Attempt
 from inference.routes.transcriptions.bound import BoundedTranscription
 from inference.routes.transcriptions.stream import DONE, render
 from inference.rules.audio.length import MEDIA_TYPES
+from inference.rules.form_body import SpooledFile
 
 TEXT_TYPES = frozenset({"text/plain", "text/vtt", "text/srt", "text/x-srt", "text/x-subrip", "application/x-subrip"})
 """The media types of text and subtitles. A proxy's error page is refused, and so is a stream that was not requested."""
@@ -98,3 +102,42 @@ async def _read_text(response: Response) -> str:
         return (await read_bounded(response.content, ANSWER_MAX_BYTES)).decode()
     except UnicodeDecodeError as error:
         raise NotJSONError("the text is not UTF-8") from error
+
+
+class _Reader(io.RawIOBase):
+    """A reader of a file with its own position, because several attempts may send the same file."""
+
+    def __init__(self, file: SpooledFile) -> None:
+        self._file = file
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._file.read_at(self._position, len(buffer))
+        buffer[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._file.size_bytes}[whence]
+        self._position = start + offset
+        return self._position
+
+    def fileno(self) -> int:
+        """Return the descriptor. The HTTP client only reads its size."""
+        return self._file.fileno()
+
+
+def form_payload(fields: Iterable[tuple[str, str]], file: SpooledFile, *, filename: str, content_type: str) -> Body:
+    """Build a form of fields and the file, named `file`. Its length is known, so that it is sent without chunked encoding."""
+    form = aiohttp.FormData(quote_fields=False)
+    for name, value in fields:
+        form.add_field(name, value)
+    form.add_field("file", _Reader(file), filename=filename, content_type=content_type)
+    written = form()
+    return Body(written.headers["Content-Type"], written)

@@ -14,7 +14,7 @@ from inference.interface.upstream import Attempt
 from inference.routes.late_interaction.bound import BoundedLateInteraction
 from inference.routes.late_interaction.request import Document
 from inference.routes.late_interaction.scoring import Scored, Tokens, empty, ranked, score
-from inference.rules.bounded_representation import input_bound
+from inference.rules.representation import input_bound
 from inference.vendors.representation.protocol import Pinned, RepresentationEndpoint
 
 VALUE_BYTES = 6

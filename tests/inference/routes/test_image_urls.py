@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from inference.adapters import fetched_images
-from inference.vendors.openai.images import remote
+from inference.vendors.openai.images import endpoint
 from tests.factories.images import GIF, JPEG, PNG, WEBP
 from tests.support.image_host import NAME, ImageHost, answer
 from tests.support.stage import Caller, Stage
@@ -121,7 +121,7 @@ def test_what_is_no_image_is_left_to_review(stage: Stage, host: ImageHost, page:
 def test_images_that_are_too_large_together_are_left_to_review(
     stage: Stage, host: ImageHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "ALL_MAX_BYTES", 2 * len(PNG))
+    monkeypatch.setattr(endpoint, "ALL_MAX_BYTES", 2 * len(PNG))
     host.pages["/a.png"] = answer(PNG)
     _, told = ask(stage, host.url("/a.png"), n=2)
     assert told.status_code == 200

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from inference.routes.late_interaction import maxsim
 from inference.routes.late_interaction.maxsim import match_documents
 from inference.routes.late_interaction.request import Document
-from inference.routes.late_interaction.scoring import Tokens, score
-from inference.routes.late_interaction.spans import best_spans, in_code_units
+from inference.routes.late_interaction.scoring import Tokens, best_spans, in_code_units, score
 
 DIMENSIONS = 3
 ROW = st.lists(st.integers(-8, 8).map(lambda value: value / 4), min_size=DIMENSIONS, max_size=DIMENSIONS)

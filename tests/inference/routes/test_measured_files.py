@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inference.routes.transcriptions import measuring
+from inference.routes.transcriptions import route
 from tests.factories.audio import wav
 from tests.inference.routes.test_transcriptions import PATHS, PRICE, ROUTES, TRANSCRIPTIONS
 from tests.support.concurrency import PATIENCE_SECONDS
@@ -20,7 +20,7 @@ UNREADABLE = b"ID3\x04\0\0\0\0\0\0" * 20_000
 def occupied() -> Iterator[threading.Event]:
     """The thread that measures, which works until this is set."""
     done = threading.Event()
-    measuring._turns._thread.submit(done.wait, PATIENCE_SECONDS)
+    route._turns._thread.submit(done.wait, PATIENCE_SECONDS)
     yield done
     done.set()
 

@@ -1,5 +1,8 @@
 """The event stream of an image."""
 
+import re
+import time
+from collections.abc import Mapping
 from typing import Any
 
 from inference.adapters.errors import broken_by_event
@@ -8,9 +11,15 @@ from inference.adapters.streams import EventStream
 from inference.interface.answer import Chunk
 from inference.interface.upstream import Attempt
 from inference.routes.images.stream import COMPLETED, PARTIAL, event_of, render
-from inference.vendors.openai.images.shapes import created_of, image_properties, read_data
 
 _DONE = b"[DONE]"
+
+REPORTED = ("background", "output_format", "quality", "size")
+"""The members with which an answer or an event describes its image."""
+
+_HEAD = re.compile(r"[A-Za-z0-9+/]+={0,2}", re.ASCII)
+
+_HEAD_CHARACTERS = 64
 
 
 class ImageStream(EventStream):
@@ -59,3 +68,22 @@ def _usage(event: dict[str, Any]) -> dict[str, Any] | None:
     if usage is None or isinstance(usage, dict):
         return usage
     raise NotJSONError("usage is not an object")
+
+
+def read_data(holder: Mapping[str, Any]) -> str:
+    """Return an image's base64. Raises NotJSONError. Only its beginning is checked, because it may have many megabytes."""
+    data = holder.get("b64_json")
+    if not isinstance(data, str) or not data.isascii() or not _HEAD.fullmatch(data[:_HEAD_CHARACTERS]):
+        raise NotJSONError("an image without its data")
+    return data
+
+
+def image_properties(holder: Mapping[str, Any]) -> dict[str, str]:
+    """Return the members with which an answer or an event describes its image."""
+    return {name: holder[name] for name in REPORTED if isinstance(holder.get(name), str)}
+
+
+def created_of(holder: Mapping[str, Any], name: str) -> int:
+    """Return the creation time of an image in Unix seconds, or the current time if the upstream does not report it."""
+    created = holder.get(name)
+    return created if type(created) is int and created >= 0 else int(time.time())

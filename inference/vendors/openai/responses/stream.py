@@ -10,8 +10,7 @@ from inference.adapters.templates import RESPONSES, Run, Templates
 from inference.interface.answer import Chunk
 from inference.interface.upstream import Attempt
 from inference.routes.responses.events import OUTPUT_DELTAS, TERMINAL, render
-from inference.vendors.openai.responses.names import convert_item, convert_response
-from inference.vendors.openai.responses.shapes import check_event
+from inference.vendors.openai.responses.names import check_event, convert_item, convert_response
 
 _DONE = b"[DONE]"
 

@@ -2,9 +2,12 @@
 
 import asyncio
 import base64
+import hashlib
 import re
+import struct
 import time
-from collections.abc import AsyncIterator
+import zlib
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from gateway.core.contract.errors import InvalidRequest
@@ -12,10 +15,8 @@ from gateway.core.runtime.offload import offload
 from inference.interface.answer import Answer, Chunk
 from inference.interface.upstream import Attempt
 from inference.routes.images.bound import BoundedImages
-from inference.routes.images.meter import ESTIMATED_TOKENS
-from inference.routes.images.stream import COMPLETED, PARTIAL, event_of, render
+from inference.routes.images.stream import COMPLETED, ESTIMATED_TOKENS, PARTIAL, event_of, render
 from inference.vendors.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
-from inference.vendors.demo.images.drawing import GRID, draw
 from inference.vendors.demo.tokens import count_tokens
 
 SIDE_MAX = 2048
@@ -89,3 +90,44 @@ def _usage(attempt: Attempt[BoundedImages]) -> dict[str, Any]:
         "output_tokens": output_tokens,
         "total_tokens": input_tokens + output_tokens,
     }
+
+
+GRID = 8
+COLOURS = 4
+SOFTWARE = b"Software\0Account Gateway demo, without a model"
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_PALETTE_OF_8_BITS = b"\x08\x03\0\0\0"  # bit depth, indexed colour, deflate, adaptive filters, not interlaced
+
+
+def draw(text: str, width: int, height: int, *, rows: int = GRID) -> bytes:
+    """Return a PNG of this size, always the same for the same text. Rows of the 8-row grid after `rows` are empty."""
+    digest = hashlib.sha256(text.encode()).digest()
+    header = struct.pack(">II", width, height) + _PALETTE_OF_8_BITS
+    chunks = [(b"IHDR", header), (b"tEXt", SOFTWARE), (b"PLTE", _palette(digest))]
+    chunks += [(b"IDAT", zlib.compress(b"".join(_lines(digest, width, height, rows)), 1)), (b"IEND", b"")]
+    return _SIGNATURE + b"".join(_chunk(name, data) for name, data in chunks)
+
+
+def _palette(digest: bytes) -> bytes:
+    """Return the colors: a light background, and others that depend on the text."""
+    return b"\xf4\xf1\xea" + bytes(64 + byte // 2 for byte in digest[: 3 * (COLOURS - 1)])
+
+
+def _lines(digest: bytes, width: int, height: int, rows: int) -> Iterator[bytes]:
+    """Yield the pixels by rows of the grid. The right half mirrors the left."""
+    for row in range(GRID):
+        count = height * (row + 1) // GRID - height * row // GRID
+        yield (b"\0" + (_line(digest, row, width) if row < rows else bytes(width))) * count
+
+
+def _line(digest: bytes, row: int, width: int) -> bytes:
+    half = GRID // 2
+    left = [digest[(row * half + column) % len(digest)] % COLOURS for column in range(half)]
+    colours = left + left[::-1]
+    edges = [width * column // GRID for column in range(GRID + 1)]
+    return b"".join(bytes([colours[at]]) * (edges[at + 1] - edges[at]) for at in range(GRID))
+
+
+def _chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 from inference.interface.answer import Answer, Chunk
@@ -10,10 +10,10 @@ from inference.interface.upstream import Attempt
 from inference.routes.responses.bound import BoundedResponse
 from inference.routes.responses.echo import echo
 from inference.routes.responses.events import OUTPUT_DELTAS, TERMINAL, events_of, render
+from inference.routes.responses.items import Item
 from inference.vendors.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
 from inference.vendors.demo.prompt import read_prompt
 from inference.vendors.demo.reply import Reply, reply_to
-from inference.vendors.demo.responses.prompt import as_chat
 from inference.vendors.demo.tokens import pieces_of
 
 
@@ -78,3 +78,47 @@ def _usage(input_tokens: int, output_tokens: int) -> dict[str, Any]:
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": input_tokens + output_tokens,
     }
+
+
+def as_chat(body: Mapping[str, Any], items: Sequence[Item]) -> dict[str, Any]:
+    """Build an equivalent chat body, as far as the demo backend uses it."""
+    messages = [{"role": "system", "content": body["instructions"]}] if body.get("instructions") else []
+    chat = {
+        "messages": [*messages, *_messages(items)],
+        "tools": [_tool(tool) for tool in body.get("tools") or ()],
+        "tool_choice": _choice(body.get("tool_choice")),
+        "response_format": _format((body.get("text") or {}).get("format") or {}),
+        "max_completion_tokens": body.get("max_output_tokens"),
+    }
+    return {name: value for name, value in chat.items() if value}
+
+
+def _messages(items: Sequence[Item]) -> Iterator[dict[str, Any]]:
+    for item in items:
+        match item.get("type") or "message":
+            case "message":
+                yield {"role": item["role"], "content": item["content"]}
+            case "function_call" | "custom_tool_call":
+                call = {"name": item.get("name"), "arguments": item.get("arguments", item.get("input"))}
+                yield {"role": "assistant", "content": None, "tool_calls": [{"type": "function", "function": call}]}
+            case "function_call_output" | "custom_tool_call_output":
+                yield {"role": "tool", "content": item["output"]}
+
+
+def _tool(tool: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": tool["type"], "function": dict(tool)}
+
+
+def _choice(choice: Any) -> Any:
+    if isinstance(choice, Mapping) and choice.get("type") == "function":
+        return {"type": "function", "function": {"name": choice.get("name")}}
+    return choice if isinstance(choice, str) else None
+
+
+def _format(text_format: Mapping[str, Any]) -> dict[str, Any] | None:
+    match text_format.get("type"):
+        case "json_schema":
+            return {"type": "json_schema", "json_schema": dict(text_format)}
+        case "json_object":
+            return {"type": "json_object"}
+    return None

@@ -1,1 +1,0 @@
-"""Embeddings of the demo backend."""

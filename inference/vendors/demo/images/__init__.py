@@ -1,1 +1,0 @@
-"""Images of the demo backend: patterns, drawn without a model."""

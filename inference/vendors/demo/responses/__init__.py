@@ -1,1 +1,0 @@
-"""Responses of the demo backend."""
