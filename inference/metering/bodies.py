@@ -1,4 +1,4 @@
-"""Reads a request's body: a JSON object, as on most routes, or a form with a file."""
+"""Reads a request's body: a JSON object, as on most routes, or a form with a file, which is spooled to disk before any check."""
 
 import hashlib
 from collections.abc import Awaitable, Callable

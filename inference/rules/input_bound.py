@@ -3,7 +3,8 @@
 from billing.rules.quantities import QUANTITY_MAX
 from gateway.core.contract.errors import InvalidRequest
 from inference.interface.model import ServedModel
-from inference.rules.delivery import tokens_of_bytes
+
+BYTES_PER_TOKEN = 4
 
 PART_TOKENS_ESTIMATE = 1000
 """The estimated tokens of an image, audio clip or file; vendors count 85 to some thousands for an image."""
@@ -34,3 +35,8 @@ def _overhead_tokens(model: ServedModel) -> int:
     """Return the alias's option, which can only raise the bound; an invalid one counts as 0."""
     tokens = model.options.get("input_overhead_tokens")
     return max(tokens, 0) if type(tokens) is int else 0
+
+
+def tokens_of_bytes(size_bytes: int) -> int:
+    """Estimate the tokens of a text from its UTF-8 bytes, rounded up."""
+    return -(-size_bytes // BYTES_PER_TOKEN)

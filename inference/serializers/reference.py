@@ -89,11 +89,12 @@ MODEL_ANSWER["example"] = {
 
 
 def describe_metered(
-    operation_id: str, summary: str, request: Schema, answers: dict[Any, Any], *, media_type: str = JSON
+    operation_id: str, summary: str, request: Schema, answers: dict[str, Schema], *, media_type: str = JSON
 ) -> Any:
-    """Describe a metered route: its request, and its responses by status and media type."""
+    """Describe a metered route: its request, and its answers by media type."""
+    responses = {(200, answered): answer(schema) for answered, schema in answers.items()}
     return extend_schema(
-        operation_id=operation_id, tags=["Models"], summary=summary, request={media_type: request}, responses=answers
+        operation_id=operation_id, tags=["Models"], summary=summary, request={media_type: request}, responses=responses
     )
 
 

@@ -14,7 +14,8 @@ class MalformedAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """An answer's usage as the upstream reported it: unchecked, None if not reported."""
+    """An answer's usage as the upstream reported it: None if not reported, and unchecked, because the code that charges by it
+    checks it."""
 
     input_tokens: Any = None
     output_tokens: Any = None

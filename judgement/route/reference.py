@@ -86,9 +86,4 @@ RESPONSE["example"] = {
     "usage": {"input_tokens": 112},
     "created": 1790000000,
 }
-describe_judgement = shapes.describe_metered(
-    "create_judgement",
-    "Judge a state",
-    REQUEST,
-    {(200, shapes.JSON): shapes.answer(RESPONSE)},
-)
+describe_judgement = shapes.describe_metered("create_judgement", "Judge a state", REQUEST, {shapes.JSON: RESPONSE})

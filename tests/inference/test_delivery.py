@@ -1,6 +1,7 @@
 """How much a stream has delivered, from its own bytes."""
 
-from inference.rules.delivery import Delivered, tokens_of_bytes
+from inference.rules.input_bound import tokens_of_bytes
+from inference.rules.token_meter import Delivered
 
 
 def test_a_token_an_event_is_counted_by_events() -> None:

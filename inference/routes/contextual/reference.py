@@ -50,5 +50,5 @@ describe_contextual = shapes.describe_metered(
     "create_contextual_embeddings",
     "Embed chunks in the context of their documents",
     CONTEXTUAL_REQUEST,
-    {(200, shapes.JSON): shapes.answer(CONTEXTUAL_ANSWER)},
+    {shapes.JSON: CONTEXTUAL_ANSWER},
 )

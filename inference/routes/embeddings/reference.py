@@ -44,5 +44,5 @@ EMBEDDING_ANSWER["example"] = {
     "usage": {"prompt_tokens": 1, "total_tokens": 1},
 }
 describe_embeddings = shapes.describe_metered(
-    "create_embeddings", "Embed texts", EMBEDDING_REQUEST, {(200, shapes.JSON): shapes.answer(EMBEDDING_ANSWER)}
+    "create_embeddings", "Embed texts", EMBEDDING_REQUEST, {shapes.JSON: EMBEDDING_ANSWER}
 )

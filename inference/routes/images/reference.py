@@ -51,5 +51,5 @@ describe_images = shapes.describe_metered(
     "create_image",
     "Create images from a prompt, as JSON or as a stream",
     IMAGE_REQUEST,
-    {(200, shapes.JSON): shapes.answer(IMAGE_ANSWER), (200, shapes.EVENTS): shapes.answer(IMAGE_EVENTS)},
+    {shapes.JSON: IMAGE_ANSWER, shapes.EVENTS: IMAGE_EVENTS},
 )

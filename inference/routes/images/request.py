@@ -9,8 +9,7 @@ from gateway.core.contract.errors import InvalidRequest
 from inference.interface.model import ServedModel
 from inference.routes.images.kinds import AUTO, Kind
 from inference.routes.images.members import IMAGE_MEMBERS
-from inference.rules.delivery import tokens_of_bytes
-from inference.rules.input_bound import bound_input
+from inference.rules.input_bound import bound_input, tokens_of_bytes
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_members
 

@@ -1,4 +1,7 @@
-"""Scores documents from token matrices. It is CPU-bound, so it runs off the event loop."""
+"""Scores documents from token matrices. It is CPU-bound, so it runs off the event loop.
+
+The spans that matched a query are in UTF-16 offsets, as JavaScript and most editors use.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
-"""The shared state of a session's two directions."""
+"""The shared state of a session's two directions, and the responses that are requested: from the event that requests one to the
+one that ends it."""
 
 import secrets
 from dataclasses import dataclass, field

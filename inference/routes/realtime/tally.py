@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from billing.rules.quantities import QUANTITY_NAMES, Quantities
 from inference.routes.realtime.audio import tokens_of
-from inference.rules.delivery import Delivered
+from inference.rules.token_meter import Delivered
 
 
 @dataclass(slots=True)

@@ -48,8 +48,5 @@ RERANK_ANSWER["example"] = {
     "usage": {"input_bytes": 98, "total_tokens": 27},
 }
 describe_rerank = shapes.describe_metered(
-    "rerank",
-    "Order documents by their relevance to a query",
-    RERANK_REQUEST,
-    {(200, shapes.JSON): shapes.answer(RERANK_ANSWER)},
+    "rerank", "Order documents by their relevance to a query", RERANK_REQUEST, {shapes.JSON: RERANK_ANSWER}
 )

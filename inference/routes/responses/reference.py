@@ -31,5 +31,5 @@ describe_responses = shapes.describe_metered(
     "create_response",
     "Create a response, as JSON or as a stream",
     RESPONSE_REQUEST,
-    {(200, shapes.JSON): shapes.answer(RESPONSE), (200, shapes.EVENTS): shapes.answer(RESPONSE_EVENTS)},
+    {shapes.JSON: RESPONSE, shapes.EVENTS: RESPONSE_EVENTS},
 )

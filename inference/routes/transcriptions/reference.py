@@ -47,17 +47,13 @@ describe_transcriptions = shapes.describe_metered(
     "create_transcription",
     "Transcribe a file, as JSON, text or a stream",
     TRANSCRIPTION_FORM,
-    {
-        (200, shapes.JSON): shapes.answer(ANSWER),
-        (200, TEXT): shapes.answer(LINES),
-        (200, shapes.EVENTS): shapes.answer(TRANSCRIPT_EVENTS),
-    },
+    {shapes.JSON: ANSWER, TEXT: LINES, shapes.EVENTS: TRANSCRIPT_EVENTS},
     media_type=FORM,
 )
 describe_translations = shapes.describe_metered(
     "create_translation",
     "Translate a file into English, as JSON or text",
     TRANSLATION_FORM,
-    {(200, shapes.JSON): shapes.answer(ANSWER), (200, TEXT): shapes.answer(LINES)},
+    {shapes.JSON: ANSWER, TEXT: LINES},
     media_type=FORM,
 )

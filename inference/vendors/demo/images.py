@@ -1,4 +1,5 @@
-"""Images of the demo backend: a pattern for each prompt, row by row if streamed."""
+"""Images of the demo backend: a pattern of colored squares for each prompt, row by row if streamed, as a PNG (ISO/IEC 15948)
+without a model or an image library."""
 
 import asyncio
 import base64

@@ -1,4 +1,5 @@
-"""Images, as one body or as a stream of events."""
+"""Images, as one body or as a stream of events. An image that an answer gives by URL is fetched: the client gets its data, and
+never learns the URL."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""The event stream of an image."""
+"""The event stream of an image. Of the upstream's images, only documented members are read, in their documented shape."""
 
 import re
 import time

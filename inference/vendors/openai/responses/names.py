@@ -1,4 +1,7 @@
-"""Replaces the upstream's names by ours in a response, in its items, and in its events."""
+"""Replaces the upstream's names by ours in a response, in its items, and in its events.
+
+The parts that the gateway reads later, to end a stream or to continue from it, are checked first.
+"""
 
 from collections.abc import Mapping
 from typing import Any
