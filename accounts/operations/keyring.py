@@ -65,9 +65,7 @@ class Keyring(Snapshot[SigningKeys]):
     """Caches the keys and refreshes them."""
 
     def __init__(self) -> None:
-        super().__init__(
-            _read, name="signing keys", fresh_seconds=lambda: FRESH_SECONDS, usable_seconds=USABLE_SECONDS
-        )
+        super().__init__(_read, name="signing keys", fresh_seconds=FRESH_SECONDS, usable_seconds=USABLE_SECONDS)
 
     def warm(self) -> None:
         """Read the keys before the first request, in a thread that does not have a connection yet."""

@@ -16,10 +16,12 @@ from inference.interface.model import PriceVersion, ServedModel
 
 class BoundedRequest(ABC):
     """A valid request with its hold and a complete response. `members` are the names that the client sent, `fallback` is
-    the model that takes the call over if its own is overloaded, if the route provides one."""
+    the model that takes the call over if its own is overloaded, if the route provides one, and `public_id`
+    the response's id, if one is already assigned."""
 
     hold_microusd: int
     fallback: "Fallback | None" = None
+    public_id: str | None = None
 
     @property
     @abstractmethod
@@ -29,11 +31,6 @@ class BoundedRequest(ABC):
     def needs_preparing(self) -> bool:
         """Return whether the route's `prepare`, if it has one, has anything to fetch for this request."""
         return True
-
-    @property
-    def public_id(self) -> str | None:
-        """Return the response's id if one is already assigned."""
-        return None
 
     @abstractmethod
     def usage(self, answer: Answer) -> Quantities:

@@ -45,7 +45,10 @@ async def deliver(entry: Entry, closing: Closing[Row]) -> Row | None:
         spawn(_persist(entry, closing))
         return None
     if isinstance(row, Settlement):
-        _report(closing.usage_id, row)
+        if row.overrun_microusd:
+            log.error("%s: cost %d micro-USD beyond its hold", closing.usage_id, row.overrun_microusd)
+        if row.outcome not in (CloseOutcome.SETTLED, CloseOutcome.ALREADY, CloseOutcome.UNKNOWN):
+            log.error("%s: was %s before it could be charged", closing.usage_id, row.outcome)
     return row
 
 
@@ -93,11 +96,3 @@ async def _release_unknown(entry: Entry, release: Closing[Release]) -> None:
 
 def _pauses() -> Iterator[float]:
     return chain(PAUSES_SECONDS, repeat(PAUSES_SECONDS[-1]))
-
-
-def _report(usage_id: str, settlement: Settlement) -> None:
-    """Log unexpected results: a cost beyond the hold, or a call that was already closed in another way."""
-    if settlement.overrun_microusd:
-        log.error("%s: cost %d micro-USD beyond its hold", usage_id, settlement.overrun_microusd)
-    if settlement.outcome not in (CloseOutcome.SETTLED, CloseOutcome.ALREADY, CloseOutcome.UNKNOWN):
-        log.error("%s: was %s before it could be charged", usage_id, settlement.outcome)

@@ -98,7 +98,7 @@ def read() -> Catalogue:
 _snapshot = Snapshot(
     read,
     name="catalogue",
-    fresh_seconds=lambda: settings.CATALOGUE_TTL_SECONDS,
+    fresh_seconds=settings.CATALOGUE_TTL_SECONDS,
     usable_seconds=AGE_MAX_SECONDS,
 )
 current, current_sync, forget = _snapshot.current, _snapshot.current_sync, _snapshot.forget

@@ -30,16 +30,16 @@ def no_thread_is_left(ring: Keyring) -> Iterator[None]:
 
 
 @pytest.fixture
-def always_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FRESH_SECONDS", 0.0)
+def always_due(ring: Keyring, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ring, "fresh_seconds", 0.0)
     monkeypatch.setattr(module, "RETRY_SECONDS", 0.0)
 
 
 @pytest.fixture
-def not_due(monkeypatch: pytest.MonkeyPatch) -> None:
+def not_due(ring: Keyring, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep cached keys from becoming due within a test, however slow the machine."""
     assert (module.FRESH_SECONDS, module.RETRY_SECONDS) == (5.0, 1.0)
-    monkeypatch.setattr(module, "FRESH_SECONDS", PATIENCE_SECONDS)
+    monkeypatch.setattr(ring, "fresh_seconds", PATIENCE_SECONDS)
     monkeypatch.setattr(module, "RETRY_SECONDS", PATIENCE_SECONDS)
 
 

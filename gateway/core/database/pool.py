@@ -67,7 +67,10 @@ class LedgerPool:
     def release(self, connection: LedgerConnection) -> None:
         """Return a connection to the pool, or discard it if it is unusable or too old."""
         now = time.monotonic()
-        if not _is_usable(connection) or now - connection.opened_at > LIFETIME_SECONDS or self._is_closed:
+        if connection.failure or now - connection.opened_at > LIFETIME_SECONDS or self._is_closed:
+            self._discard(connection)
+            return
+        if self._waiting and not _is_usable(connection):  # an idle one is checked when it is taken
             self._discard(connection)
             return
         connection.used_at = now

@@ -75,9 +75,11 @@ class Client:
             headers = {**headers, "Connection": "close"}
         head = render_head(method, url, headers, body)
         connection = await self._connect(url, phases)
-        response = Response(connection, phases.total)
+        handler = handler_of(connection)
+        handler.expect(phases.sock_read, HEAD_LIMITS)
+        response = Response(connection, handler, phases.total)
         try:
-            _write(connection, response, head, body.data if body else b"", on_send)
+            _write(handler, response, head, body.data if body else b"", on_send)
             await response.begin()
         except BaseException:
             response.close()
@@ -92,13 +94,11 @@ class Client:
         """Take a connection from the pool, or open one. Raises NotSentError or aiohttp's error; either means that nothing was
         sent."""
         try:
-            connection = await self._connector.take(self._destination(url), phases)
+            return await self._connector.take(self._destination(url), phases)
         except Exception as error:
             if failure_of(error) in (Failure.MISCONFIGURED, Failure.NOT_SENT):
                 raise
             raise NotSentError(f"no connection to {url.host}: {error!r}") from error
-        handler_of(connection).expect(phases.sock_read, HEAD_LIMITS)
-        return connection
 
 
 def client() -> Client:
@@ -126,9 +126,9 @@ def render_head(method: str, url: URL, headers: Mapping[str, str], body: Body | 
 
 
 def _write(
-    connection: Connection, response: Response, head: bytes, data: bytes | aiohttp.Payload, on_send: Callable[[], None]
+    handler: Handler, response: Response, head: bytes, data: bytes | aiohttp.Payload, on_send: Callable[[], None]
 ) -> None:
-    handler, transport = handler_of(connection), connection.transport
+    transport = handler.transport
     if transport is None or transport.is_closing():
         raise NotSentError("the connection was closed before anything was sent")
     on_send()

@@ -5,7 +5,7 @@ import asyncio
 import aiohttp
 from multidict import CIMultiDictProxy
 
-from gateway.core.outbound.aiohttp_internals import BodyWriter, Connection, fail_body, handler_of
+from gateway.core.outbound.aiohttp_internals import BodyWriter, Connection, Handler, fail_body
 from gateway.core.outbound.failures import InterimResponsesError
 
 INTERIM_RESPONSES_MAX = 1_000
@@ -23,8 +23,8 @@ class Response:
     headers: CIMultiDictProxy[str]
     content: aiohttp.StreamReader
 
-    def __init__(self, connection: Connection, whole_seconds: float | None) -> None:
-        self._handler = handler_of(connection)
+    def __init__(self, connection: Connection, handler: Handler, whole_seconds: float | None) -> None:
+        self._handler = handler
         self._connection: Connection | None = connection
         self._body: BodyWriter | None = None
         self._writer: asyncio.Task[None] | None = None

@@ -33,11 +33,11 @@ class Snapshot(Generic[Value]):
         take: Callable[[], Value],
         *,
         name: str,
-        fresh_seconds: Callable[[], float],
+        fresh_seconds: float,
         usable_seconds: float,
     ) -> None:
         self._take, self._name = take, name
-        self._fresh_seconds, self.usable_seconds = fresh_seconds, usable_seconds
+        self.fresh_seconds, self.usable_seconds = fresh_seconds, usable_seconds
         self._latest: tuple[float, Value] | None = None
         self._forgotten = 0
         self._taking = Lock()
@@ -70,7 +70,7 @@ class Snapshot(Generic[Value]):
         if latest is None or age_seconds > self.usable_seconds:
             await self.renewed()
             return self.cached()
-        if age_seconds > self._fresh_seconds():
+        if age_seconds > self.fresh_seconds:
             self._begin()
         return latest[1]
 
@@ -82,7 +82,7 @@ class Snapshot(Generic[Value]):
         """Return a usable value to code that may block, or raise NotReady. It is read on the caller's connection."""
         if not self.is_usable:
             self.renew_sync()
-        elif self.age_seconds > self._fresh_seconds() and self._taking.acquire(blocking=False):
+        elif self.age_seconds > self.fresh_seconds and self._taking.acquire(blocking=False):
             self._take_and_release()
         return self.cached()
 

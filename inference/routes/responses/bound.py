@@ -22,11 +22,13 @@ from inference.rules.usage import MissingUsage, read_part, read_total
 
 @value_class(frozen=True)
 class BoundedResponse(BoundedJson):
-    """A request with an output limit in its body; `output_tokens` is the maximum of its output."""
+    """A request with an output limit in its body; `output_tokens` is the maximum of its output. `public_id` is the id that its record
+    is bound to, where it is to be stored."""
 
     params: ResponseRequest
     prices: PriceList
     output_tokens: int
+    public_id: str | None = None
 
     @property
     def input_estimate(self) -> int:
@@ -36,11 +38,6 @@ class BoundedResponse(BoundedJson):
     @property
     def needs_preparing(self) -> bool:
         return bool(self.params.remote_images)
-
-    @property
-    def public_id(self) -> str | None:
-        """Return the id that its record is bound to, where it is to be stored."""
-        return self.params.recorder.response_id if self.params.recorder else None
 
     def usage(self, answer: Answer) -> Quantities:
         return self.read_usage(answer.usage or {})
@@ -130,4 +127,5 @@ def bound_response(
         limit = largest_limit(model, 1, prompt, prices, max_cost_microusd)
     body = {**params.body, "max_output_tokens": limit.tokens}
     kind = StreamedResponse if params.streams else BoundedResponse
-    return kind(limit.hold_microusd, body, params.is_large, params, price.prices, limit.tokens)
+    response_id = params.recorder.response_id if params.recorder else None
+    return kind(limit.hold_microusd, body, params.is_large, params, price.prices, limit.tokens, response_id)

@@ -3,6 +3,8 @@
 import uuid
 from typing import Any
 
+import pytest
+
 from inference.models import RawModel
 from inference.queries import catalogue
 from tests.factories.accounts import make_integration
@@ -93,11 +95,11 @@ def test_a_raw_model_exists_only_for_its_integrations(stage: Stage) -> None:
     assert unscoped.post(chat(name)).json()["error"]["code"] == "insufficient_scope"
 
 
-def test_a_change_is_seen_within_fifteen_seconds(stage: Stage, settings: Any) -> None:
+def test_a_change_is_seen_within_fifteen_seconds(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
 
     from inference.models import Alias
 
-    settings.CATALOGUE_TTL_SECONDS = 0.2
+    monkeypatch.setattr(catalogue._snapshot, "fresh_seconds", 0.2)
     alias, caller = stage.model(max_output_tokens=20), stage.caller()
     assert caller.post(chat(alias)).status_code == 200
     Alias.objects.filter(name=alias).update(enabled=False)

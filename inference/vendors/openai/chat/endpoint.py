@@ -18,7 +18,7 @@ class OpenAIChat(JsonEndpoint[BoundedChat]):
 
     def body(self, attempt: Attempt[BoundedChat], *, streams: bool) -> dict[str, Any]:
         """Request the usage of a stream even if the client did not, because the charge depends on it."""
-        body = super().body(attempt, streams=streams)
+        body = {**attempt.request.body, "model": attempt.upstream_model}
         sent = body.pop("stream_options", None)
         body.pop("stream", None)
         if streams:
