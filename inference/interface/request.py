@@ -8,6 +8,8 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import ApiError
 from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
@@ -103,13 +105,14 @@ class StreamFormat(ABC):
     def terminator(self) -> bytes:
         """Render the end of a stream, which the client receives once the call is settled."""
 
-    @abstractmethod
     def error(self, error: ApiError, request_id: str) -> bytes:
-        """Render an error within the stream."""
+        """Render an error within the stream, by default in the form that the vendor's SDKs expect."""
+        return b"data: %b\n\n" % orjson.dumps(error.body(request_id))
 
-    @abstractmethod
     def cut(self) -> bytes:
-        """Render the end of a stream that exceeded its limit, without the terminator."""
+        """Render the end of a stream that exceeded its limit, without the terminator; by default nothing, as for one that has no
+        limit to exceed."""
+        return b""
 
 
 class StreamedRequest(BoundedRequest):

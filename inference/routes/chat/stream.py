@@ -6,7 +6,6 @@ from typing import Any
 
 import orjson
 
-from gateway.core.contract.errors import ApiError
 from inference.adapters.sse import event_bytes
 from inference.interface.request import StreamFormat
 
@@ -26,10 +25,6 @@ class ChatFormat(StreamFormat):
             "model": public_model,
         }
         self._unfinished = unfinished
-
-    def error(self, error: ApiError, request_id: str) -> bytes:
-        """Render an error in the form that the vendor's SDKs expect in a stream."""
-        return event_bytes(orjson.dumps(error.body(request_id)))
 
     def cut(self) -> bytes:
         """Render the chunk that ends a stream at its output limit, for every choice that has not ended."""

@@ -118,7 +118,3 @@ class ImageFormat(StreamFormat):
     def error(self, error: ApiError, request_id: str) -> bytes:
         """Render an error in the form that the vendor's SDKs expect in a stream."""
         return b"event: error\ndata: %b\n\n" % orjson.dumps({"type": "error", **error.body(request_id)})
-
-    def cut(self) -> bytes:
-        """Render nothing: an image stream has no output limit to exceed."""
-        return b""

@@ -48,9 +48,6 @@ class AudioFormat(StreamFormat):
     def error(self, error: ApiError, request_id: str) -> bytes:
         return b""
 
-    def cut(self) -> bytes:
-        return b""
-
 
 class SpeechEventFormat(StreamFormat):
     """Events `speech.audio.…`. The last one is withheld until the call is settled."""
@@ -61,14 +58,6 @@ class SpeechEventFormat(StreamFormat):
     @property
     def terminator(self) -> bytes:
         return render(self._meter.last)
-
-    def error(self, error: ApiError, request_id: str) -> bytes:
-        """Render an error in the form that the vendor's SDKs expect in a stream."""
-        return event_bytes(orjson.dumps(error.body(request_id)))
-
-    def cut(self) -> bytes:
-        """Render nothing: speech has no output limit to exceed."""
-        return b""
 
 
 def render(event: Mapping[str, Any]) -> bytes:

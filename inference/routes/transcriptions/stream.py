@@ -6,7 +6,6 @@ from typing import Any
 import orjson
 
 from billing.rules.quantities import Quantities
-from gateway.core.contract.errors import ApiError
 from inference.adapters.sse import event_bytes
 from inference.interface.answer import Chunk
 from inference.interface.request import StreamFormat, StreamMeter
@@ -47,14 +46,6 @@ class TranscriptFormat(StreamFormat):
     @property
     def terminator(self) -> bytes:
         return render(self._meter.last) if self._meter.last is not None else b""
-
-    def error(self, error: ApiError, request_id: str) -> bytes:
-        """Render an error in the form that the vendor's SDKs expect in a stream."""
-        return event_bytes(orjson.dumps(error.body(request_id)))
-
-    def cut(self) -> bytes:
-        """Render nothing: a transcription has no output limit to exceed."""
-        return b""
 
 
 def render(event: Event) -> bytes:
