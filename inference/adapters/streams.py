@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 from gateway.core.outbound.bodies import read_part
 from gateway.core.outbound.response import Response
-from inference.adapters.errors import broken_by
-from inference.adapters.exchange import NotJSONError
+from inference.adapters.errors import broken_by, broken_by_event
+from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.sse import EVENT_MAX_BYTES, EventSplitter, data_of
 from inference.adapters.templates import Run, Templates
 from inference.interface.answer import Chunk
@@ -154,6 +154,24 @@ class EventStream(HttpStream):
         chunks.append(chunk)
         if templates and plain is not None:
             templates.learn(block, data, plain)
+
+
+class LastEventStream(EventStream):
+    """A stream of JSON events whose last one is held back: `rewrite` sets `_ended` at it. Data after it is not read."""
+
+    def translate(self, data: bytes) -> Chunk | None:
+        if self._ended:
+            return None
+        if data == b"[DONE]":
+            raise NotJSONError("the stream ended without a last event")
+        event = parse_object(data)
+        if event.get("error") or event.get("type") == "error":
+            raise broken_by_event(self._attempt, event)
+        return self.rewrite(event)
+
+    @abstractmethod
+    def rewrite(self, event: dict[str, Any]) -> Chunk:
+        """Check one event, and rewrite it for the client. Raises NotJSONError."""
 
 
 def _merged(chunks: Sequence[Chunk]) -> Chunk:

@@ -5,10 +5,10 @@ from typing import Any, Self
 
 from gateway.core.outbound.bodies import read_bounded, read_part
 from gateway.core.outbound.response import Response
-from inference.adapters.errors import broken_by, broken_by_event
-from inference.adapters.exchange import ANSWER_MAX_BYTES, NotJSONError, is_event_stream, parse_object
+from inference.adapters.errors import broken_by
+from inference.adapters.exchange import ANSWER_MAX_BYTES, NotJSONError, is_event_stream
 from inference.adapters.http_endpoint import JsonSender
-from inference.adapters.streams import STREAM_MAX_BYTES, EventStream, HttpStream
+from inference.adapters.streams import STREAM_MAX_BYTES, HttpStream, LastEventStream
 from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Chunk
 from inference.interface.upstream import Attempt
 from inference.routes.speech.bound import BoundedSpeech
@@ -20,19 +20,11 @@ AUDIO_TYPE = "application/octet-stream"
 _PARAMETERS = re.compile(r"[\w!#$&^.+/-]+(; ?[\w-]{1,32}=[\w.,-]{1,32}){0,4}", re.ASCII)
 
 
-class SpeechEventStream(EventStream):
-    """Forwards the vendor's events except the last one, which is held back."""
+class SpeechEventStream(LastEventStream):
+    """Forwards the vendor's events."""
 
-    def translate(self, data: bytes) -> Chunk | None:
-        """Check one event. Data after the last event is not read."""
-        if self._ended:
-            return None
-        if data == b"[DONE]":
-            raise NotJSONError("the stream ended without a last event")
-        event = parse_object(data)
+    def rewrite(self, event: dict[str, Any]) -> Chunk:
         kind = event.get("type")
-        if event.get("error") or kind == "error":
-            raise broken_by_event(self._attempt, event)
         if kind == DONE:
             self._ended = True
             usage = event.get("usage")

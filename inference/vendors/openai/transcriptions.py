@@ -9,10 +9,9 @@ import aiohttp
 from gateway.core.outbound.bodies import read_bounded
 from gateway.core.outbound.client import Body
 from gateway.core.outbound.response import Response
-from inference.adapters.errors import broken_by_event
-from inference.adapters.exchange import ANSWER_MAX_BYTES, NotJSONError, parse_object, read_object
+from inference.adapters.exchange import ANSWER_MAX_BYTES, NotJSONError, read_object
 from inference.adapters.http_endpoint import PRIVATE_MEMBERS, HttpEndpoint
-from inference.adapters.streams import EventStream
+from inference.adapters.streams import EventStream, LastEventStream
 from inference.interface.answer import Answer, Chunk
 from inference.interface.upstream import Attempt
 from inference.routes.transcriptions.bound import BoundedTranscription
@@ -24,18 +23,10 @@ TEXT_TYPES = frozenset({"text/plain", "text/vtt", "text/srt", "text/x-srt", "tex
 """The media types of text and subtitles. A proxy's error page is refused, and so is a stream that was not requested."""
 
 
-class TranscriptStream(EventStream):
-    """Forwards the vendor's events except the last one, which is held back."""
+class TranscriptStream(LastEventStream):
+    """Forwards the vendor's events."""
 
-    def translate(self, data: bytes) -> Chunk | None:
-        """Check one event. Data after the last event is not read."""
-        if self._ended:
-            return None
-        if data == b"[DONE]":
-            raise NotJSONError("the stream ended without a last event")
-        event = parse_object(data)
-        if event.get("error") or event.get("type") == "error":
-            raise broken_by_event(self._attempt, event)
+    def rewrite(self, event: dict[str, Any]) -> Chunk:
         if not isinstance(event.get("type"), str):
             raise NotJSONError("an event without a type")
         _make_ours(self._attempt, event)

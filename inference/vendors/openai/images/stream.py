@@ -5,14 +5,11 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from inference.adapters.errors import broken_by_event
-from inference.adapters.exchange import NotJSONError, parse_object
-from inference.adapters.streams import EventStream
+from inference.adapters.exchange import NotJSONError
+from inference.adapters.streams import LastEventStream
 from inference.interface.answer import Chunk
 from inference.interface.upstream import Attempt
 from inference.routes.images.stream import COMPLETED, PARTIAL, event_of, render
-
-_DONE = b"[DONE]"
 
 REPORTED = ("background", "output_format", "quality", "size")
 """The members with which an answer or an event describes its image."""
@@ -22,7 +19,7 @@ _HEAD = re.compile(r"[A-Za-z0-9+/]+={0,2}", re.ASCII)
 _HEAD_CHARACTERS = 64
 
 
-class ImageStream(EventStream):
+class ImageStream(LastEventStream):
     """Forwards partial images. The final image is held back."""
 
     event_max_bytes = 24 * 1024 * 1024
@@ -31,20 +28,12 @@ class ImageStream(EventStream):
         super().__init__(attempt, response)
         self._partial_images = 0
 
-    def translate(self, data: bytes) -> Chunk | None:
-        """Rewrite one event. Data after the last event is not read, and events of other types are omitted."""
-        if self._ended:
-            return None
-        if data == _DONE:
-            raise NotJSONError("the stream ended without an image")
-        event = parse_object(data)
-        kind = event.get("type")
-        if event.get("error") or kind == "error":
-            raise broken_by_event(self._attempt, event)
-        if kind == COMPLETED:
+    def rewrite(self, event: dict[str, Any]) -> Chunk:
+        """Rewrite one event. Events of other types are omitted."""
+        if event.get("type") == COMPLETED:
             self._ended = True
             return Chunk(b"", events=(_ours(event, usage=_usage(event)),))
-        if kind != PARTIAL:
+        if event.get("type") != PARTIAL:
             return Chunk(b"")
         return self._partial(event)
 

@@ -3,20 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from inference.adapters.errors import broken_by_event
-from inference.adapters.exchange import NotJSONError, parse_object
-from inference.adapters.streams import EventStream
+from inference.adapters.exchange import NotJSONError
+from inference.adapters.streams import LastEventStream
 from inference.adapters.templates import RESPONSES, Run, Templates
 from inference.interface.answer import Chunk
 from inference.interface.upstream import Attempt
 from inference.routes.responses.events import OUTPUT_DELTAS, TERMINAL, render
 from inference.vendors.openai.responses.names import check_event, convert_item, convert_response
 
-_DONE = b"[DONE]"
 
-
-class ResponseStream(EventStream):
-    """Forwards the vendor's events under our ids and numbers, except the last one, which is held back."""
+class ResponseStream(LastEventStream):
+    """Forwards the vendor's events under our ids and numbers."""
 
     def __init__(self, attempt: Attempt[Any], response: Any) -> None:
         super().__init__(attempt, response)
@@ -29,16 +26,8 @@ class ResponseStream(EventStream):
         number = self._numbered(run.deltas)
         return Chunk(run.written(number), run.deltas, run.size_bytes, events=(run.event(number),))
 
-    def translate(self, data: bytes) -> Chunk | None:
-        """Rewrite one event. Data after the last event is not read."""
-        if self._ended or data == _DONE:
-            if not self._ended:
-                raise NotJSONError("the stream ended without a last event")
-            return None
-        event = parse_object(data)
+    def rewrite(self, event: dict[str, Any]) -> Chunk:
         kind = event.get("type")
-        if event.get("error") or kind == "error":
-            raise broken_by_event(self._attempt, event)
         if not isinstance(kind, str) or "\n" in kind:
             raise NotJSONError("an event without a type")
         check_event(event)
