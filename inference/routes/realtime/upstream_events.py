@@ -11,8 +11,7 @@ from inference.routes.realtime.allowance import CeilingReached, ResponseInProgre
 from inference.routes.realtime.audio import bytes_of_base64
 from inference.routes.realtime.client_events import ClientEvents
 from inference.routes.realtime.items import tokens_of_settings
-from inference.routes.realtime.redaction import redacted_error
-from inference.routes.realtime.service_events import usage_event
+from inference.routes.realtime.service_events import redacted_error, usage_event
 from inference.routes.realtime.settings import OPENING
 from inference.routes.realtime.state import State
 from inference.routes.realtime.usage import read_response_usage, read_transcription_usage

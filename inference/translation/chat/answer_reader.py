@@ -3,8 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from inference.translation.answer import Answer, End, MalformedAnswer
-from inference.translation.chat.usage import read_usage
+from inference.translation.answer import (
+    Answer,
+    End,
+    MalformedAnswer,
+    Usage,
+    object_of,
+    part_of,
+)
 from inference.translation.items import FunctionCall, Item, Message, Part, Reasoning, Refusal, Text
 
 _ENDS = {"length": End.LIMIT, "content_filter": End.FILTER}
@@ -74,3 +80,20 @@ def _call(call: Any) -> FunctionCall:
     if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
         raise MalformedAnswer("a tool call that calls no function")
     return FunctionCall(text_of(call, "id"), function["name"], text_of(function, "arguments"))
+
+
+def read_usage(sent: Any) -> Usage | None:
+    """Read the counts, unchecked. Raises MalformedAnswer if it is not an object."""
+    usage = object_of(sent)
+    if usage is None:
+        return None
+    return Usage(
+        input_tokens=usage.get("prompt_tokens"),
+        output_tokens=usage.get("completion_tokens"),
+        total_tokens=usage.get("total_tokens"),
+        cached_tokens=part_of(usage, "prompt_tokens_details", "cached_tokens"),
+        cache_write_tokens=part_of(usage, "prompt_tokens_details", "cache_write_tokens"),
+        input_audio_tokens=part_of(usage, "prompt_tokens_details", "audio_tokens"),
+        reasoning_tokens=part_of(usage, "completion_tokens_details", "reasoning_tokens"),
+        output_audio_tokens=part_of(usage, "completion_tokens_details", "audio_tokens"),
+    )

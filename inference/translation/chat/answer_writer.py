@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from inference.translation.answer import Answer, End, Head
-from inference.translation.chat.usage import write_usage
+from inference.translation.answer import Answer, End, Head, Usage, or_zero, stated, sum_of
 from inference.translation.items import FunctionCall, Item, Message, Reasoning, Refusal, Text
 
 _REASONS = {End.LIMIT: "length", End.FILTER: "content_filter"}
@@ -67,3 +66,21 @@ def _logprobs(items: tuple[Item, ...]) -> dict[str, Any] | None:
     if all(text.logprobs is None for text in texts):
         return None
     return {"content": [token for text in texts for token in text.logprobs or ()], "refusal": None}
+
+
+def write_usage(usage: Usage | None) -> dict[str, Any] | None:
+    """Write the counts; a missing one is omitted, or 0 if it is part of another."""
+    if usage is None:
+        return None
+    totals = {
+        "prompt_tokens": usage.input_tokens,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": sum_of(usage),
+    }
+    groups = {
+        "prompt_tokens_details": {"cached_tokens": or_zero(usage.cached_tokens)}
+        | stated(cache_write_tokens=usage.cache_write_tokens, audio_tokens=usage.input_audio_tokens),
+        "completion_tokens_details": {"reasoning_tokens": or_zero(usage.reasoning_tokens)}
+        | stated(audio_tokens=usage.output_audio_tokens),
+    }
+    return stated(**totals) | groups

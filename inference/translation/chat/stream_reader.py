@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from inference.translation.answer import MalformedAnswer
-from inference.translation.chat.answer_reader import read_end, read_logprobs, read_reasoning, text_of
-from inference.translation.chat.usage import read_usage
+from inference.translation.chat.answer_reader import read_end, read_logprobs, read_reasoning, read_usage, text_of
 from inference.translation.events import (
     ArgumentsDelta,
     CallBegun,

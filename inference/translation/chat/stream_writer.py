@@ -5,8 +5,7 @@ from typing import Any
 
 from inference.translation import events
 from inference.translation.answer import End, Head
-from inference.translation.chat.answer_writer import finish_reason
-from inference.translation.chat.usage import write_usage
+from inference.translation.chat.answer_writer import finish_reason, write_usage
 
 Chunks = list[dict[str, Any]]
 

@@ -3,9 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from inference.translation.answer import Answer, End, MalformedAnswer
+from inference.translation.answer import (
+    Answer,
+    End,
+    MalformedAnswer,
+    Usage,
+    object_of,
+    part_of,
+)
 from inference.translation.items import FunctionCall, Item, Message, Part, Reasoning, Refusal, Text
-from inference.translation.responses.usage import read_usage
 
 _ENDS = {"content_filter": End.FILTER}
 
@@ -62,3 +68,18 @@ def _texts(parts: Any) -> list[str]:
     if not all(isinstance(text, str) for text in texts):
         raise MalformedAnswer("a part of reasoning that is not text")
     return [text for text in texts if isinstance(text, str)]
+
+
+def read_usage(sent: Any) -> Usage | None:
+    """Read the counts, unchecked. Raises MalformedAnswer if it is not an object."""
+    usage = object_of(sent)
+    if usage is None:
+        return None
+    return Usage(
+        input_tokens=usage.get("input_tokens"),
+        output_tokens=usage.get("output_tokens"),
+        total_tokens=usage.get("total_tokens"),
+        cached_tokens=part_of(usage, "input_tokens_details", "cached_tokens"),
+        cache_write_tokens=part_of(usage, "input_tokens_details", "cache_write_tokens"),
+        reasoning_tokens=part_of(usage, "output_tokens_details", "reasoning_tokens"),
+    )

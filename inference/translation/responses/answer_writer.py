@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from inference.translation.answer import Answer, End, Head, Usage
+from inference.translation.answer import Answer, End, Head, Usage, or_zero, stated, sum_of
 from inference.translation.items import FunctionCall, Item, Message, Reasoning
 from inference.translation.responses import parts
-from inference.translation.responses.usage import write_usage
 
 _REASONS = {End.LIMIT: "max_output_tokens", End.FILTER: "content_filter"}
 
@@ -63,3 +62,20 @@ def _item(item: Item, head: Head, index: int, call_index: int, status: str) -> d
         case Reasoning():
             return parts.reasoning(head, index, status, item)
     raise TypeError(f"an answer holds no {type(item).__name__}")
+
+
+def write_usage(usage: Usage | None) -> dict[str, Any] | None:
+    """Write the counts; a missing one is omitted, or 0 if it is part of another."""
+    if usage is None:
+        return None
+    totals = {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "total_tokens": sum_of(usage),
+    }
+    groups = {
+        "input_tokens_details": {"cached_tokens": or_zero(usage.cached_tokens)}
+        | stated(cache_write_tokens=usage.cache_write_tokens),
+        "output_tokens_details": {"reasoning_tokens": or_zero(usage.reasoning_tokens)},
+    }
+    return stated(**totals) | groups

@@ -5,8 +5,7 @@ from typing import Any
 
 from inference.translation import events
 from inference.translation.answer import MalformedAnswer
-from inference.translation.responses.answer_reader import read_end
-from inference.translation.responses.usage import read_usage
+from inference.translation.responses.answer_reader import read_end, read_usage
 
 _OUTPUT = ("message", "function_call", "reasoning")
 

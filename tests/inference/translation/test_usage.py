@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from inference.translation.answer import MalformedAnswer
-from inference.translation.chat import usage as chat
-from inference.translation.responses import usage as responses
+from inference.translation.chat import answer_reader as chat
+from inference.translation.responses import answer_reader as responses
 
 GROUPS = [
     (chat.read_usage, "prompt_tokens_details"),
