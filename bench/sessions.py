@@ -28,9 +28,9 @@ from bench.servers import UPSTREAM_KEY
 from gateway.run.ports import free_port
 
 IDLE, TALKING = 500, 50
-SOUND = base64.b64encode(bytes(4800)).decode()
+AUDIO = base64.b64encode(bytes(4800)).decode()
 """A tenth of a second."""
-FRAME = json.dumps({"type": "input_audio_buffer.append", "audio": SOUND})
+FRAME = json.dumps({"type": "input_audio_buffer.append", "audio": AUDIO})
 PAUSE_SECONDS = 0.1
 BUSY_SOCKETS, BUSY_WINDOW = 8, 16
 MAX_COST_MICROUSD = 1_000_000

@@ -65,17 +65,17 @@ def test_an_ed25519_key_signs_as_well() -> None:
 
 def test_pyjwt_verifies_the_signature(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check that the metered calls have for themselves is not the only one."""
-    asked: list[str] = []
+    decoded: list[str] = []
     decode = PyJWS.decode
 
     def counted(self: PyJWS, token: str, *args: Any, **options: Any) -> Any:
-        asked.append(token)
+        decoded.append(token)
         return decode(self, token, *args, **options)
 
     monkeypatch.setattr(PyJWS, "decode", counted)
     token = make()
     check(token)
-    assert asked == [token]
+    assert decoded == [token]
 
 
 @pytest.mark.parametrize("value", [None, 1, b"x", [], {}, "", "a.b.c", "x" * 20_000])
@@ -155,7 +155,7 @@ def test_iss_is_the_integrations() -> None:
         {"https://gateway.example": 1},
     ],
 )
-def test_aud_is_the_gateway_alone(aud: object) -> None:
+def test_aud_is_only_the_gateway(aud: object) -> None:
     refused(make(aud=aud), "aud")
 
 

@@ -93,7 +93,7 @@ def test_refusing_every_scope_is_a_denial(alice: Account, now: datetime) -> None
     assert not AuthorizationCode.objects.exists()
 
 
-def test_realtime_consent_is_recorded_with_its_scope_alone(alice: Account, now: datetime) -> None:
+def test_realtime_consent_is_recorded_only_with_its_scope(alice: Account, now: datetime) -> None:
     request = begin(now, scope=["realtime:connect wallet:read"])
     allow(request, alice, now)
     assert AuthorizationCode.objects.get().consents == ["realtime"]
@@ -166,7 +166,7 @@ def test_only_a_registered_client_has_another_scheme(alice: Account, now: dateti
         begin(now, **mobile)
 
 
-def test_consent_is_asked_of_everybody_but_the_trusted(now: datetime) -> None:
+def test_everybody_but_a_trusted_client_needs_consent(now: datetime) -> None:
     request = begin(now)
     assert authorize.needs_consent(request)
     PublicClient.objects.create(client_id=APP, name="Ours", trusted=True)

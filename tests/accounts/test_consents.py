@@ -49,7 +49,7 @@ def test_a_consent_given_again_stands_again(alice: Account, now: datetime) -> No
     assert [each.pk for each in active_of(alice)] == [given.pk]
 
 
-def test_the_portal_lists_and_withdraws_ones_own_alone(alice: Account, now: datetime) -> None:
+def test_the_portal_lists_and_withdraws_only_ones_own(alice: Account, now: datetime) -> None:
     bob = make_account("bob-of-consents")
     for account, client_id in ((alice, APP), (bob, "https://other.example")):
         consents.give(account=account, client_id=client_id, kind="realtime", now=now)

@@ -243,7 +243,7 @@ def test_another_key_neither_consumes_nor_kills(now: datetime) -> None:
     assert rotate(second.refresh_token, now + timedelta(minutes=1))
 
 
-def test_a_narrower_scope_narrows_the_token_alone(now: datetime) -> None:
+def test_a_narrower_scope_narrows_only_the_token(now: datetime) -> None:
     first = redeem(issue(now), now)
     second = rotate(first.refresh_token, now, scopes=["wallet:read"])
     assert second.token.scope == "wallet:read"
@@ -266,7 +266,7 @@ def test_thirty_days_do_not_slide(now: datetime) -> None:
     refused(rotate, second.refresh_token, now + timedelta(days=30))
 
 
-def test_revoking_ends_the_session_for_its_own_key_alone(now: datetime) -> None:
+def test_revoking_ends_the_session_only_for_its_own_key(now: datetime) -> None:
     first = redeem(issue(now), now)
     devices.revoke_credential(refresh_token=first.refresh_token, jkt=OTHER_JKT, now=now)
     second = rotate(first.refresh_token, now)

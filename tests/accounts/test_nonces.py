@@ -13,7 +13,7 @@ from tests.factories.proofs import Signer, mint_token
 pytestmark = pytest.mark.django_db
 
 
-def test_a_nonce_is_asked_for_and_accepted() -> None:
+def test_a_nonce_is_required_and_accepted() -> None:
     signer = Signer()
     now = time.time()
     with override_settings(DPOP_NONCES=True):

@@ -134,7 +134,7 @@ def test_a_scope_beyond_the_assertion(client: Client, server: ProductServer) -> 
     refused(response, "invalid_scope", param="scope")
 
 
-def test_a_nonce_is_asked_for_with_status_400(client: Client, server: ProductServer) -> None:
+def test_a_nonce_is_required_with_status_400(client: Client, server: ProductServer) -> None:
     signer = Signer()
     with override_settings(DPOP_NONCES=True):
         response = send(client, grant(server), signer.proof("POST", PATH))

@@ -275,7 +275,7 @@ def test_a_refresh_leaves_out_scopes_of_aliases_that_are_disabled(browser: Brows
     assert browser.refresh(body["refresh_token"]).status_code == 200  # the refusal consumed nothing
 
 
-def test_cors_is_for_configured_origins_alone(browser: Browser, settings: Settings) -> None:
+def test_cors_is_only_for_configured_origins(browser: Browser, settings: Settings) -> None:
     settings.CORS_ALLOWED_ORIGINS = [APP]
     preflight = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "dpop,content-type"}
     allowed = browser.client.options("/v1/public/token", headers={"Origin": APP, **preflight})

@@ -44,7 +44,7 @@ def test_covers(granted: set[str], scope: str, expected: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "granted", "expected"),
+    ("requested", "granted", "expected"),
     [
         (["wallet:read", "orgs:manage"], ["wallet:read"], ["wallet:read"]),
         (["infer:fast", "infer:slow"], ["infer:*"], ["infer:fast", "infer:slow"]),
@@ -55,18 +55,18 @@ def test_covers(granted: set[str], scope: str, expected: bool) -> None:
         (["wallet:read"], [], []),
     ],
 )
-def test_within(asked: list[str], granted: list[str], expected: list[str]) -> None:
-    assert scopes.within(asked, granted) == expected
+def test_within(requested: list[str], granted: list[str], expected: list[str]) -> None:
+    assert scopes.within(requested, granted) == expected
 
 
 @given(
     st.lists(st.sampled_from(["a:*", "a:b", "a:c", "b:*", "b:b", "a", "*"])),
     st.lists(st.sampled_from(["a:*", "a:b", "b:b", "a"])),
 )
-def test_nothing_beyond_either_side_is_ever_within(asked: list[str], granted: list[str]) -> None:
-    for scope in scopes.within(asked, granted):
+def test_nothing_beyond_either_side_is_ever_within(requested: list[str], granted: list[str]) -> None:
+    for scope in scopes.within(requested, granted):
         assert scopes.covers(granted, scope)
-        assert scopes.covers(asked, scope)
+        assert scopes.covers(requested, scope)
 
 
 @given(st.text())

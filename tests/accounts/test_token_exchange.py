@@ -142,7 +142,7 @@ def test_all_mismatches_have_the_same_error(
     nothing_changed()
 
 
-def test_the_reason_stands_in_the_log_alone(
+def test_only_the_log_has_the_reason(
     client: Client, server: ProductServer, signer: Signer, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(3):

@@ -61,12 +61,17 @@ def test_names_are_found_in_command_lines_and_documents() -> None:
 
 
 @pytest.mark.parametrize("module", sorted(ours((*started(), *written()))))
-def test_a_module_is_imported_alone(module: str, tmp_path: Path) -> None:
-    kept = {name: value for name, value in os.environ.items() if name not in OURS}
+def test_a_module_can_be_imported_first(module: str, tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in OURS}
     outcome = subprocess.run(
         [sys.executable, "-c", IMPORT, importable(module)],
         cwd=PROJECT_DIR,
-        env={**kept, "DATA_DIR": str(tmp_path), "STATIC_ROOT": str(tmp_path), "DATABASE_URL": "postgresql://host/none"},
+        env={
+            **environment,
+            "DATA_DIR": str(tmp_path),
+            "STATIC_ROOT": str(tmp_path),
+            "DATABASE_URL": "postgresql://host/none",
+        },
         capture_output=True,
         text=True,
     )

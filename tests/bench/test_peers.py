@@ -8,7 +8,7 @@ from bench.processes import ROOT
 from bench.servers import UpstreamServer
 
 
-def test_portkey_is_told_in_headers_where_to_send_a_request(tmp_path: Path) -> None:
+def test_headers_say_where_portkey_sends_a_request(tmp_path: Path) -> None:
     server = UpstreamServer(tmp_path)
     [request] = portkey_lane(8787, "http://127.0.0.1:9000", server).render(1, stream=True)
     head, _, content = request.partition(b"\r\n\r\n")

@@ -46,7 +46,7 @@ def test_added_latency_is_the_difference_of_medians_to_direct() -> None:
     assert "| JSON  | 1       | gateway | 0          | 3.00   | 3.00   | 2.00" in report.markdown()
 
 
-def test_exact_books_and_admissions_are_told_from_others() -> None:
+def test_exact_books_and_admissions_are_distinguished() -> None:
     report = Report("a machine", "quietly.", results())
     report.admissions.append(Admission(admitted=10, refused=40, other=0, served_upstream=10, books=EXACT))
     assert report.is_exact()

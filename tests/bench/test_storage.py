@@ -7,7 +7,7 @@ def cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def test_a_year_is_its_calls_and_what_is_kept_for_a_while_is_level() -> None:
+def test_a_year_is_its_calls_and_what_expires_stays_level() -> None:
     sizes = {LEDGER[0]: 500.0, LEDGER[1]: 300.0, LEDGER[2]: 273.741824, ANSWERS: 3650.0, RESPONSES: 365.0}
     lines = report({"chat": sizes}).splitlines()
     assert cells(lines[2]) == ["chat", "500", "300", "274", "1,074", "3,650", "365"]

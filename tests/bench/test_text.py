@@ -62,7 +62,7 @@ def test_a_stream_counts_its_chunks() -> None:
     assert "JSON" not in table
 
 
-def test_a_question_is_asked_as_its_route_wants_it() -> None:
+def test_a_question_has_its_routes_form() -> None:
     chat, response = (Question("m", path).body(stream=True) for path in (CHAT_PATH, RESPONSES_PATH))
     assert b'"messages"' in chat
     assert b'"max_tokens":64' in chat

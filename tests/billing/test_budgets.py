@@ -43,7 +43,7 @@ def test_refuses_what_spent_held_and_new_would_pass(org: Purse) -> None:
     assert org.reserve(20).outcome == "reserved"
 
 
-def test_budgets_are_asked_before_funds(org: Purse) -> None:
+def test_budgets_are_checked_before_funds(org: Purse) -> None:
     put(5)
     assert org.reserve(10).outcome == "budget_exceeded"
 
@@ -57,7 +57,7 @@ def test_budgets_are_asked_before_funds(org: Purse) -> None:
         ("studio", "mem_1", "member_product"),
     ],
 )
-def test_counts_its_subject_alone(org: Purse, product: str | None, member: str | None, scope: str) -> None:
+def test_counts_only_its_subject(org: Purse, product: str | None, member: str | None, scope: str) -> None:
     budget = put(100, product, member)
     org.pay(1000)
     assert budget.scope == scope_of(product, member) == scope
@@ -106,7 +106,7 @@ def test_a_disabled_budget_refuses_nothing_but_goes_on_counting(org: Purse) -> N
     assert org.reserve(25).outcome == "reserved"
 
 
-def test_disabling_is_idempotent_and_knows_its_own_budgets_alone(org: Purse) -> None:
+def test_disabling_is_idempotent_and_only_for_its_own_budgets(org: Purse) -> None:
     budget = put(10)
     first = budgets.disable(ORG, budget.id, now=timezone.now())
     again = budgets.disable(ORG, budget.id, now=timezone.now() + timedelta(hours=1))

@@ -14,7 +14,7 @@ from inference.interface.upstream import Failed, Outcome, Overloaded, Rejected, 
 from inference.rules.verdicts import Release, Review, judge
 
 
-def told(
+def ending_of(
     state: str,
     review_reason: str | None = None,
     resolution: str | None = None,
@@ -43,20 +43,20 @@ def test_every_verdict_without_an_answer_has_words(outcome: Outcome, bills_error
 
 @pytest.mark.parametrize("failure", [Failure.TIMED_OUT, Failure.LOST, Failure.MALFORMED])
 def test_every_failure_after_sending_has_words(failure: Failure) -> None:
-    assert told("review", failure.value).why == f"{REVIEWED[failure.value]} {call_labels.STANDS}"
+    assert ending_of("review", failure.value).why == f"{REVIEWED[failure.value]} {call_labels.STANDS}"
 
 
-def test_an_unknown_reason_is_told_in_general() -> None:
+def test_an_unknown_reason_has_general_words() -> None:
     for state in ("dispatched", "review", "settled", "released", "anything"):
-        assert "script" not in "".join(told(state, "<script>", "<script>", "<script>"))
+        assert "script" not in "".join(ending_of(state, "<script>", "<script>", "<script>"))
 
 
-def test_an_overrun_is_told_with_the_charge() -> None:
-    assert told("settled", basis="upstream", overrun_microusd=1).why.endswith("you do not pay for that.")
-    assert told("settled", basis="upstream").why == "Charged for the usage that the provider reported."
+def test_an_overrun_is_shown_with_the_charge() -> None:
+    assert ending_of("settled", basis="upstream", overrun_microusd=1).why.endswith("you do not pay for that.")
+    assert ending_of("settled", basis="upstream").why == "Charged for the usage that the provider reported."
 
 
-def test_a_charge_that_was_found_out_later_is_told_so() -> None:
-    found = told("settled", "timed out", "upstream", "upstream")
+def test_a_charge_that_was_found_out_later_is_labelled_so() -> None:
+    found = ending_of("settled", "timed out", "upstream", "upstream")
     assert found.why == "The outcome was unknown at first. Charged for the usage in the provider's record."
-    assert told("settled", "lost", "delivered", "delivered").why.startswith("The answer broke off.")
+    assert ending_of("settled", "lost", "delivered", "delivered").why.startswith("The answer broke off.")

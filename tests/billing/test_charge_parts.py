@@ -25,12 +25,12 @@ def test_every_component_has_words() -> None:
 @ANY_SPEED
 @given(PRICES, COUNT, COUNT, COUNT, COUNT, COUNT, COUNT)
 def test_parts_add_up_to_the_cost(
-    components: dict[str, str], text: int, cached: int, sound: int, written: int, spoken: int, others: int
+    components: dict[str, str], text: int, cached: int, audio: int, written: int, spoken: int, others: int
 ) -> None:
     used = Quantities(
-        input_tokens=text + cached + sound,
+        input_tokens=text + cached + audio,
         cached_input_tokens=cached,
-        input_audio_tokens=sound,
+        input_audio_tokens=audio,
         output_tokens=written + spoken,
         output_audio_tokens=spoken,
         images=others,
@@ -45,7 +45,7 @@ def test_parts_add_up_to_the_cost(
     assert int((dollars * 10**6).to_integral_value(ROUND_CEILING)) == cost_microusd(used, prices)
 
 
-def test_a_live_session_is_told_by_text_cache_and_sound() -> None:
+def test_a_live_session_is_itemized_by_text_cache_and_audio() -> None:
     prices = PriceList.parse({"input_token": "4", "output_token": "16", "input_audio_token": "32", "request": "100"})
     used = Quantities(input_tokens=1500, cached_input_tokens=200, input_audio_tokens=1000, output_tokens=50)
     assert parts(used, prices) == [
@@ -60,5 +60,7 @@ def test_a_live_session_is_told_by_text_cache_and_sound() -> None:
 @pytest.mark.parametrize("price", ["0.02", {"1024x1024/high": "0.04", "512x512/low": "0.01"}])
 def test_an_image_whose_size_is_not_on_record_has_no_price(price: object) -> None:
     [part] = parts(Quantities(images=2), PriceList.parse({"image": price}))
-    told = Part("Images", 2, "$0.00000002", "each", "$0.00000004") if price == "0.02" else Part("Images", 2, "", "", "")
-    assert part == told
+    expected = (
+        Part("Images", 2, "$0.00000002", "each", "$0.00000004") if price == "0.02" else Part("Images", 2, "", "", "")
+    )
+    assert part == expected

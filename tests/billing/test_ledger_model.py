@@ -40,7 +40,7 @@ bodies = st.sampled_from([b"one", b"one", b"two"])
 DEADLINE_SECONDS = 60
 
 
-class Asked(NamedTuple):
+class Terms(NamedTuple):
     """What a caller asks for."""
 
     hold: int
@@ -50,7 +50,7 @@ class Asked(NamedTuple):
     body: bytes
 
 
-holds = st.builds(Asked, amounts, products, people, keys, bodies)
+holds = st.builds(Terms, amounts, products, people, keys, bodies)
 
 
 class LedgerMachine(RuleBasedStateMachine):
@@ -156,10 +156,10 @@ class LedgerMachine(RuleBasedStateMachine):
             budgets.disable(self.purse.key, budget_id, now=self.now)
             self.model.budgets[budget_id].enabled = False
 
-    @rule(target=calls, asked=st.lists(holds, min_size=1, max_size=3), wait=st.booleans())
-    def open(self, asked: list[Asked], wait: bool) -> Any:
+    @rule(target=calls, terms=st.lists(holds, min_size=1, max_size=3), wait=st.booleans())
+    def open(self, terms: list[Terms], wait: bool) -> Any:
         """Ask for one hold, or for several in one batch."""
-        asking = [(one, self.payers[one.person], self.new_call(one)) for one in asked]
+        asking = [(one, self.payers[one.person], self.new_call(one)) for one in terms]
         expected = [self.model.reserve(call, self.now) for _, _, call in asking]
         elements = [
             payer.opening(
@@ -181,18 +181,18 @@ class LedgerMachine(RuleBasedStateMachine):
             *(call for (_, _, call), outcome in zip(asking, expected, strict=True) if outcome == "reserved")
         )
 
-    def new_call(self, asked: Asked) -> Call:
+    def new_call(self, terms: Terms) -> Call:
         """Note what is asked for as the model does."""
-        member = self.payers[asked.person].membership_id
+        member = self.payers[terms.person].membership_id
         until = self.now + timedelta(seconds=DEADLINE_SECONDS)
-        return Call(new_id("use"), asked.hold, asked.product, member, asked.key, asked.body, self.now, until)
+        return Call(new_id("use"), terms.hold, terms.product, member, terms.key, terms.body, self.now, until)
 
-    @rule(asked=holds, cost=st.integers(0, 50))
-    def pay_for_a_call(self, asked: Asked, cost: int) -> None:
+    @rule(terms=holds, cost=st.integers(0, 50))
+    def pay_for_a_call(self, terms: Terms, cost: int) -> None:
         """Hold and settle at once."""
-        call = self.new_call(asked._replace(key=None))
-        opening = self.payers[asked.person].opening(
-            asked.hold, usage_id=call.id, product=asked.product, price_version=self.version
+        call = self.new_call(terms._replace(key=None))
+        opening = self.payers[terms.person].opening(
+            terms.hold, usage_id=call.id, product=terms.product, price_version=self.version
         )
         assert batches.run(opening)[0].outcome == self.model.reserve(call, self.now)
         if call.id in self.model.calls:
@@ -249,10 +249,10 @@ class LedgerMachine(RuleBasedStateMachine):
         self.wait(silent)
         self.reap()
 
-    @rule(target=calls, asked=holds, cost=st.integers(0, 50), later=st.sampled_from([1, 86399, 86400]))
-    def ask_again(self, asked: Asked, cost: int, later: int) -> Any:
+    @rule(target=calls, terms=holds, cost=st.integers(0, 50), later=st.sampled_from([1, 86399, 86400]))
+    def ask_again(self, terms: Terms, cost: int, later: int) -> Any:
         """Settle a call with a key, and repeat it about a day later."""
-        keyed = asked._replace(key="k3")
+        keyed = terms._replace(key="k3")
         first: Any = self.open([keyed], True)
         for call in first.values:
             self.settle(call, cost, True)

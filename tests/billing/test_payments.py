@@ -30,7 +30,7 @@ def test_a_payment_for_a_product_becomes_a_credit_that_does_not_expire(purse: Pu
     assert purse.wallet.balance_microusd == 0
 
 
-def test_a_payment_of_another_amount_or_owner_is_told_apart(purse: Purse) -> None:
+def test_a_payment_of_another_amount_or_owner_is_another_payment(purse: Purse) -> None:
     pay(purse, 1000)
     assert pay(purse, 999)[0] == "conflict"
     assert pay(Purse(), 1000)[0] == "conflict"

@@ -122,7 +122,7 @@ def test_knows_whether_token_counts_are_needed() -> None:
     assert not PriceList.parse({"request": "5", "input_token": "0"}).needs_token_usage
 
 
-def test_bounds_each_token_at_the_dearest_price_that_it_may_have() -> None:
+def test_bounds_each_token_at_the_highest_price_that_it_may_have() -> None:
     prices = PriceList.parse(
         {"input_token": "1", "cached_input_token": "3", "input_audio_token": "9", "output_token": "2"}
     )

@@ -43,7 +43,7 @@ def test_names_are_the_usage_records_columns() -> None:
 
 
 @given(st.one_of(st.integers(), st.floats(), st.booleans(), st.text(), st.binary(), st.none()))
-def test_accepts_counts_alone(value: Any) -> None:
+def test_accepts_only_counts(value: Any) -> None:
     is_count = value is None or (type(value) is int and 0 <= value <= QUANTITY_MAX)
     try:
         Quantities(seconds=value)

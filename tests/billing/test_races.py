@@ -258,7 +258,7 @@ def test_calls_go_on_while_an_organizations_first_budget_adds_its_month_up(in_a_
     before = timezone.now() - timedelta(seconds=10)
     for now in (before, before, timezone.now()):
         settle(org.call(10, now=now), 7, now=now)
-    kept, given_up = org.call(20, now=before), org.call(30, now=before)
+    settled, given_up = org.call(20, now=before), org.call(30, now=before)
 
     def put() -> Budget:
         try:
@@ -276,7 +276,7 @@ def test_calls_go_on_while_an_organizations_first_budget_adds_its_month_up(in_a_
         budget = putting.result()
     assert held == ["reserved", "released"]
     assert (budget.spent_microusd, budget.held_microusd) == (21, 60)
-    settle(kept, 9)
+    settle(settled, 9)
     budget.refresh_from_db()
     assert (budget.spent_microusd, budget.held_microusd) == (30, 40)
 

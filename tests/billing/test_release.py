@@ -37,7 +37,7 @@ def test_a_settled_call_stays_settled(purse: Purse) -> None:
     assert purse.wallet.balance_microusd == 90
 
 
-def test_a_call_in_review_is_released_by_who_may_alone(purse: Purse) -> None:
+def test_a_call_in_review_is_released_only_by_who_may(purse: Purse) -> None:
     call = purse.pay(100).call(50)
     review(call)
     assert release(call).outcome == "conflict"
@@ -45,7 +45,7 @@ def test_a_call_in_review_is_released_by_who_may_alone(purse: Purse) -> None:
     assert release(call, expected=["review"]).outcome == "released"
 
 
-def test_an_unknown_call_is_told_apart(purse: Purse) -> None:
+def test_an_unknown_call_is_reported_as_unknown(purse: Purse) -> None:
     assert release(new_id("use")) == ("unknown", None)
 
 
@@ -62,7 +62,7 @@ def test_what_is_given_back_to_an_expired_credit_is_swept(purse: Purse) -> None:
     assert list(posted) == [(lot, 0, 20), (lot, 1, 80)]
 
 
-def test_books_a_loss_where_asked(purse: Purse) -> None:
+def test_books_a_loss_on_request(purse: Purse) -> None:
     call = purse.pay(100).call(50)
     review(call)
     release(call, expected=["review"], book_loss=True)

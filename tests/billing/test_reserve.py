@@ -117,7 +117,7 @@ def test_takes_no_more_of_a_credit_than_is_needed(purse: Purse) -> None:
     assert purse.wallet.available_microusd == 90
 
 
-def test_scoped_credits_pay_for_their_product_alone(purse: Purse) -> None:
+def test_scoped_credits_pay_only_for_their_product(purse: Purse) -> None:
     purse.grant(100, product="studio")
     assert purse.reserve(1).available_microusd == 0
     assert purse.reserve(1, product="courier").outcome == "insufficient_funds"

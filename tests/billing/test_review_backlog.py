@@ -135,34 +135,34 @@ class TestLookUps:
     """Upstreams that can be asked."""
 
     def test_reach_every_call_and_ask_about_none_twice_in_a_minute(self, purse: Purse) -> None:
-        now, asked = timezone.now(), Counter[str]()
+        now, look_ups = timezone.now(), Counter[str]()
         backlog(purse, 1200)
-        reviews.register(lambda call: asked.update([call.id]))
+        reviews.register(lambda call: look_ups.update([call.id]))
         for run in count(1):
-            before = asked.total()
+            before = look_ups.total()
             reconcile(now=now + timedelta(seconds=run))
-            if asked.total() == before:
+            if look_ups.total() == before:
                 break
-            assert asked.total() - before <= reviews.LOOK_UPS_MAX
-        assert (len(asked), max(asked.values())) == (1200, 1)
+            assert look_ups.total() - before <= reviews.LOOK_UPS_MAX
+        assert (len(look_ups), max(look_ups.values())) == (1200, 1)
         reconcile(now=now + timedelta(seconds=90))
-        assert asked.total() == 1200 + reviews.LOOK_UPS_MAX
+        assert look_ups.total() == 1200 + reviews.LOOK_UPS_MAX
 
     def test_ask_ever_more_seldom(self, purse: Purse) -> None:
-        sent, asked = timezone.now() - timedelta(minutes=10), list[datetime]()
+        sent, look_ups = timezone.now() - timedelta(minutes=10), list[datetime]()
         backlog(purse, 1, since=sent)
         for minute in range(10 * 60):
             now = sent + timedelta(minutes=minute, seconds=1)
             reviews._sources.clear()
-            reviews.register(lambda call, now=now: asked.append(now))  # type: ignore[misc]
+            reviews.register(lambda call, now=now: look_ups.append(now))  # type: ignore[misc]
             reconcile(now=now)
-        gaps = [later - earlier for earlier, later in pairwise(asked)]
+        gaps = [later - earlier for earlier, later in pairwise(look_ups)]
         assert gaps[0] == timedelta(minutes=1)
         assert gaps == sorted(gaps)
         assert gaps[-1] >= timedelta(hours=1)
         assert next_look_up(timedelta(days=9)) == timedelta(hours=6)
 
-    def test_a_call_with_evidence_is_asked_about_before_older_ones_without(self, purse: Purse) -> None:
+    def test_a_call_with_evidence_is_looked_up_before_older_ones_without(self, purse: Purse) -> None:
         backlog(purse, 1000)
         newest = purse.call(HOLD)
         review(newest, evidence={"output_tokens": 11, "charge_microusd": 7})
@@ -179,7 +179,7 @@ class TestLookUps:
         assert [reconcile(now=now) for _ in range(2)] == [0, 1]
         assert state(late) == "settled"
 
-    def test_nothing_is_given_up_that_was_not_asked_about(self, purse: Purse) -> None:
+    def test_nothing_is_given_up_before_a_look_up(self, purse: Purse) -> None:
         now = timezone.now()
         backlog(purse, 2, since=now - timedelta(hours=2))
         reviews.register(lambda call: None)

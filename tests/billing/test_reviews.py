@@ -55,13 +55,13 @@ def test_a_call_that_was_given_up_gets_its_process_s_own_reason_and_evidence_onc
     assert purse.reserve(10, "k").replay == ANSWER
 
 
-def test_checkpoints_are_kept_until_the_call_is_no_longer_delivered(purse: Purse) -> None:
+def test_checkpoints_remain_until_the_call_is_no_longer_delivered(purse: Purse) -> None:
     call = purse.pay(100).call(50)
     deadline = timezone.now() + timedelta(hours=1)
     assert note_delivery(call, {"charge_microusd": 3}, deadline)
     assert note_delivery(call, EVIDENCE, deadline - timedelta(minutes=9))
-    kept = Call.objects.get(pk=call)
-    assert (kept.evidence, kept.deadline_at) == (EVIDENCE, deadline)
+    stored = Call.objects.get(pk=call)
+    assert (stored.evidence, stored.deadline_at) == (EVIDENCE, deadline)
     review(call)
     assert note_delivery(call, {"charge_microusd": 50}) is False
     assert Call.objects.get(pk=call).evidence == EVIDENCE
@@ -100,7 +100,7 @@ def test_releases_what_the_upstream_never_took(purse: Purse) -> None:
     assert not Loss.objects.exists()
 
 
-def test_no_call_waits_for_a_look_up_while_no_upstream_can_be_asked(purse: Purse) -> None:
+def test_no_call_waits_for_a_look_up_while_no_upstream_offers_any(purse: Purse) -> None:
     call = in_review(purse, evidence=EVIDENCE)
     reviews.register(lambda found: Finding(20), is_any=lambda: False)
     assert reviews.reconcile(now=timezone.now()) == 1
@@ -139,7 +139,7 @@ def test_an_operator_releases(purse: Purse) -> None:
     assert purse.reserve(10, "k").outcome == "reserved"
 
 
-def test_an_operator_decides_on_reviews_alone(purse: Purse) -> None:
+def test_an_operator_decides_only_on_reviews(purse: Purse) -> None:
     call = purse.pay(100).call(50)
     assert reviews.charge(call, cost_microusd=10) is False
     assert reviews.release(call) is False

@@ -109,7 +109,7 @@ def test_a_released_call_cannot_be_charged(purse: Purse) -> None:
     assert not UsageRecord.objects.exists()
 
 
-def test_an_unknown_call_is_told_apart(purse: Purse) -> None:
+def test_an_unknown_call_is_reported_as_unknown(purse: Purse) -> None:
     assert settle(new_id("use"), 10) == ("unknown", None, None, None)
 
 

@@ -118,7 +118,7 @@ def test_shows_every_state_newest_first(client: Client, caller: Caller, purse: P
     ]
 
 
-def test_gives_as_many_as_are_asked_for(client: Client, caller: Caller, purse: Purse) -> None:
+def test_lists_as_many_as_are_requested(client: Client, caller: Caller, purse: Purse) -> None:
     calls = [purse.reserve(1).usage_id for _ in range(25)]
     newest = list(reversed(calls))
     assert [record["usageId"] for record in usage(client, caller, "?limit=3")] == newest[:3]

@@ -66,7 +66,11 @@ class Window:
 
     def unexpected(self) -> list[str]:
         """List what nobody expected."""
-        return [told for told in self.complaints if not any(re.search(pattern, told) for pattern in self.expected)]
+        return [
+            complaint
+            for complaint in self.complaints
+            if not any(re.search(pattern, complaint) for pattern in self.expected)
+        ]
 
     def screenshots(self, folder: Path, name: str) -> None:
         """Photograph every open tab."""

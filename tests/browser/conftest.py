@@ -58,7 +58,7 @@ def opened(gateway: AppGateway, chrome: Browser, request: pytest.FixtureRequest)
 
     yield open_window
     failed = OUTCOME in request.node.stash and request.node.stash[OUTCOME].failed
-    complaints = [told for person in people for told in person.window.unexpected()]
+    complaints = [complaint for person in people for complaint in person.window.unexpected()]
     for number, person in enumerate(people, 1):
         if failed or complaints:
             person.window.screenshots(ARTEFACTS, f"{request.node.name}-{number}")

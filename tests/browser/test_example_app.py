@@ -48,7 +48,7 @@ def test_serves_nothing_else(app: httpx.Client, path: str) -> None:
     assert app.get(httpx.URL(app.base_url, raw_path=path.encode())).status_code == 404
 
 
-def test_answers_to_its_own_name_alone(app: httpx.Client) -> None:
+def test_answers_only_to_its_own_name(app: httpx.Client) -> None:
     assert app.get("/example/", headers={"Host": "rebound.example"}).status_code == 421
 
 
@@ -85,13 +85,13 @@ def test_does_not_start_in_production_or_without_a_gateway(gateway: AppGateway) 
         "GATEWAY_BASE_URL": "https://gateway.example",
         "SECRET_KEY": "a-secret-key-of-more-than-thirty-two-characters",
     }
-    told = gateway.run("manage.py", "demo_app", **production)
-    assert (told.returncode, told.stderr) == (
+    completed = gateway.run("manage.py", "demo_app", **production)
+    assert (completed.returncode, completed.stderr) == (
         1,
         "The example app grants welcome credits, so it does not run in production.\n",
     )
-    told = gateway.run("manage.py", "demo_app", DEMO_APP_PORT="1")
-    assert told.returncode == 1
+    completed = gateway.run("manage.py", "demo_app", DEMO_APP_PORT="1")
+    assert completed.returncode == 1
     other = gateway.run("manage.py", "demo_app", DEMO_APP_PORT=str(free_port()))
     assert other.returncode == 1
     assert "start it with the same DEMO_APP_PORT" in other.stderr

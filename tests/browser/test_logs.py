@@ -25,8 +25,8 @@ def test_no_log_holds_a_secret(person: Person, gateway: AppGateway) -> None:
     assert {name for name, _ in secrets} >= {*SECRET_MEMBERS, "proof", "cookie", "password"}
     logs = _logs(gateway)
     assert "DEBUG" in logs, "everything is logged"
-    told = [name for name, value in secrets if value in logs]
-    assert told == []
+    logged = [name for name, value in secrets if value in logs]
+    assert logged == []
 
 
 def _overheard(person: Person) -> set[tuple[str, str]]:

@@ -124,7 +124,7 @@ def test_invite_join_seat_access_removal(founder: Founder, opened: Open, gateway
     expect(log).to_contain_text(f"removed {bob.email} (member)")
 
 
-def test_removing_a_seat_is_asked_first(founder: Founder) -> None:
+def test_removing_a_seat_needs_a_confirmation(founder: Founder) -> None:
     founder.enable("Studio")
     email = founder.person.email
     founder.open("Seats").get_by_role("button", name=f"Assign seat to {email}").click()
@@ -153,7 +153,7 @@ def test_a_link_serves_once_and_refusals_look_alike(founder: Founder, opened: Op
     used, taken_back = founder.invite(), founder.invite()
     founder.page.get_by_role("button", name="Revoke").first.click()
     founder.says("The invitation was revoked.")
-    bob, told = opened(), []
+    bob, alerts = opened(), []
     bob.sign_up_at_the_portal()
     bob.page.goto(used)
     bob.page.get_by_role("button", name="Accept").click()
@@ -163,9 +163,9 @@ def test_a_link_serves_once_and_refusals_look_alike(founder: Founder, opened: Op
     for link in (used, taken_back, unknown):
         bob.page.goto("about:blank")
         bob.page.goto(link)
-        told.append(bob.page.get_by_role("alert").inner_text())
-    assert len(set(told)) == 1
-    assert "cannot be used" in told[0]
+        alerts.append(bob.page.get_by_role("alert").inner_text())
+    assert len(set(alerts)) == 1
+    assert "cannot be used" in alerts[0]
 
 
 def test_a_link_without_its_end_says_so(opened: Open, gateway: AppGateway) -> None:
@@ -193,7 +193,7 @@ def test_copying_the_link(founder: Founder) -> None:
     expect(founder.page.get_by_label("Invitation link")).to_have_count(0)
 
 
-def test_the_keyboard_alone_founds_and_enables(person: Person, gateway: AppGateway) -> None:
+def test_the_keyboard_is_enough_to_found_and_enable(person: Person, gateway: AppGateway) -> None:
     person.sign_up_at_the_portal()
     page = person.page
     page.goto(f"{gateway.base_url}/organizations")

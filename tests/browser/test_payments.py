@@ -127,7 +127,7 @@ def test_going_back_and_sending_again_is_one_payment(at_the_wallet: Page, provid
     assert session["status"] == "open"
 
 
-def test_without_javascript_and_with_the_keyboard_alone(opened: Open, provider: FakeStripe) -> None:
+def test_without_javascript_and_with_only_the_keyboard(opened: Open, provider: FakeStripe) -> None:
     person = opened(java_script_enabled=False)
     person.sign_up_at_the_portal()
     page = person.page

@@ -33,7 +33,7 @@ def test_a_passkey_signs_in_without_a_password(resident: Person, gateway: AppGat
     expect(page.get_by_role("main").get_by_text(resident.email)).to_be_visible()
 
 
-def test_a_passkey_that_cannot_be_used_is_told_in_words(person: Person, gateway: AppGateway) -> None:
+def test_a_passkey_that_cannot_be_used_is_explained(person: Person, gateway: AppGateway) -> None:
     _plug_in_an_authenticator(person.page)
     for portal, words in (
         (f"http://127.0.0.1:{gateway.port}", "do not work at this address"),
@@ -44,7 +44,7 @@ def test_a_passkey_that_cannot_be_used_is_told_in_words(person: Person, gateway:
         expect(person.page.get_by_role("alert")).to_contain_text(words)
 
 
-def test_an_authenticator_app_is_asked_for_and_a_recovery_code_stands_in_once(
+def test_an_authenticator_app_is_required_and_a_recovery_code_stands_in_once(
     resident: Person, gateway: AppGateway
 ) -> None:
     page = resident.page

@@ -32,7 +32,7 @@ def test_key_and_session_survive_a_reload(guest: Person) -> None:
 
 
 def test_the_key_cannot_be_exported(guest: Person) -> None:
-    told = guest.as_the_app(
+    stored = guest.as_the_app(
         """const { privateKey } = (await gateway.transport.key()).pair;
         const refusals = [];
         for (const format of ["jwk", "pkcs8", "raw"]) {
@@ -40,9 +40,9 @@ def test_the_key_cannot_be_exported(guest: Person) -> None:
         }
         return { extractable: privateKey.extractable, usages: privateKey.usages, refusals };"""
     )
-    assert told["extractable"] is False
-    assert told["usages"] == ["sign"]
-    assert len(told["refusals"]) == 3
+    assert stored["extractable"] is False
+    assert stored["usages"] == ["sign"]
+    assert len(stored["refusals"]) == 3
 
 
 def test_an_expired_token_is_renewed_before_the_request(guest: Person) -> None:
@@ -78,7 +78,7 @@ def test_two_tabs_renew_once(guest: Person, gateway: AppGateway) -> None:
     assert guest.as_the_app("return (await gateway.wallet()).currency") == "USD"
 
 
-def test_a_lost_answer_is_asked_for_again(guest: Person) -> None:
+def test_a_lost_answer_is_requested_again(guest: Person) -> None:
     guest.window.expect(r"net::ERR_FAILED .*/v1/public/device/token")
     lost: list[int] = []
 

@@ -29,10 +29,10 @@ def test_signs_up_allows_and_streams_an_answer(person: Person, gateway: AppGatew
 
 
 def test_asks_the_portal_for_a_bound_code(person: Person, gateway: AppGateway) -> None:
-    asked: list[str] = []
-    person.page.on("request", lambda request: asked.append(request.url) if "/authorize?" in request.url else None)
+    addresses: list[str] = []
+    person.page.on("request", lambda request: addresses.append(request.url) if "/authorize?" in request.url else None)
     person.enter_the_app()
-    [address] = asked
+    [address] = addresses
     query = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
     assert (query["client_id"], query["redirect_uri"]) == (gateway.app_origin, gateway.app_url)
     assert (query["response_type"], query["code_challenge_method"]) == ("code", "S256")

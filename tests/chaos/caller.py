@@ -107,10 +107,10 @@ def _note_body(attempt: Attempt, body: bytes) -> None:
 
 def _code(body: bytes) -> str:
     try:
-        said: Any = orjson.loads(body)["error"]
+        error: Any = orjson.loads(body)["error"]
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return "unreadable"
-    return str(said["code"]) if isinstance(said, dict) else str(said)
+    return str(error["code"]) if isinstance(error, dict) else str(error)
 
 
 def _amount(header: str | None) -> int | None:

@@ -69,11 +69,11 @@ class Work(NamedTuple):
         """Read an entry of the upstream's ledger."""
         is_complete = entry["outcome"] == "complete"
         usage = entry["reported_usage"]
-        is_told = is_complete and entry["behaviour"] in HONEST_BEHAVIOURS
+        is_reported = is_complete and entry["behaviour"] in HONEST_BEHAVIOURS
         return cls(
             call_id=entry["idempotency_key"] or f"keyless {entry['id']}",
             is_complete=is_complete,
-            cost=price(usage["prompt_tokens"], usage["completion_tokens"]) if is_told else None,
+            cost=price(usage["prompt_tokens"], usage["completion_tokens"]) if is_reported else None,
             received_at=entry["received_at"],
         )
 

@@ -47,15 +47,15 @@ class Person:
 async def exchange(caller: Caller, product: Product, customer: Customer, attempt: Attempt) -> str:
     """Exchange an assertion for a customer's token; empty if the gateway refuses."""
     body = {"assertion": product.assertion(customer), "dpop_jwk": customer.key.jwk}
-    said = await caller.ask(attempt, "POST", EXCHANGE, body=orjson.dumps(body))
-    return str(orjson.loads(said)["access_token"]) if attempt.is_served else ""
+    answer = await caller.ask(attempt, "POST", EXCHANGE, body=orjson.dumps(body))
+    return str(orjson.loads(answer)["access_token"]) if attempt.is_served else ""
 
 
 async def _for_organization(caller: Caller, person: Person, token: str, process: str) -> str:
     attempt = Attempt(TOKEN, process, payer=person.org_id)
     headers = proof_headers(person.customer, token, "POST", CONTEXT)
-    said = await caller.ask(attempt, "POST", CONTEXT, body=orjson.dumps({"orgId": person.org_id}), headers=headers)
-    return str(orjson.loads(said)["access_token"]) if attempt.is_served else ""
+    answer = await caller.ask(attempt, "POST", CONTEXT, body=orjson.dumps({"orgId": person.org_id}), headers=headers)
+    return str(orjson.loads(answer)["access_token"]) if attempt.is_served else ""
 
 
 async def found(caller: Caller, product: Product, owner: Customer, process: str) -> Person:
@@ -80,10 +80,10 @@ async def _manage(
 ) -> dict[str, str]:
     attempt = Attempt("founding", process, payer=owner.did)
     headers = proof_headers(owner, token, method, path)
-    said = await caller.ask(attempt, method, path, body=orjson.dumps(body) if body else None, headers=headers)
+    answer = await caller.ask(attempt, method, path, body=orjson.dumps(body) if body else None, headers=headers)
     if attempt.status not in (200, 201):
-        raise RuntimeError(f"{method} {path} answered {attempt.status} {said!r} {attempt.failure}")
-    return dict(orjson.loads(said))
+        raise RuntimeError(f"{method} {path} answered {attempt.status} {answer!r} {attempt.failure}")
+    return dict(orjson.loads(answer))
 
 
 @dataclass(slots=True)

@@ -72,8 +72,8 @@ class Report:
     def _calls(self) -> str:
         """Render the outcomes of the calls, and the clients' responses."""
         states = Counter(call.state for call in self.evidence.calls.values())
-        told = Counter(attempt.code or attempt.outcome for attempt in self.evidence.journal.of(CALL))
-        rows = [["the ledger", *_listed(states)], ["the clients", *_listed(told)]]
+        outcomes = Counter(attempt.code or attempt.outcome for attempt in self.evidence.journal.of(CALL))
+        rows = [["the ledger", *_listed(states)], ["the clients", *_listed(outcomes)]]
         return table(["What became of the calls, by", "Cases"], rows)
 
 

@@ -65,7 +65,7 @@ def found(seen: Evidence) -> list[str]:
     return [verdict.__name__ for name, verdict in VERDICTS.items() if judge(seen)[name]]
 
 
-def test_a_sound_run_has_no_findings() -> None:
+def test_a_valid_run_has_no_findings() -> None:
     assert found(evidence(SETTLED)) == []
     assert found(evidence(replace(REVIEWED), attempts=(UNTOLD,), works=(WORK._replace(cost=None),))) == []
     assert found(evidence(RELEASED, attempts=(UNTOLD,), works=(WORK._replace(is_complete=False, cost=None),))) == []
@@ -109,7 +109,7 @@ def test_a_charge_that_died_with_its_process_is_not_lost_by_a_living_one(
     assert found(evidence(REVIEWED, attempts=(UNTOLD,), disturbances=(death,))) == expected
 
 
-def test_a_client_is_not_kept_waiting_by_a_process_that_is_dead() -> None:
+def test_a_dead_process_keeps_no_client_waiting() -> None:
     death = Disturbance("gateway killed", 1.5, 8.0, process="gateway-1")
     assert found(evidence(SETTLED, attempts=(replace(ANSWER, ended_at=11.5),), disturbances=(death,))) == []
 

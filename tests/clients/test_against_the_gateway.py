@@ -78,9 +78,9 @@ def test_tools(sdk: OpenAI) -> None:
 
 def test_an_image_whole_and_streamed(sdk: OpenAI, gateway: Gateway, receipts: list[Receipt]) -> None:
     before = gateway.wallet()
-    asked: Any = {"model": "image", "prompt": "A badger", "size": "1024x1024", "quality": "low"}
-    (image,) = sdk.images.generate(**asked).data or []
-    events = list(sdk.images.generate(**asked, stream=True, partial_images=1))
+    terms: Any = {"model": "image", "prompt": "A badger", "size": "1024x1024", "quality": "low"}
+    (image,) = sdk.images.generate(**terms).data or []
+    events = list(sdk.images.generate(**terms, stream=True, partial_images=1))
     assert base64.b64decode(image.b64_json or "").startswith(b"\x89PNG\r\n\x1a\n")
     assert [event.type for event in events] == ["image_generation.partial_image", "image_generation.completed"]
     assert events[-1].b64_json == image.b64_json
@@ -221,13 +221,13 @@ def test_a_judgement_has_its_identity_and_its_receipt(demo_gateway: DemoGateway)
 def test_a_judgement_of_images_and_with_leave_to_fall_back(demo_gateway: DemoGateway) -> None:
     judge = demo_gateway.sign_in("judgement:evaluate")
     image = PNG_URL
-    asked = {"clear": {"type": "noul", "instructions": "Is it clear?"}}
+    questions = {"clear": {"type": "noul", "instructions": "Is it clear?"}}
     seen = judge.judge(
-        "A photo.", asked, max_cost_microusd=2000, model="judgement-vision", images=[image], allow_fallback=True
+        "A photo.", questions, max_cost_microusd=2000, model="judgement-vision", images=[image], allow_fallback=True
     )
     assert seen.identity.startswith("judgement-backend-c/")
     with pytest.raises(GatewayError) as refused:
-        judge.judge("A photo.", asked, max_cost_microusd=2000, images=[image])
+        judge.judge("A photo.", questions, max_cost_microusd=2000, images=[image])
     assert (refused.value.code, refused.value.param) == ("images_unsupported", "images")
 
 

@@ -13,7 +13,7 @@ from tests.support.integrations import PAGES, SECRETS, blocks_of
 
 CLIENT = Path(__file__).resolve().parents[2] / "clients" / "python"
 CALL = re.compile(r'curl -X (\w+) "\$GATEWAY_BASE_URL(/[^"]*)"')
-TOLD = {
+PRINTED = {
     "projects.md": r"True 256\nrevision_conflict \{'version': \d+\}\n",
     "ci.md": r"builds build-9 running\n    test running\n",
     "evolution.md": r"succeeded b'Answer in one sentence\.\\n'\n",
@@ -41,13 +41,13 @@ def test_the_examples_of_a_page(
     """The shell's examples run first: the one in Python may read what they wrote."""
     shell = [block for block in blocks_of(name, "sh") if CALL.search(block)]
     python = blocks_of(name, "python")
-    assert len(python) == (name in TOLD)
+    assert len(python) == (name in PRINTED)
     assert shell or python
     for block in shell:
         _run_in_shell(block, integrations_gateway, alice, ids)
     for example in python:
-        told = _run_in_python(example, integrations_gateway, tmp_path)
-        assert re.search(TOLD[name], told), told
+        printed = _run_in_python(example, integrations_gateway, tmp_path)
+        assert re.search(PRINTED[name], printed), printed
 
 
 def _run_in_shell(block: str, gateway: DemoGateway, alice: Gateway, ids: dict[str, str]) -> None:
@@ -57,9 +57,9 @@ def _run_in_shell(block: str, gateway: DemoGateway, alice: Gateway, ids: dict[st
     environment = {**ids, **SECRETS, "GATEWAY_BASE_URL": gateway.base_url, "PATH": "/usr/local/bin:/usr/bin:/bin"}
     environment |= _signed(alice, method, gateway.base_url + path)
     script = block.replace("curl -X", "curl --silent --show-error --write-out '\\n%{http_code}' -X")
-    told = subprocess.run(["bash", "-euc", script], env=environment, capture_output=True, text=True, timeout=60)
-    assert told.returncode == 0, told.stderr
-    body, _, status = told.stdout.rpartition("\n")
+    completed = subprocess.run(["bash", "-euc", script], env=environment, capture_output=True, text=True, timeout=60)
+    assert completed.returncode == 0, completed.stderr
+    body, _, status = completed.stdout.rpartition("\n")
     assert status in ("200", "201", "202"), body
 
 
@@ -73,6 +73,6 @@ def _run_in_python(example: str, gateway: DemoGateway, directory: Path) -> str:
     script = directory / "example.py"
     local = example.replace("http://localhost:8000", gateway.base_url)
     script.write_text(local.replace(".data", str(gateway.data_dir)))
-    told = gateway.run(str(script), PYTHONPATH=str(CLIENT))
-    assert told.returncode == 0, told.stderr
-    return told.stdout
+    completed = gateway.run(str(script), PYTHONPATH=str(CLIENT))
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout

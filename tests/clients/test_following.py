@@ -17,10 +17,10 @@ class Answers:
 
     def __init__(self, *bodies: dict[str, Any]) -> None:
         self._bodies = iter(bodies)
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     def __call__(self, method: str, path: str, **options: Any) -> requests.Response:
-        self.asked.append(f"{method} {path}")
+        self.requests.append(f"{method} {path}")
         response, body = requests.Response(), next(self._bodies)
         response.status_code = 400 if "error" in body else 200
         response._content = json.dumps(body).encode()
@@ -48,7 +48,7 @@ def test_output_comes_in_pieces_each_once_until_the_run_is_over() -> None:
         ("stdout", "\u00e9"),
         ("stdout", "\ufffd!"),
     ]
-    assert answers.asked == ["GET /v1/sandbox/runs/run_1"] * 6
+    assert answers.requests == ["GET /v1/sandbox/runs/run_1"] * 6
 
 
 def test_waiting_ends_with_the_job_and_with_an_error() -> None:
@@ -64,7 +64,7 @@ def test_waiting_ends_with_the_job_and_with_an_error() -> None:
 def test_an_id_is_one_segment_of_a_path_whatever_it_holds() -> None:
     answers = Answers({})
     Sandbox(answers).get("../wallet?x#y")
-    assert answers.asked == ["GET /v1/sandbox/runs/..%2Fwallet%3Fx%23y"]
+    assert answers.requests == ["GET /v1/sandbox/runs/..%2Fwallet%3Fx%23y"]
     for missing in ("", ".", ".."):
         with pytest.raises(ValueError, match="id is missing"):
             Sandbox(answers).get(missing)

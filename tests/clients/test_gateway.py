@@ -19,7 +19,7 @@ def test_a_checkout_names_its_key(gateway: Gateway) -> None:
     assert len(keys) == 2
 
 
-def test_an_error_is_told_with_its_code(stand: Stand, gateway: Gateway) -> None:
+def test_an_error_is_raised_with_its_code(stand: Stand, gateway: Gateway) -> None:
     stand.orders.refuse_tokens = True
     with pytest.raises(GatewayError, match="401 invalid_token") as refused:
         gateway.models()
@@ -40,7 +40,7 @@ def test_a_gateway_that_does_not_answer(tokens: CachedTokens) -> None:
         Gateway(f"http://127.0.0.1:{closed_port()}", tokens).wallet()
 
 
-def test_a_nonce_is_learned_and_kept(stand: Stand, gateway: Gateway) -> None:
+def test_a_nonce_is_learned_and_remembered(stand: Stand, gateway: Gateway) -> None:
     stand.orders.nonce = "nonce-1"
     assert gateway.wallet()["balanceMicrousd"] == 7
     stand.orders.nonce = "nonce-2"

@@ -7,7 +7,7 @@ from account_gateway_client import CachedTokens, ForeignOrigin, Gateway, Request
 from tests.clients.stand import Stand
 
 
-def test_a_nonce_is_learned_and_kept(stand: Stand, gateway: Gateway) -> None:
+def test_a_nonce_is_learned_and_remembered(stand: Stand, gateway: Gateway) -> None:
     with httpx.Client(base_url=stand.base_url, auth=gateway.httpx_auth, timeout=60) as http:
         for nonce in ("nonce-1", "nonce-2"):
             stand.orders.nonce = nonce

@@ -42,22 +42,22 @@ def test_output_is_read_while_a_run_writes_it_and_cancelling_ends_it(alice: Gate
     script = "echo begun; echo worried >&2; while true; do sleep 1; done"
     run = alice.sandbox.create(project_id, ["sh", "-c", script], timeout_seconds=60)
     pieces = alice.sandbox.output(run["runId"], poll_seconds=POLL_SECONDS)
-    heard = read_until(pieces, {"begun\n", "worried\n"})
+    received = read_until(pieces, {"begun\n", "worried\n"})
     assert alice.sandbox.get(run["runId"])["status"] == "running"
     assert alice.sandbox.cancel(run["runId"])["status"] == "cancelling"
     assert list(pieces) == []
-    assert heard == {Output("stdout", "begun\n"), Output("stderr", "worried\n")}
+    assert received == {Output("stdout", "begun\n"), Output("stderr", "worried\n")}
     assert alice.sandbox.wait(run["runId"])["status"] == "cancelled"
     assert alice.sandbox.cancel(run["runId"])["status"] == "cancelled"
 
 
 def read_until(pieces: Iterator[Output], texts: set[str]) -> set[Output]:
-    heard: set[Output] = set()
+    received: set[Output] = set()
     for piece in pieces:
-        heard.add(piece)
-        if {one.text for one in heard} >= texts:
+        received.add(piece)
+        if {one.text for one in received} >= texts:
             break
-    return heard
+    return received
 
 
 def test_a_run_gets_files_and_input_and_one_key_is_one_run(alice: Gateway, project_id: str) -> None:
@@ -79,8 +79,8 @@ def test_what_a_provider_reports(integrations_gateway: DemoGateway, alice: Gatew
     step = {"name": "build", "status": "running", "startedAt": "2026-11-20T10:00:00Z", "finishedAt": None}
     body = json.dumps(generic(1, externalId=f"build-{uuid.uuid4()}", steps=[step])).encode()
     signature = {"X-Hub-Signature-256": signature_of(body, SECRETS["CI_WEBHOOK_SECRET"])}
-    told = requests.post(f"{integrations_gateway.base_url}/webhooks/ci/builds", body, headers=signature, timeout=30)
-    assert (told.status_code, told.json()) == (200, {"received": True})
+    response = requests.post(f"{integrations_gateway.base_url}/webhooks/ci/builds", body, headers=signature, timeout=30)
+    assert (response.status_code, response.json()) == (200, {"received": True})
     [run] = alice.ci.list(limit=1)
     assert (run["projectId"], run["provider"], run["steps"]) == (project_id, "builds", [step])
     assert alice.ci.get(run["runId"]) == run
@@ -107,10 +107,10 @@ def test_an_artifact_evolves_by_a_job(alice: Gateway) -> None:
 
 
 def test_lists_are_read_page_by_page(alice: Gateway) -> None:
-    kept = [alice.evolution.keep_artifact("note", uuid.uuid4().hex)["artifactId"] for _ in range(3)]
+    ids = [alice.evolution.keep_artifact("note", uuid.uuid4().hex)["artifactId"] for _ in range(3)]
     first = alice.evolution.artifacts(limit=2)
     second = alice.evolution.artifacts(limit=1, after=first[-1]["artifactId"])
-    assert [one["artifactId"] for one in (*first, *second)] == kept[::-1]
+    assert [one["artifactId"] for one in (*first, *second)] == ids[::-1]
     assert first.has_more
     [docs] = alice.projects.list(limit=1)
     whole: list[Page[Any]] = [alice.evolution.evidence(100), alice.evolution.jobs(100), alice.ci.list(100)]

@@ -54,7 +54,7 @@ def test_a_bare_origin_is_proved_with_its_slash() -> None:
     assert claims["htu"] == "https://a.example/"
 
 
-def test_the_header_shows_the_public_half_alone() -> None:
+def test_the_header_shows_only_the_public_half() -> None:
     header = jwt.get_unverified_header(dpop_proof(ProofKey.generate(), "GET", URL))
     assert set(header) == {"typ", "alg", "jwk"}
     assert set(header["jwk"]) == {"kty", "crv", "x", "y"}

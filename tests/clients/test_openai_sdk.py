@@ -94,7 +94,7 @@ def test_a_raw_response_has_its_receipt(sdk: OpenAI) -> None:
     assert receipt_of(raw) == Receipt("use_1", 900, 420, replayed=False)
 
 
-def test_the_callers_own_key_and_limit_are_kept(sdk: OpenAI, stand: Stand, receipts: list[Receipt]) -> None:
+def test_the_callers_own_key_and_limit_remain(sdk: OpenAI, stand: Stand, receipts: list[Receipt]) -> None:
     mine = call_headers(max_cost_microusd=77, idempotency_key="mine")
     for _ in range(2):
         sdk.chat.completions.create(model="fast", messages=MESSAGES, extra_headers=mine)
@@ -150,7 +150,7 @@ def test_a_gateway_that_gives_no_token_is_a_connection_error_and_tried_again(pro
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_lost_answer_is_asked_for_again_with_the_same_key(
+def test_a_lost_answer_is_requested_again_with_the_same_key(
     sdk: OpenAI, stand: Stand, receipts: list[Receipt], stream: bool
 ) -> None:
     stand.orders.lose_answers = 2
@@ -163,7 +163,7 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_key(
     assert receipts == [Receipt("use_1", 900, 420, replayed=True)]
 
 
-async def test_a_lost_answer_of_the_async_sdk_is_asked_for_again_with_the_same_key(
+async def test_a_lost_answer_of_the_async_sdk_is_requested_again_with_the_same_key(
     async_sdk: AsyncOpenAI, stand: Stand, receipts: list[Receipt]
 ) -> None:
     stand.orders.lose_answers = 2

@@ -27,8 +27,8 @@ def sdk(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def test_an_older_sdk_passes_the_tests_of_the_newest(sdk: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/clients/test_openai_sdk.py"]
     environment = {**os.environ, "PYTHONPATH": str(sdk)}
-    told = subprocess.run(
+    completed = subprocess.run(
         command, cwd=PROJECT_DIR, env=environment, capture_output=True, text=True, timeout=TEST_SECONDS
     )
-    assert told.returncode == 0, told.stdout + told.stderr
-    assert " passed" in told.stdout
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert " passed" in completed.stdout

@@ -59,11 +59,12 @@ def test_the_example_is_short_and_runs(demo_gateway: DemoGateway, readme: Path, 
     script.write_text(
         example.replace("http://localhost:8000", demo_gateway.base_url).replace(".data", str(demo_gateway.data_dir))
     )
-    told = demo_gateway.run(str(script), PYTHONPATH=str(ROOT / "clients" / "python"))
-    assert told.returncode == 0, told.stderr
-    assert "the gateway's demo backend" in told.stdout
+    completed = demo_gateway.run(str(script), PYTHONPATH=str(ROOT / "clients" / "python"))
+    assert completed.returncode == 0, completed.stderr
+    assert "the gateway's demo backend" in completed.stdout
     assert re.search(
-        r"Receipt\(usage_id='use_[0-9a-z]{26}', hold_microusd=\d+, charge_microusd=\d+, replayed=False\)", told.stdout
+        r"Receipt\(usage_id='use_[0-9a-z]{26}', hold_microusd=\d+, charge_microusd=\d+, replayed=False\)",
+        completed.stdout,
     )
 
 
@@ -95,10 +96,10 @@ def test_a_real_model_is_connected_and_called_as_the_readme_says(demo_gateway: D
         await_price(demo_gateway, "0.25")
         script = with_lines(example_of(MAIN), code_of("python", "In `hello.py`"))
         (tmp_path / "hello.py").write_text(script.replace("http://localhost:8000", demo_gateway.base_url))
-        told = subprocess.run([sys.executable, "hello.py"], **from_here(tmp_path))
-    assert told.returncode == 0, told.stderr
+        completed = subprocess.run([sys.executable, "hello.py"], **from_here(tmp_path))
+    assert completed.returncode == 0, completed.stderr
     assert len(upstream.ledger.entries) == 1
-    assert re.search(r"Receipt\(usage_id='use_[0-9a-z]{26}', hold_microusd=\d+, charge_microusd=\d+", told.stdout)
+    assert re.search(r"Receipt\(usage_id='use_[0-9a-z]{26}', hold_microusd=\d+, charge_microusd=\d+", completed.stdout)
 
 
 def from_here(folder: Path) -> dict[str, Any]:
@@ -108,8 +109,8 @@ def from_here(folder: Path) -> dict[str, Any]:
 
 
 def test_the_demo_tells_each_step_and_what_it_cost(demo_gateway: DemoGateway) -> None:
-    told = demo_gateway.run("manage.py", "demo")
-    assert told.returncode == 0, told.stderr
+    completed = demo_gateway.run("manage.py", "demo")
+    assert completed.returncode == 0, completed.stderr
     steps = (
         "1. Sign in",
         "2. Ask",
@@ -121,18 +122,18 @@ def test_the_demo_tells_each_step_and_what_it_cost(demo_gateway: DemoGateway) ->
         "11. Audio",
     )
     for step in (*steps, "12. Judge: judgement-backend-a/demo-word", "13. Talk: a live session"):
-        assert step in told.stdout
-    receipts = [amounts_of(label, told.stdout) for label in ("wallet before", "hold", "charge", "wallet after")]
+        assert step in completed.stdout
+    receipts = [amounts_of(label, completed.stdout) for label in ("wallet before", "hold", "charge", "wallet after")]
     assert [len(column) for column in receipts] == [12] * 4
     for before, hold, charge, after in zip(*receipts, strict=True):
         assert before - charge == after
         assert 0 < charge <= hold
-    assert re.search(r"Rerank: .*\n.*\n +0\.\d\d  Most badgers eat earthworms\.\n", told.stdout)
-    assert "I heard 1.0 seconds of sound." in told.stdout
-    assert "replayed: yes, charged $0.000000" in told.stdout
+    assert re.search(r"Rerank: .*\n.*\n +0\.\d\d  Most badgers eat earthworms\.\n", completed.stdout)
+    assert "I heard 1.0 seconds of sound." in completed.stdout
+    assert "replayed: yes, charged $0.000000" in completed.stdout
 
 
 def test_the_demo_without_a_gateway_says_what_to_do(demo_gateway: DemoGateway, tmp_path: Path) -> None:
-    told = demo_gateway.run("manage.py", "demo", DATA_DIR=str(tmp_path), PORT="1")
-    assert (told.returncode, told.stdout) == (1, "")
-    assert told.stderr == "No gateway answers at http://localhost:1; start one with `make run` first.\n"
+    completed = demo_gateway.run("manage.py", "demo", DATA_DIR=str(tmp_path), PORT="1")
+    assert (completed.returncode, completed.stdout) == (1, "")
+    assert completed.stderr == "No gateway answers at http://localhost:1; start one with `make run` first.\n"

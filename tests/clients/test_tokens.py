@@ -28,7 +28,7 @@ def test_an_assertion_says_who_for_what_and_for_which_key(stand: Stand, tokens: 
     }
 
 
-def test_consents_are_told_where_there_are_any(stand: Stand, product: ProductServer) -> None:
+def test_consents_are_sent_where_there_are_any(stand: Stand, product: ProductServer) -> None:
     product.tokens_for(ALICE, ["realtime:connect"], consents=["realtime"]).token()
     assert stand.exchanges[0]["consents"] == ["realtime"]
 
@@ -95,7 +95,7 @@ async def test_tasks_that_ask_at_once_share_one_exchange_and_the_loop_goes_on(
     assert beats >= 5
 
 
-def test_a_refused_assertion_is_told_as_the_gateway_told_it(stand: Stand) -> None:
+def test_a_refused_assertion_raises_the_gateways_error(stand: Stand) -> None:
     stranger = ProductServer(stand.base_url, issuer="x", audience=AUDIENCE, product="x", key=ProductKey.generate())
     with pytest.raises(GatewayError, match="invalid_grant") as refused:
         stranger.tokens_for(ALICE, CAPABILITIES).token()

@@ -55,9 +55,9 @@ def javascript() -> dict[str, list[list[str]]]:
     """Call each method of the browser client with made-up arguments; return what it sent, by its name."""
     names = json.dumps(sorted(JAVASCRIPT.values()))
     command = ["node", "--input-type=module", "--eval", CALLS, names]
-    told = subprocess.run(command, cwd=CLIENT, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
-    assert told.returncode == 0, told.stderr
-    sent: dict[str, list[list[str]]] = json.loads(told.stdout)
+    completed = subprocess.run(command, cwd=CLIENT, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    assert completed.returncode == 0, completed.stderr
+    sent: dict[str, list[list[str]]] = json.loads(completed.stdout)
     return sent
 
 

@@ -94,8 +94,8 @@ def test_made_up_requests(
 
 
 def test_nothing_of_it_left_a_hold_or_a_wrong_sum(demo_gateway: DemoGateway, gateway: Gateway) -> None:
-    told = demo_gateway.run("manage.py", "audit_ledger")
-    assert told.returncode == 0, told.stderr
+    completed = demo_gateway.run("manage.py", "audit_ledger")
+    assert completed.returncode == 0, completed.stderr
     assert gateway.wallet()["heldMicrousd"] == 0
     assert "Traceback" not in demo_gateway.log
 
@@ -110,13 +110,15 @@ def send(case: schemathesis.Case, base_url: str, gateway: Gateway | None) -> req
 
 def check(case: schemathesis.Case, response: requests.Response) -> None:
     """Check an answer against its description; an undescribed error must still be of the catalogue."""
-    told = f"{case.method} {response.request.url} {response.request.body!r}: {response.status_code} {response.text}"
-    assert response.headers.get("X-Request-Id"), told
+    description = (
+        f"{case.method} {response.request.url} {response.request.body!r}: {response.status_code} {response.text}"
+    )
+    assert response.headers.get("X-Request-Id"), description
     operation = operations().get((case.method.upper(), case.path), {})
     if response.status_code < 400:
         described = operation["responses"][str(response.status_code)].get("content", {})
         media = response.headers.get("Content-Type", "").partition(";")[0]
-        assert media in described or not response.content, told
+        assert media in described or not response.content, description
         if media == "application/json":
             validate(response.json(), described[media]["schema"])
         return
@@ -124,10 +126,10 @@ def check(case: schemathesis.Case, response: requests.Response) -> None:
     oauth = isinstance(body.get("error"), str)
     validate(body, {"$ref": f"#/components/schemas/{'OAuthError' if oauth else 'Error'}"})
     code = body["error"] if oauth else body["error"]["code"]
-    assert code in CATALOGUE, told
-    assert response.status_code < 500 or code in HONEST_5XX, told
+    assert code in CATALOGUE, description
+    assert response.status_code < 500 or code in HONEST_5XX, description
     if response.status_code != 405 and case.path.startswith("/v1/"):
-        assert code in codes_of(operation, response.status_code), told
+        assert code in codes_of(operation, response.status_code), description
 
 
 def codes_of(operation: dict[str, Any], status: int) -> set[str]:

@@ -134,8 +134,8 @@ def webm(
     info = _element(0x2AD7B1, (1_000_000).to_bytes(3, "big"))
     if claims is not None:
         info += _element(0x4489, struct.pack(">d", claims * 1000))
-    sound = _element(0xB5, struct.pack(">d", 48000.0))
-    track = _element(0xD7, b"\1") + _element(0x83, b"\2") + _element(0x86, codec) + _element(0xE1, sound)
+    audio = _element(0xB5, struct.pack(">d", 48000.0))
+    track = _element(0xD7, b"\1") + _element(0x83, b"\2") + _element(0x86, codec) + _element(0xE1, audio)
     track += _element(0x63A2, private)
     tracks = _element(0x1654AE6B, _element(0xAE, track))
     clusters = []

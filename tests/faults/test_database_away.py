@@ -75,8 +75,8 @@ class World:
 
     def is_served(self) -> bool:
         """Return whether each kind of route answers normally."""
-        asked = (self.exchange, self.wallet, self.models, self.health, self.page)
-        return [ask().status_code for ask in asked] == [200, 200, 200, 200, 302]
+        calls = (self.exchange, self.wallet, self.models, self.health, self.page)
+        return [ask().status_code for ask in calls] == [200, 200, 200, 200, 302]
 
     def purges(self) -> bool:
         """Return whether the worker completes a task that writes to the database."""
@@ -202,9 +202,9 @@ def test_a_database_that_hangs(world: World) -> None:
     threads = world.threads
     with world.database.hanging(), ThreadPoolExecutor() as health:
         world.queue.send_task("accounts.tasks.purge_proofs")
-        asked = health.submit(lambda: [timed(world.health) for _ in range(5)])
+        health_answers = health.submit(lambda: [timed(world.health) for _ in range(5)])
         assert_not_ready(ask_all(world, 60))
-        ready = asked.result()
+        ready = health_answers.result()
         assert_not_ready(ask_all(world, 30))
     assert {answer.status for answer in ready} == {503}
     assert max(answer.seconds for answer in ready) < HEALTH_SECONDS

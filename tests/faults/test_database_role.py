@@ -19,7 +19,7 @@ from gateway.management import schema
 from organizations.models import AuditEntry, Organization
 from organizations.tasks import purge_audit_log
 from tests.billing.months import conftest as months_ledger
-from tests.billing.months.conftest import kept  # noqa: F401
+from tests.billing.months.conftest import dropped_tables  # noqa: F401
 from tests.factories import months
 from tests.factories.months import TABLES
 from tests.support.database import connect
@@ -155,16 +155,16 @@ def test_purges_the_audit_log_as_soon_as_it_is_granted(role: str, settings: Any)
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("kept")
+@pytest.mark.usefixtures("dropped_tables")
 def test_reads_old_months_and_never_writes_to_them(role: str) -> None:
     old = months_ledger.furnish()
     with connection.cursor() as cursor:
         months.move(before=months.AT + timedelta(hours=1))  # so that some remain to be moved
         cursor.execute(GRANTS.read_text().replace("gateway_app", role))
-        before = months_ledger.said(old)
+        before = months_ledger.readings(old)
         cursor.execute(f"SET ROLE {role}")
         try:
-            assert months_ledger.said(old) == before
+            assert months_ledger.readings(old) == before
             assert months_ledger.unsound() == []
             for statement in (
                 *OF_MONTHS,
@@ -179,7 +179,7 @@ def test_reads_old_months_and_never_writes_to_them(role: str) -> None:
                 call_command("move_ledger_month", "2025-10")
         finally:
             cursor.execute("RESET ROLE")
-    assert months_ledger.said(old) == before
+    assert months_ledger.readings(old) == before
 
 
 def test_its_rights_do_not_change_while_the_script_runs_again(role: str) -> None:
@@ -239,7 +239,7 @@ def undone() -> Iterator[None]:
     ],
     ids=["none", "migration", "function", "trigger", "newer version"],
 )
-def test_what_the_role_may_not_change_is_said(stage: Stage, role: str, change: str, lacks: str | None) -> None:
+def test_what_the_role_may_not_change_is_reported(stage: Stage, role: str, change: str, lacks: str | None) -> None:
     with undone(), connection.cursor() as cursor:
         cursor.execute(change)
         cursor.execute(f"SET LOCAL ROLE {role}")

@@ -85,7 +85,7 @@ def test_a_failover_that_loses_commits(pair: Replicated, upstream: FakeUpstream,
         payers[1].origin, payers[3].origin = other.base_url, idle.base_url
         for payer in payers[:2]:
             eventually(lambda payer=payer: payer.post(chat(alias)).status_code == 200)  # type: ignore[misc]
-        kept = {receipt(payer, alias) for payer in payers[:2]}
+        confirmed = {receipt(payer, alias) for payer in payers[:2]}
         eventually(lambda: payers[3].post(chat(alias)).status_code == 200)
         pair.catch_up()
 
@@ -117,7 +117,7 @@ def test_a_failover_that_loses_commits(pair: Replicated, upstream: FakeUpstream,
         assert (named, other.lost) == (lost[0], lost[1])
         [(usage_id, _, charge)] = one.lost - named
         assert (usage_id, charge > 0) == (pending.result().headers["x-service-usage-id"], True)
-        assert not {usage_id for usage_id, _, _ in kept} & {usage_id for usage_id, _, _ in one.lost | other.lost}
+        assert not {usage_id for usage_id, _, _ in confirmed} & {usage_id for usage_id, _, _ in one.lost | other.lost}
         eventually(lambda: idle.lost == lost_by_idle)  # though it has got no request since
         [(history,)] = pair.execute(pair.standby, "SELECT split_part(history, '/', 2) FROM accounts_replay_epoch")
         assert history == "00000002"

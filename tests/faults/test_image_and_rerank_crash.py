@@ -32,8 +32,8 @@ def request_at(stage: Stage, path: str, **members: Any) -> dict[str, Any]:
     row = stage.upstream_row(adapter="voyage" if path == RERANK else "openai")
     route = "rerank" if path == RERANK else "images.generations"
     alias = stage.model(price=PRICES[path], upstream=row, options={"routes": [route]})
-    asked = {"query": "badgers", "documents": ["a", "b"]} if path == RERANK else {"prompt": "A badger"}
-    return {"model": alias, **asked, **members}
+    members_of_route = {"query": "badgers", "documents": ["a", "b"]} if path == RERANK else {"prompt": "A badger"}
+    return {"model": alias, **members_of_route, **members}
 
 
 def assert_ended(caller: Caller, state: str, held: int) -> None:

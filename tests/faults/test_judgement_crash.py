@@ -17,7 +17,7 @@ from tests.support.processes import gateway_process
 from tests.support.stage import Caller
 
 KEY = "one"
-DEAR = 1624  # 812 tokens at two micro-USD, the price of the fallback backend
+EXPENSIVE = 1624  # 812 tokens at two micro-USD, the price of the fallback backend
 # Moment, number of backends called, the state after recovery.
 MOMENTS = [
     ("held", 0, "released"),
@@ -55,24 +55,24 @@ def ask_and_die(bench: Bench, journals: Path, moment: str) -> tuple[Caller, str,
 
 def assert_charged_once(caller: Caller, target: str) -> None:
     call = caller.only_call
-    assert (call.state, call.charge_microusd) == ("settled", DEAR)
+    assert (call.state, call.charge_microusd) == ("settled", EXPENSIVE)
     assert UsageRecord.objects.filter(call=call).count() == 1
     assert Takeover.objects.get(call_id=call.id).model == target
-    assert caller.wallet == {"balance": BALANCE - DEAR, "held": 0, "debt": 0}
+    assert caller.wallet == {"balance": BALANCE - EXPENSIVE, "held": 0, "debt": 0}
 
 
-@pytest.mark.parametrize(("moment", "asked", "state"), MOMENTS, ids=[row[0] for row in MOMENTS])
+@pytest.mark.parametrize(("moment", "models", "state"), MOMENTS, ids=[row[0] for row in MOMENTS])
 def test_a_killed_fallback_is_charged_once_or_waits_with_its_hold(
     bench: Bench,  # noqa: F811
     journals: Path,  # noqa: F811
     moment: str,
-    asked: int,
+    models: int,
     state: str,
 ) -> None:
     caller, source, target = ask_and_die(bench, journals, moment)
     call = caller.only_call
     assert call.state == state
-    assert len({entry.model for entry in bench.upstream.ledger.entries}) == asked
+    assert len({entry.model for entry in bench.upstream.ledger.entries}) == models
     assert audit.findings() == []
     if state == "settled":
         assert_charged_once(caller, target)
@@ -85,8 +85,8 @@ def test_a_killed_fallback_is_charged_once_or_waits_with_its_hold(
 def assert_the_same_request_is_not_charged_again(caller: Caller, source: str, target: str, state: str) -> None:
     again = post(caller, ask(model=source, allow_fallback=True), key=KEY)
     if state == "released":
-        assert again.headers["x-service-charge-microusd"] == str(DEAR)
-        assert caller.wallet == {"balance": BALANCE - DEAR, "held": 0, "debt": 0}
+        assert again.headers["x-service-charge-microusd"] == str(EXPENSIVE)
+        assert caller.wallet == {"balance": BALANCE - EXPENSIVE, "held": 0, "debt": 0}
     elif state == "review":
         assert (again.status_code, again.json()["error"]["code"]) == (409, "idempotency_in_progress")
     else:
@@ -100,8 +100,8 @@ def test_the_operator_charges_a_fallback_with_an_unknown_outcome(
     caller, _, _ = ask_and_die(bench, journals, "answered")
     call: Any = caller.only_call
     assert call.review_reason == "process_died"
-    assert call.hold_microusd >= DEAR, "the hold covers the more expensive of the two"
-    assert reviews.charge(call.id, cost_microusd=DEAR)
-    assert not reviews.charge(call.id, cost_microusd=DEAR)
-    assert caller.wallet == {"balance": BALANCE - DEAR, "held": 0, "debt": 0}
+    assert call.hold_microusd >= EXPENSIVE, "the hold covers the more expensive of the two"
+    assert reviews.charge(call.id, cost_microusd=EXPENSIVE)
+    assert not reviews.charge(call.id, cost_microusd=EXPENSIVE)
+    assert caller.wallet == {"balance": BALANCE - EXPENSIVE, "held": 0, "debt": 0}
     assert audit.findings() == []

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from billing.operations import ledger_months
-from tests.billing.months.conftest import Old, drop_months, furnish, rows_of, run, said, unsound
+from tests.billing.months.conftest import Old, drop_months, furnish, readings, rows_of, run, unsound
 from tests.factories import months
 from tests.factories.billing import settle
 from tests.factories.months import MONTH, TABLES, name_of
@@ -75,13 +75,13 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.fixture
-def old(kept_months: None) -> Old:
+def old(dropped_months: None) -> Old:
     """Commit the ledger, so that other sessions see it."""
     return furnish()
 
 
 @pytest.fixture
-def kept_months() -> Iterator[None]:
+def dropped_months() -> Iterator[None]:
     """Remove the months' tables and the crash triggers."""
     yield
     with connect(autocommit=True) as database:
@@ -103,7 +103,7 @@ def dies(statement: str, *before: str) -> bool:
     return False
 
 
-def said_now() -> dict[str, list[Any]]:
+def readings_now() -> dict[str, list[Any]]:
     return {hot: rows_of(hot) for hot in TABLES}
 
 
@@ -118,29 +118,29 @@ def in_hot() -> dict[str, list[Any]]:
 
 def finish_and_compare(before: dict[str, Any]) -> None:
     """Check that nothing changed, move the rest, and check again."""
-    assert said_now() == before
+    assert readings_now() == before
     months.move()
-    assert said_now() == before
+    assert readings_now() == before
     assert unsound() == []
 
 
 def test_a_backend_that_dies_between_two_statements_moves_nothing(old: Old) -> None:
     ledger_months.add_tables(MONTH)
-    before, hot = said(old), in_hot()
+    before, hot = readings(old), in_hot()
     run(DEATH)
     for when, what, table in STEPS:
         run(f"CREATE TRIGGER zz_die {when} {what} ON {table} FOR EACH STATEMENT EXECUTE FUNCTION die()")
         assert dies(MOVE), (when, what, table)
         assert in_hot() == hot
         run(f"DROP TRIGGER zz_die ON {table}")
-    assert said(old) == before
-    finish_and_compare(said_now())
+    assert readings(old) == before
+    finish_and_compare(readings_now())
     assert run(f"SELECT count(*) FROM ONLY {name_of(TABLES[0])}") == [(len(old.movable),)]
-    assert said(old) == before
+    assert readings(old) == before
 
 
 def test_a_backend_that_dies_while_it_makes_tables_makes_none(old: Old) -> None:
-    before = said(old)
+    before = readings(old)
     run(DEATH)
     run("CREATE EVENT TRIGGER die_at_command ON ddl_command_end EXECUTE FUNCTION die_at_command()")
     deaths = 0
@@ -151,20 +151,20 @@ def test_a_backend_that_dies_while_it_makes_tables_makes_none(old: Old) -> None:
         assert unsound() == []
     assert deaths >= 3 * (1 + 1 + 3 + 1)  # each table: itself, an index at least, three triggers, its inheriting
     run("DROP EVENT TRIGGER die_at_command")
-    assert said(old) == before
-    finish_and_compare(said_now())
+    assert readings(old) == before
+    finish_and_compare(readings_now())
 
 
 def test_a_process_that_is_killed_leaves_each_row_in_one_place(old: Old) -> None:
-    before = said(old)
+    before = readings(old)
     for batches, where in ((0, "after"), (1, "within"), (2, "after")):
         environment = {**os.environ, "DATABASE_URL": database_url()}
         done = forked.run([sys.executable, "-c", MOVER, str(batches), where], env=environment)
         assert done.returncode == -signal.SIGKILL, done.stderr
-        assert said(old) == before
+        assert readings(old) == before
         assert unsound() == []
-    finish_and_compare(said_now())
-    assert said(old) == before
+    finish_and_compare(readings_now())
+    assert readings(old) == before
 
 
 def test_two_movers_and_callers_at_once(old: Old, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +177,7 @@ def test_two_movers_and_callers_at_once(old: Old, monkeypatch: pytest.MonkeyPatc
         " DELETE FROM billing_usage_horizon; SET session_replication_role = DEFAULT")  # fmt: skip
     months.finish()
     ledger_months.add_tables(MONTH)
-    before, is_over = said_now(), threading.Event()
+    before, is_over = readings_now(), threading.Event()
     [(calls,)] = run("SELECT count(*) FROM billing_reservation")
 
     def mover() -> int:

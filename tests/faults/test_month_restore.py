@@ -12,12 +12,12 @@ import psycopg
 import pytest
 
 from gateway.run import binaries
-from tests.billing.months.conftest import furnish, kept  # noqa: F401
+from tests.billing.months.conftest import dropped_tables, furnish  # noqa: F401
 from tests.factories import months
 from tests.factories.months import TABLES
 from tests.support.database import connect, database_url
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("kept")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("dropped_tables")]
 
 PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
 NAME = "gateway_restored"

@@ -84,17 +84,17 @@ def test_a_killed_call_is_charged_once_or_waits_with_its_hold(
         with gateway_process(MOMENT=moment, CALL_JOURNAL_DIR=str(journals)) as (origin, server):
             send_and_die(world, origin)
             assert server.wait(timeout=60) == -signal.SIGKILL
-        assert len(upstream_of_vectors.asked) == answers
+        assert len(upstream_of_vectors.requests) == answers
         recover_later()
         assert audit.findings() == []
         again = world.post(key="one", **BODIES[path])
         first = world.caller.calls[0]
         assert first.state == state
         if state == "released":
-            assert (again.status_code, len(upstream_of_vectors.asked)) == (retry, 2)
+            assert (again.status_code, len(upstream_of_vectors.requests)) == (retry, 2)
             assert world.caller.wallet == {"balance": BALANCE - COSTS[path], "held": 0, "debt": 0}
             return
-        assert len(upstream_of_vectors.asked) == answers, "a retry asks the upstream nothing"
+        assert len(upstream_of_vectors.requests) == answers, "a retry asks the upstream nothing"
         if state == "review":
             assert (again.status_code, again.json()["error"]["code"]) == (retry, "idempotency_in_progress")
             world.assert_in_review()
@@ -117,7 +117,7 @@ def test_a_call_killed_while_its_second_part_is_made_is_left_to_the_operator(
         with gateway_process(CALL_JOURNAL_DIR=str(journals)) as (origin, server):
 
             def kill_at_second(call: Any, honest: Any) -> Any:
-                if len(upstream_of_vectors.asked) == 2:
+                if len(upstream_of_vectors.requests) == 2:
                     server.send_signal(signal.SIGKILL)
                 return honest
 

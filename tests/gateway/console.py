@@ -104,10 +104,10 @@ def make_ci_run() -> None:
 
 def make_executions() -> None:
     """Queue a sandbox run and an evolution job of Alice's."""
-    asked = {"requested_by": ALICE, "inputs": "{}", "created_at": timezone.now()}
-    SandboxRun.objects.create(id=new_id("run"), project=Project.objects.get(), runner="bubblewrap", **asked)
+    common = {"requested_by": ALICE, "inputs": "{}", "created_at": timezone.now()}
+    SandboxRun.objects.create(id=new_id("run"), project=Project.objects.get(), runner="bubblewrap", **common)
     EvolutionJob.objects.create(
-        id=new_id("job"), owner_kind="account", owner_key=ALICE, program="refine", artifact_ids=["art_1"], **asked
+        id=new_id("job"), owner_kind="account", owner_key=ALICE, program="refine", artifact_ids=["art_1"], **common
     )
 
 

@@ -72,7 +72,7 @@ def test_a_call_in_review_is_released_with_a_reason(operator: Client) -> None:
         {"amount": "", "reason": "nothing"},
     ],
 )
-def test_a_charge_within_the_hold_and_a_reason_are_asked_for(operator: Client, sent: dict[str, str]) -> None:
+def test_a_charge_within_the_hold_and_a_reason_are_required(operator: Client, sent: dict[str, str]) -> None:
     call = make_review()
     answer = operator.post(f"{address('billing_call_changelist')}{call.pk}/charge/", {"_form_submitted": "on", **sent})
     assert "HX-Redirect" not in answer

@@ -13,7 +13,7 @@ from tests.gateway.operators import address, errors
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 
 
-def test_an_integration_takes_public_keys_and_known_capabilities_alone(operator: Client) -> None:
+def test_an_integration_takes_only_public_keys_and_known_capabilities(operator: Client) -> None:
     integration = Integration.objects.get()
     form = {
         "issuer": integration.issuer,

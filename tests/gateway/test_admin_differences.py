@@ -41,7 +41,7 @@ def test_one_is_resolved_with_a_reason_once(operator: Client, difference: Paymen
     assert "Another environment" in operator.get(page).content.decode()
 
 
-def test_open_and_closed_ones_are_told_apart(operator: Client, difference: PaymentDifference) -> None:
+def test_open_and_closed_ones_are_distinguished(operator: Client, difference: PaymentDifference) -> None:
     other = differing(new_id("pay"))
     resolve(operator, other, reason="looked into")
     assert difference.transaction_id in listed(operator, "open")

@@ -30,7 +30,7 @@ def credit(client: Client, invoice: Invoice, amount: int, key: str = "") -> Any:
     return act(client, "credit", invoice, amount=dollars(amount), reason="too many", key=key or new_id("cn"))
 
 
-def said(answer: Any) -> list[str]:
+def messages(answer: Any) -> list[str]:
     return [str(message) for message in get_messages(answer.wsgi_request)]
 
 
@@ -55,7 +55,8 @@ def test_a_paid_one_is_credited_once_per_form_and_at_most_in_full(operator: Clie
     for _ in range(2):
         credit(operator, invoice, 15_000_000, key)
     assert (
-        said(credit(operator, invoice, 5_000_001))[-1] == "At most $5.00 of this invoice can be credited or refunded."
+        messages(credit(operator, invoice, 5_000_001))[-1]
+        == "At most $5.00 of this invoice can be credited or refunded."
     )
     assert CreditNote.objects.count() == 1
     assert wallets.view(("organization", "org_acme"), timezone.now()).credits_microusd == 15_000_000
@@ -68,19 +69,20 @@ def test_a_paid_one_is_credited_once_per_form_and_at_most_in_full(operator: Clie
 
 
 def test_a_refund_of_a_charge_is_recorded_once_per_form_and_adds_nothing_to_the_wallet(operator: Client) -> None:
-    invoice, asked = invoicing.paid("org_acme"), {"amount": "15", "reason": "late", "key": new_id("cn")}
+    invoice, form = invoicing.paid("org_acme"), {"amount": "15", "reason": "late", "key": new_id("cn")}
     for _ in range(2):
-        act(operator, "record_refund", invoice, **asked)
+        act(operator, "record_refund", invoice, **form)
     note = CreditNote.objects.get()
     assert (note.amount_microusd, note.is_refund, note.created_by) == (15_000_000, True, "did:web:localhost:operator")
     assert wallets.view(("organization", "org_acme"), timezone.now()).credits_microusd == 0
     assert (
-        said(credit(operator, invoice, 5_000_001))[-1] == "At most $5.00 of this invoice can be credited or refunded."
+        messages(credit(operator, invoice, 5_000_001))[-1]
+        == "At most $5.00 of this invoice can be credited or refunded."
     )
-    again = {**asked, "key": new_id("cn")}
+    again = {**form, "key": new_id("cn")}
     dialog = act(operator, "record_refund", invoice, **again | {"amount": "0.010001"})
     assert "Only whole cents can be refunded." in dialog.content.decode()
-    assert said(act(operator, "record_refund", invoice, **again))[-1].startswith("At most $5.00")
+    assert messages(act(operator, "record_refund", invoice, **again))[-1].startswith("At most $5.00")
     assert [text for _, text in logged()] == [
         "Recorded a refund of $15.00 as CN-000001: late",
         "Already recorded a refund of $15.00 as CN-000001: late",
@@ -89,7 +91,7 @@ def test_a_refund_of_a_charge_is_recorded_once_per_form_and_adds_nothing_to_the_
     assert "The payment method" in page
     assert "$15.00; $5.00 can still be credited or refunded" in page
     credit(operator, invoice, 5_000_000)
-    assert said(credit(operator, invoice, 1))[-1] == "All of this invoice was already credited or refunded."
+    assert messages(credit(operator, invoice, 1))[-1] == "All of this invoice was already credited or refunded."
     assert audit.findings() == []
 
 
@@ -104,8 +106,8 @@ def test_an_amount_that_makes_no_sense_credits_nothing(operator: Client, amount:
 def test_an_unpaid_one_is_not_credited(operator: Client) -> None:
     invoice = invoicing.refused("org_acme")
     assert credit(operator, invoice, 1).status_code == 403
-    asked = {"amount": "0.01", "reason": "r", "key": new_id("cn")}
-    assert act(operator, "record_refund", invoice, **asked).status_code == 403
+    form = {"amount": "0.01", "reason": "r", "key": new_id("cn")}
+    assert act(operator, "record_refund", invoice, **form).status_code == 403
     assert not CreditNote.objects.exists()
 
 
@@ -124,13 +126,15 @@ def test_an_operator_sees_why_a_charge_failed_and_charges_again(operator: Client
     assert len(provider.charges) == 1
 
 
-def test_a_provider_that_is_away_or_a_method_that_is_not_saved_is_told(operator: Client, provider: FakeStripe) -> None:
+def test_a_provider_that_is_away_or_a_method_that_is_not_saved_is_reported(
+    operator: Client, provider: FakeStripe
+) -> None:
     tenant = Tenant(provider)
     tenant.run()
-    assert said(act(operator, "charge_again", tenant.invoice, reason="r"))[-1].startswith("Nothing was charged")
+    assert messages(act(operator, "charge_again", tenant.invoice, reason="r"))[-1].startswith("Nothing was charged")
     tenant.save_method()
     provider.script("error", times=100)
-    assert "is not responding" in said(act(operator, "charge_again", tenant.invoice, reason="r"))[-1]
+    assert "is not responding" in messages(act(operator, "charge_again", tenant.invoice, reason="r"))[-1]
     assert not InvoicePayment.objects.exists()
 
 

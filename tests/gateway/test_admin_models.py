@@ -74,7 +74,7 @@ def test_an_alias_that_judgement_selects_is_not_deleted(operator: Client) -> Non
     assert JudgementSettings.objects.get().text_backend == alias
 
 
-def test_deployments_are_made_by_their_own_right_alone() -> None:
+def test_deployments_need_their_own_right() -> None:
     alias, upstream = Alias.objects.get(name="fast"), Upstream.objects.get(name="primary")
     before = list(alias.deployments.order_by("pk").values())
     added = {"upstream": str(upstream.pk), "model": "sold-dear", "priority": "0", "weight": "1", "enabled": "on"}

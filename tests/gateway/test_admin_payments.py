@@ -52,7 +52,7 @@ def ask_again(client: Client, checkout: Checkout) -> Any:
     return act(client, "ask_again", checkout)
 
 
-def said(answer: Any) -> list[str]:
+def messages(answer: Any) -> list[str]:
     return [str(message) for message in get_messages(answer.wsgi_request)]
 
 
@@ -87,7 +87,7 @@ def test_it_is_dismissed_with_a_reason(operator: Client, reviewed: Checkout) -> 
     assert audit.findings() == []
 
 
-def test_a_reason_is_asked_for(operator: Client, reviewed: Checkout) -> None:
+def test_a_reason_is_required(operator: Client, reviewed: Checkout) -> None:
     for verb in ("credit", "dismiss"):
         assert "HX-Redirect" not in act(operator, verb, reviewed, reason="")
     assert status(reviewed) == ("review", 12_500_000)
@@ -96,7 +96,7 @@ def test_a_reason_is_asked_for(operator: Client, reviewed: Checkout) -> None:
 
 def test_what_is_no_money_here_is_refused_in_words(operator: Client, provider: FakeStripe, reviewed: Checkout) -> None:
     provider.amend(str(reviewed.session_ref), currency="eur")
-    assert said(act(operator, "credit", reviewed, reason="please")) == ["It was not paid in US dollars."]
+    assert messages(act(operator, "credit", reviewed, reason="please")) == ["It was not paid in US dollars."]
     assert status(reviewed) == ("review", 12_500_000)
     assert logged() == []
 
@@ -104,7 +104,7 @@ def test_what_is_no_money_here_is_refused_in_words(operator: Client, provider: F
 def test_a_provider_that_is_away_changes_nothing(operator: Client, provider: FakeStripe, reviewed: Checkout) -> None:
     provider.script("error", times=9)
     for answer in (act(operator, "credit", reviewed, reason="please"), ask_again(operator, reviewed)):
-        assert "The payment provider is not responding" in said(answer)[0]
+        assert "The payment provider is not responding" in messages(answer)[0]
     assert status(reviewed) == ("review", 12_500_000)
     assert logged() == []
 
@@ -112,12 +112,12 @@ def test_a_provider_that_is_away_changes_nothing(operator: Client, provider: Fak
 def test_without_a_provider(operator: Client, reviewed: Checkout, settings: Settings) -> None:
     settings.STRIPE_SECRET_KEY = ""
     for answer in (act(operator, "credit", reviewed, reason="please"), ask_again(operator, reviewed)):
-        assert "is not configured" in said(answer)[0]
+        assert "is not configured" in messages(answer)[0]
     act(operator, "dismiss", reviewed, reason="no provider any more")
     assert status(reviewed) == ("expired", 12_500_000)
 
 
-def test_the_provider_is_asked_again(operator: Client, provider: FakeStripe) -> None:
+def test_the_provider_is_queried_again(operator: Client, provider: FakeStripe) -> None:
     checkout = begun()
     provider.pay(str(checkout.session_ref))
     answer = ask_again(operator, checkout)

@@ -143,7 +143,7 @@ def state(table: tuple[str, str]) -> Any:
 
 @pytest.mark.parametrize("right", [*RIGHTS, None])
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
-def test_a_page_opens_by_its_own_right_alone(
+def test_a_page_opens_only_by_its_own_right(
     table: tuple[str, str], right: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     show_only(monkeypatch, table)
@@ -162,7 +162,7 @@ def test_a_page_opens_by_its_own_right_alone(
 
 
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
-def test_whether_a_row_exists_is_not_told_without_rights(table: tuple[str, str]) -> None:
+def test_whether_a_row_exists_is_not_shown_without_rights(table: tuple[str, str]) -> None:
     stranger = everybody_else(table)
     row = row_of(table)
     for kind, path in pages(table):
@@ -214,7 +214,7 @@ INLINES = [
 
 
 @pytest.mark.parametrize(("app", "name", "inline"), INLINES)
-def test_rows_below_another_row_are_shown_by_their_own_right_alone(app: str, name: str, inline: str) -> None:
+def test_rows_below_another_row_are_shown_only_by_their_own_right(app: str, name: str, inline: str) -> None:
     label, _, below = inline.partition(".")
     path = reverse(f"admin:{app}_{name}_change", args=[row_of((app, name)).pk])
     without = everybody_else((label, below)).get(path)
@@ -239,10 +239,10 @@ def test_rows_are_offered_for_a_relation_by_the_right_to_see_them() -> None:
     targets = {target for *_, target in RELATIONS}
     for target in targets:
         table = (target._meta.app_label, str(target._meta.model_name))
-        asked = [(app, name, field) for app, name, field, to in RELATIONS if to is target]
+        relations = [(app, name, field) for app, name, field, to in RELATIONS if to is target]
         with transaction.atomic():
             blind = everybody_else(table)
-            assert {offered(blind, *each) for each in asked} == {403}
+            assert {offered(blind, *each) for each in relations} == {403}
             transaction.set_rollback(True)
     assert len(targets) > 5
 

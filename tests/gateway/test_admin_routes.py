@@ -113,11 +113,11 @@ def test_the_page_of_a_model_tells_of_its_routes_and_price(operator: Client, tab
     page = address(f"inference_{table}_change", model.pk)
     assert f"<code>{CHAT}</code>: can be called" in operator.get(page).content.decode()
     prices.publish(name, {"output_token": "0.5"}, now=timezone.now())
-    told = operator.get(page).content.decode()
-    assert f"<code>{CHAT}</code>: cannot be called: the price has no input_token" in told
-    assert "output_token 0.5" in told
+    text = operator.get(page).content.decode()
+    assert f"<code>{CHAT}</code>: cannot be called: the price has no input_token" in text
+    assert "output_token 0.5" in text
     link = address("billing_priceversion_add") + f"?alias={name.replace('/', '%2F')}"
-    assert f'href="{link}">New price' in told
+    assert f'href="{link}">New price' in text
     assert operator.get(link).status_code == 200
 
 
@@ -159,8 +159,8 @@ def test_a_price_that_takes_a_route_offline_is_published_once_that_is_confirmed(
     form = {"alias": "fast", "input_token": "0.2"}
     refused = operator.post(address("billing_priceversion_add"), form)
     words = [f"This price has no output_token: {path} cannot be called with `fast`." for path in (CHAT, RESPONSES)]
-    told = [f"{word} Nothing was published. Add a price for it, or confirm below." for word in words]
-    assert errors(refused) == {"__all__": told}
+    expected = [f"{word} Nothing was published. Add a price for it, or confirm below." for word in words]
+    assert errors(refused) == {"__all__": expected}
     choices = list(refused.context["adminform"].form.fields["unsold"].choices)
     assert choices == [
         ("fast chat.completions", f"Take {CHAT} offline"),
@@ -185,8 +185,8 @@ def test_a_new_price_starts_from_the_one_in_force(operator: Client) -> None:
         return {name: value for name in form.fields if (value := form.get_initial_for_field(form.fields[name], name))}
 
     fast = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
-    kept = {name: value for name, value in initial("fast").items() if name != "alias"}
-    assert (initial("fast")["alias"], kept) == ("fast", fast)
+    copied = {name: value for name, value in initial("fast").items() if name != "alias"}
+    assert (initial("fast")["alias"], copied) == ("fast", fast)
     image = initial("image")["images"]
     assert sorted(image.splitlines()) == ["1024x1024/high 40000", "1024x1024/low 10000"]
     assert initial("nothing") == {"alias": "nothing"}

@@ -31,7 +31,7 @@ def test_adapters_are_named_as_their_vendors_write_them(operator: Client) -> Non
     assert "Openai" not in form
 
 
-def test_a_blank_credential_is_kept_and_a_typed_one_replaces_it(operator: Client) -> None:
+def test_a_blank_credential_remains_and_a_typed_one_replaces_it(operator: Client) -> None:
     upstream = Upstream.objects.get(name="primary")
     page = address("inference_upstream_change", upstream.pk)
     assert b"sk-primary-secret" not in operator.get(page).content
@@ -103,11 +103,11 @@ def test_alarms_come_first_and_only_where_there_were_any(operator: Client) -> No
     page = address("inference_upstream_change", upstream.pk)
     assert [title for title, _ in operator.get(page).context["adminform"].fieldsets] == [None, "Credential", "Calls"]
     assert "Alarms" not in operator.get(address("inference_upstream_add")).content.decode()
-    told = "the upstream refuses the gateway's credential (401)"
-    Upstream.objects.update(alarms=3, last_alarm=told, last_alarm_at=datetime(2026, 11, 1, 12, tzinfo=UTC))
+    alarm = "the upstream refuses the gateway's credential (401)"
+    Upstream.objects.update(alarms=3, last_alarm=alarm, last_alarm_at=datetime(2026, 11, 1, 12, tzinfo=UTC))
     shown = operator.get(page)
     assert shown.context["adminform"].fieldsets[0][0] == "Alarms"
     text = unescape(shown.content.decode())
     assert (
-        text.index(told) < text.index("2026-11-01 12:00:00") < text.index("Number of alarms") < text.index("Base URL")
+        text.index(alarm) < text.index("2026-11-01 12:00:00") < text.index("Number of alarms") < text.index("Base URL")
     )

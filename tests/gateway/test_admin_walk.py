@@ -88,11 +88,11 @@ def test_no_page_of_an_operator_with_every_right_breaks(
     changelist = page(table, "changelist")
     row = first(table)
     kinds = [kind.rpartition("}/")[2] for kind in templates() if kind.startswith(f"{changelist}{{object_id}}/")]
-    asked: list[tuple[str, dict[str, str]]] = [(page(table, "add"), {}), (changelist, {})]
-    asked += [(changelist, {name: text}) for name in LIST_QUERIES for text in ODD_TEXTS]
-    asked += [(changelist, {name: text}) for name in filters_of(table) for text in ("9" * 40, "2026-13-45")]
-    asked += [(f"{changelist}{key}/{kind}", {}) for kind in kinds for key in (row.pk, "none", "9" * 40, "_25_27")]
-    for path, query in asked:
+    requests: list[tuple[str, dict[str, str]]] = [(page(table, "add"), {}), (changelist, {})]
+    requests += [(changelist, {name: text}) for name in LIST_QUERIES for text in ODD_TEXTS]
+    requests += [(changelist, {name: text}) for name in filters_of(table) for text in ("9" * 40, "2026-13-45")]
+    requests += [(f"{changelist}{key}/{kind}", {}) for kind in kinds for key in (row.pk, "none", "9" * 40, "_25_27")]
+    for path, query in requests:
         response = operator.get(path, query)
         if response.status_code >= 500:
             broken.append((response.status_code, path, query))

@@ -136,7 +136,7 @@ def test_a_second_application_changes_nothing(tmp_path: Path) -> None:
     assert _everything() == before
 
 
-def test_a_change_is_told_and_nothing_else_is_touched(tmp_path: Path) -> None:
+def test_a_change_is_printed_and_nothing_else_is_touched(tmp_path: Path) -> None:
     apply_text(tmp_path, WHOLE)
     changed = WHOLE.replace("name: Studio", "name: Atelier").replace("timeout_seconds: 60", "timeout_seconds: 30")
 
@@ -180,7 +180,7 @@ def test_null_clears(tmp_path: Path) -> None:
 
 def test_deployments_are_replaced_as_a_set(tmp_path: Path) -> None:
     apply_text(tmp_path, WHOLE)
-    kept = Deployment.objects.get(model="small-2").pk
+    unchanged = Deployment.objects.get(model="small-2").pk
 
     applied = apply_text(
         tmp_path,
@@ -189,7 +189,7 @@ def test_deployments_are_replaced_as_a_set(tmp_path: Path) -> None:
 
     rows = Alias.objects.get(name="fast").deployments.order_by("id").values_list("id", "model", "priority", "weight")
     assert [row[1:] for row in rows] == [("small-2", 0, 1), ("new", 0, 1)]
-    assert rows[0][0] == kept
+    assert rows[0][0] == unchanged
     assert applied.lines == [
         "unchanged alias fast",
         "updated   deployment fast: primary/small-2: priority 1 -> 0, weight 3 -> 1",

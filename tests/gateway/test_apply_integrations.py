@@ -63,11 +63,11 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
 
 def test_a_secret_and_the_one_before_it(tmp_path: Path) -> None:
     both = "secret: newer-webhook-secret, previous_secret: literal-webhook-secret"
-    told = apply_text(tmp_path, WHOLE.replace("secret: literal-webhook-secret", both)).out
+    printed = apply_text(tmp_path, WHOLE.replace("secret: literal-webhook-secret", both)).out
     assert CIProvider.objects.get(name="generic").secrets == ["newer-webhook-secret", "literal-webhook-secret"]
-    told += apply_text(tmp_path, WHOLE.replace("secret: literal-webhook-secret", "secret: newer-webhook-secret")).out
+    printed += apply_text(tmp_path, WHOLE.replace("secret: literal-webhook-secret", "secret: newer-webhook-secret")).out
     assert CIProvider.objects.get(name="generic").secrets == ["newer-webhook-secret"]
-    assert not {word for word in ("newer-webhook-secret", "literal-webhook-secret") if word in told}
+    assert not {word for word in ("newer-webhook-secret", "literal-webhook-secret") if word in printed}
 
 
 def test_a_secret_of_a_provider_that_the_file_does_not_name_is_refused(tmp_path: Path) -> None:

@@ -37,20 +37,20 @@ def manage(*arguments: str) -> tuple[int, str, str]:
     ],
 )
 def test_a_command_says_in_one_line_that_the_database_is_away(command: str) -> None:
-    code, _, told = manage(*command.split())
+    code, _, printed = manage(*command.split())
     assert code == 1
-    [line] = told.splitlines()
+    [line] = printed.splitlines()
     assert "The database at 127.0.0.1:" in line
     assert "does not answer: " in line
 
 
 @pytest.mark.parametrize("text", [GOOD, REFERRING])
-def test_a_check_needs_no_database_for_what_the_file_alone_can_tell(tmp_path: Path, text: str) -> None:
+def test_a_check_of_the_file_itself_needs_no_database(tmp_path: Path, text: str) -> None:
     file = tmp_path / "gateway.yaml"
     file.write_text(text)
-    code, told, complaints = manage("apply", str(file), "--check")
+    code, printed, complaints = manage("apply", str(file), "--check")
     assert (code, complaints) == (0, "")
-    [line] = told.splitlines()
+    [line] = printed.splitlines()
     assert line.startswith(
         "gateway.yaml is valid as far as can be checked without the database. The database at 127.0.0.1:"
     )

@@ -39,9 +39,9 @@ def person(**fields: Any) -> Account:
 
 
 def test_makes_an_operator_who_can_sign_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = run(monkeypatch, EMAIL)
+    printed = run(monkeypatch, EMAIL)
     operator = Account.objects.get(email=EMAIL)
-    assert told == f"Created the operator {EMAIL} ({operator.did}).\n"
+    assert printed == f"Created the operator {EMAIL} ({operator.did}).\n"
     assert (operator.is_staff, operator.is_superuser) == (True, True)
     assert opens_the_console(EMAIL)
 

@@ -83,7 +83,7 @@ def test_our_own_faults_stay_ours() -> None:
     [(MAY_PASS["read only"], 503), (MAY_PASS["deadlock"], 503), (INPUT["not a number"], 400)],
     ids=["read only", "deadlock", "not a number"],
 )
-def test_the_drivers_own_errors_are_told_alike(statement: str, status: int) -> None:
+def test_the_drivers_own_errors_are_answered_alike(statement: str, status: int) -> None:
     with connect() as driver, pytest.raises(psycopg.Error) as raised:
         driver.execute(statement)
     assert as_api_error(raised.value).status == status

@@ -12,7 +12,7 @@ from tests.support.database import connect
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ASKED = "SELECT current_setting('synchronous_commit'), current_setting('transaction_isolation')"
+SETTINGS_IN_FORCE = "SELECT current_setting('synchronous_commit'), current_setting('transaction_isolation')"
 
 
 @pytest.fixture(autouse=True)
@@ -29,9 +29,9 @@ def _other_defaults() -> Iterator[None]:
 
 def test_of_the_metered_routes() -> None:
     with psycopg.connect(**_parameters()) as session:
-        assert session.execute(ASKED).fetchone() == ("on", "read committed")
+        assert session.execute(SETTINGS_IN_FORCE).fetchone() == ("on", "read committed")
 
 
 def test_of_everything_else() -> None:
     with psycopg.connect(**connection.get_connection_params()) as session:
-        assert session.execute(ASKED).fetchone() == ("on", "read committed")
+        assert session.execute(SETTINGS_IN_FORCE).fetchone() == ("on", "read committed")

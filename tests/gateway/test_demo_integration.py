@@ -44,7 +44,7 @@ def test_key_integration_and_credit_are_made_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_the_private_key_fits_and_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
+def test_the_private_key_fits_and_is_readable_only_by_its_owner(tmp_path: Path) -> None:
     demo = made(tmp_path)
     assert stat.S_IMODE(demo.key_file.stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir()] == ["demo-product.pem"]

@@ -17,17 +17,17 @@ CANCELLED_WITHIN_SECONDS = 30.0
 
 def shown(demo: DemoGateway) -> list[str]:
     """Return what the step tells, without its heading."""
-    told: list[str] = []
-    show_sandbox(demo.sign_in(*RIGHTS), told.append, 1)
-    return "".join(told).strip().splitlines()[1:]
+    lines: list[str] = []
+    show_sandbox(demo.sign_in(*RIGHTS), lines.append, 1)
+    return "".join(lines).strip().splitlines()[1:]
 
 
 @contextmanager
 def changed(demo: DemoGateway, statement: str) -> Iterator[None]:
     """Change the settings of the sandbox for a while."""
     with psycopg.connect(load(demo.data_dir)["DATABASE_URL"], autocommit=True) as database:
-        kept = "CREATE TEMPORARY TABLE kept AS SELECT * FROM integrations_sandboxsettings"
-        database.execute(kept)
+        copy = "CREATE TEMPORARY TABLE kept AS SELECT * FROM integrations_sandboxsettings"
+        database.execute(copy)
         try:
             database.execute(statement)
             yield
@@ -36,7 +36,7 @@ def changed(demo: DemoGateway, statement: str) -> Iterator[None]:
             database.execute("INSERT INTO integrations_sandboxsettings SELECT * FROM kept")
 
 
-def test_a_run_is_told_while_it_runs_and_another_is_cancelled(demo_gateway: DemoGateway) -> None:
+def test_a_run_is_shown_while_it_runs_and_another_is_cancelled(demo_gateway: DemoGateway) -> None:
     lines = demo_gateway.tour.partition("is executed in the sandbox")[2].splitlines()[1:]
     parts = [re.fullmatch(r" +[0-9.]+ s  (running|succeeded) +part (one|two|three)", line) for line in lines[:3]]
     assert [part and part[2] for part in parts] == ["one", "two", "three"]
@@ -58,11 +58,11 @@ def test_a_run_is_told_while_it_runs_and_another_is_cancelled(demo_gateway: Demo
         ),
     ],
 )
-def test_what_is_missing_is_said_in_one_line(demo_gateway: DemoGateway, statement: str, words: str) -> None:
+def test_what_is_missing_is_reported_in_one_line(demo_gateway: DemoGateway, statement: str, words: str) -> None:
     with changed(demo_gateway, statement):
         assert shown(demo_gateway) == [f"   Not here: {words}"]
 
 
 def test_the_sandboxs_worker_tells_what_bounds_its_programs(demo_gateway: DemoGateway) -> None:
-    told = re.findall(r"Sandbox: bubblewrap [0-9.]+; .+", demo_gateway.stderr)
-    assert len(told) == 1
+    lines = re.findall(r"Sandbox: bubblewrap [0-9.]+; .+", demo_gateway.stderr)
+    assert len(lines) == 1

@@ -59,7 +59,7 @@ async def test_four_pages_at_a_time(host: ImageHost, open_doors: threading.Event
     assert await asyncio.gather(*slow) == [PNG] * 6
 
 
-async def test_who_waits_too_long_for_a_place_is_told_that_it_is_busy(
+async def test_who_waits_too_long_for_a_place_gets_an_error(
     host: ImageHost, open_doors: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host.pages["/slow"] = after(open_doors, then=answer(PNG))
@@ -96,10 +96,10 @@ def share_of(account: str) -> fetch_shares.Share:
 async def test_two_names_at_a_time_which_count_until_their_threads_have_ended(
     host: ImageHost, open_doors: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    looked_up = []
 
     def look_up(name: str, port: int, *rest: Any) -> list[Any]:
-        asked.append(name)
+        looked_up.append(name)
         if name == "other.example":
             assert open_doors.wait(PATIENCE_SECONDS)
         return resolving("127.0.0.1")(name, port)
@@ -109,11 +109,11 @@ async def test_two_names_at_a_time_which_count_until_their_threads_have_ended(
     slow = [begin(fetcher, host.url("/quick", "other.example"), "alice") for _ in range(4)]
     refused = await asyncio.gather(*slow, return_exceptions=True)
     assert [str(error) for error in refused] == ["its host took too long"] * 4
-    await eventually_async(lambda: len(asked) >= 2)
-    assert asked == ["other.example"] * 2
+    await eventually_async(lambda: len(looked_up) >= 2)
+    assert looked_up == ["other.example"] * 2
     with pytest.raises(FetchError):
         await begin(fetcher, host.url("/quick"), "alice")
-    assert asked == ["other.example"] * 2
+    assert looked_up == ["other.example"] * 2
     monkeypatch.setattr(fetch_shares, "LOOK_UP_SECONDS", PATIENCE_SECONDS)
     assert await begin(fetcher, host.url("/quick"), "bob") == PNG
     open_doors.set()

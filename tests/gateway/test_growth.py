@@ -223,7 +223,7 @@ def audit_for_a_year(settings: Any) -> None:
     settings.AUDIT_DAYS = 365
 
 
-def test_every_table_is_emptied_by_a_job_or_kept_for_a_reason() -> None:
+def test_every_table_is_emptied_by_a_job_or_retained_for_a_reason() -> None:
     tables = {model._meta.db_table for model in apps.get_models(include_auto_created=True)}
     kinds = (BOOKS, SUMS, CONFIGURATION, PEOPLE, FEW, BOUNDED, RECORDS, set(FILL))
     assert set().union(*kinds) == tables
@@ -231,10 +231,10 @@ def test_every_table_is_emptied_by_a_job_or_kept_for_a_reason() -> None:
 
 
 def test_the_page_lists_every_table() -> None:
-    kept = [table for tables, _ in code_of_page("What is kept") for table in tables]
+    documented = [table for tables, _ in code_of_page("What is kept") for table in tables]
     assert set(jobs()) == set(FILL) | RECORDS
-    assert set(kept) == BOOKS | SUMS | CONFIGURATION | PEOPLE | FEW | BOUNDED
-    assert len(kept) == len(set(kept))
+    assert set(documented) == BOOKS | SUMS | CONFIGURATION | PEOPLE | FEW | BOUNDED
+    assert len(documented) == len(set(documented))
     assert {job for job in INTERVAL_SECONDS if "purge" in job} == set(jobs().values())
 
 
@@ -298,7 +298,7 @@ def test_a_purge_reads_an_index_in_its_order(job: str) -> None:
             assert "Sort" not in plan, plan
 
 
-def test_the_audit_log_is_kept_for_ever_unless_told_otherwise(settings: Any) -> None:
+def test_the_audit_log_is_kept_for_ever_by_default(settings: Any) -> None:
     assert retention.AUDIT_DAYS is None
     settings.AUDIT_DAYS = None
     at = timezone.now() - timedelta(days=3660)

@@ -21,7 +21,7 @@ from gateway.core.outbound.failures import Failure, MisconfiguredError, failure_
 from gateway.core.outbound.response import Response
 from gateway.core.outbound.timeouts import answer_timeout
 from tests.inference.adapters.certificates import self_signed
-from tests.inference.adapters.wire import GOOD, Wire, chunk, chunked_head, response, serving, until_heard
+from tests.inference.adapters.wire import GOOD, Wire, chunk, chunked_head, response, serving, until_set_and_noticed
 from tests.support.concurrency import eventually_async
 
 PHASES = answer_timeout(60.0)
@@ -207,20 +207,20 @@ async def test_a_request_may_take_longer_than_the_other_side_may_be_silent(clien
             await asyncio.wait([sending])
 
 
-async def test_what_arrives_in_part_while_nobody_asked_is_not_the_beginning_of_the_next_answer(client: Client) -> None:
+async def test_unsolicited_bytes_are_not_the_beginning_of_the_next_answer(client: Client) -> None:
     async def answer_and_begin_another(writer: asyncio.StreamWriter) -> None:
         writer.write(response(GOOD))
         await writer.drain()
         await asyncio.sleep(0.02)
         writer.write(b"HTTP/1.1 200 OK\r\nX-Part: one")
         await writer.drain()
-        told.set()
+        is_written.set()
 
-    told = asyncio.Event()
+    is_written = asyncio.Event()
     evil = b"\r\n" + response(b"evil")
     async with serving(answer_and_begin_another, evil, response(GOOD)) as wire:
         assert await answer_of(client, wire) == GOOD
-        await until_heard(told)
+        await until_set_and_noticed(is_written)
         await answer_of(client, wire)
         assert [request.connection for request in wire.requests] == [1, 2]
 
@@ -228,7 +228,7 @@ async def test_what_arrives_in_part_while_nobody_asked_is_not_the_beginning_of_t
 @pytest.mark.parametrize(
     "afterwards", [response(b"evil"), b"HTTP/1.1 200 OK\r\nX-Part: one", b""], ids=["answer", "part", "end"]
 )
-async def test_what_the_event_loop_has_not_read_yet_ends_a_kept_connection_too(
+async def test_what_the_event_loop_has_not_read_yet_ends_an_idle_connection_too(
     client: Client, afterwards: bytes
 ) -> None:
     """A busy loop sends the next request before it reads what arrived meanwhile."""
@@ -245,7 +245,9 @@ async def test_what_the_event_loop_has_not_read_yet_ends_a_kept_connection_too(
                 assert await _read(await asking) == GOOD
 
 
-async def test_what_speaks_before_it_was_asked_is_not_sent_to(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unsolicited_answer_ends_the_connection_before_a_request(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each of its answers would be taken for the one before."""
     sent: list[bool] = []
 
@@ -302,11 +304,11 @@ class _Liar(aiohttp.BytesIOPayload):
 
     def __init__(self, data: bytes, size: int) -> None:
         super().__init__(io.BytesIO(data))
-        self._said = size
+        self._size = size
 
     @property
     def size(self) -> int:
-        return self._said
+        return self._size
 
     async def write_with_length(self, writer: Any, content_length: int | None) -> None:
         await writer.write(self._value.read())
@@ -341,14 +343,14 @@ async def test_closing_the_client_ends_the_calls_in_progress(client: Client) -> 
         answer = await client.send("POST", url, {}, JSON, PHASES)
         assert await answer.content.readany() == b"some"
         reading = asyncio.ensure_future(_read(answer))
-        asked = asyncio.ensure_future(client.send("POST", url, {}, JSON, PHASES))
+        sending = asyncio.ensure_future(client.send("POST", url, {}, JSON, PHASES))
         await eventually_async(lambda: len(wire.requests) == 2)
         waiting = asyncio.ensure_future(client.send("POST", url, {}, JSON, PHASES))
         await eventually_async(lambda: bool(client._connector._waiters))
         await client.close()
         late = asyncio.ensure_future(client.send("POST", url, {}, JSON, PHASES))
         async with asyncio.timeout(60):
-            ended = await asyncio.gather(reading, asked, waiting, late, return_exceptions=True)
+            ended = await asyncio.gather(reading, sending, waiting, late, return_exceptions=True)
     failures = [failure_of(error) for error in ended if isinstance(error, Exception)]
     assert failures == [Failure.LOST, Failure.LOST, Failure.NOT_SENT, Failure.NOT_SENT]
 

@@ -72,11 +72,11 @@ def pages(settings: Any) -> Pages:
 @pytest.mark.parametrize("url", ["/v1/page", "/v1/stream"])
 async def test_only_a_page_of_a_known_origin_gets_the_headers_of_cors(pages: Pages, url: str) -> None:
     allowed = b"access-control-allow-origin"
-    for origin, told in ((APP, APP), (b"https://evil.example", None), (None, None)):
+    for origin, expected in ((APP, APP), (b"https://evil.example", None), (None, None)):
         headers = [(b"origin", origin)] if origin else []
         status, sent, body = await answer_of(pages.handler, scope_of(url, headers))
         assert (status, body) == (200, b"{}" if url == "/v1/page" else b"data: 1\n\n")
-        assert sent.get(allowed) == told
+        assert sent.get(allowed) == expected
         assert sent[b"vary"] == b"origin"
 
 

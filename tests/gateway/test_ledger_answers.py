@@ -92,7 +92,7 @@ def test_a_connection_that_fails_during_a_write_does_not_affect_the_next(
             connection.fail(psycopg.OperationalError("gone"))
         finally:
             os.kill(pid, signal.SIGCONT)
-        return await is_heard_of(number, running)
+        return await is_notified(number, running)
 
     assert on_loop(scene, loop)
 
@@ -103,7 +103,7 @@ def opened_sockets(opened: ExitStack) -> Iterator[socket.socket]:
         yield from [opened.enter_context(one) for one in socket.socketpair()]
 
 
-async def is_heard_of(number: int, running: "asyncio.Task[Any]") -> bool:
+async def is_notified(number: int, running: "asyncio.Task[Any]") -> bool:
     """Open sockets until one has the descriptor `number`; return whether its writer is called after the statement ends."""
     can_write = asyncio.Event()
     with ExitStack() as opened:

@@ -35,7 +35,7 @@ def test_every_row_and_group_is_shown_to_whoever_has_every_right(operator: Clien
     assert re.findall(r"<h2[^>]*>([^<]*)</h2>", shown) == [title for title in GROUPS if title]
 
 
-def test_the_overview_is_marked_on_its_own_page_alone(operator: Client) -> None:
+def test_the_overview_is_marked_only_on_its_own_page(operator: Client) -> None:
     assert ' active"' in sidebar(operator)
     assert ' active"' not in sidebar(operator, "/admin/billing/wallet/")
 

@@ -29,7 +29,7 @@ def test_an_operator_signs_in_by_address_or_did(name: str) -> None:
 
 
 @pytest.mark.parametrize("query", ["", "?next="])
-def test_an_operator_who_asked_for_no_page_gets_the_overview(query: str) -> None:
+def test_an_operator_who_requested_no_page_gets_the_overview(query: str) -> None:
     assert sign_in(EMAIL, query=query) == (303, "/admin/")
 
 

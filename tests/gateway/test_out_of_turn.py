@@ -105,14 +105,14 @@ async def test_no_call_that_begins_after_the_first_surplus_gets_the_answer_to_an
 
 
 async def test_other_upstreams_keep_their_connections(client: Client, distrust: Distrust) -> None:
-    async with serving(response(b"ok") + EVIL) as hostile, serving(response(b"ok")) as sound:
+    async with serving(response(b"ok") + EVIL) as hostile, serving(response(b"ok")) as honest:
         for _ in range(3):
             assert await ask(client, hostile.base_url, b"") == b"ok"
-            assert await ask(client, sound.base_url, b"") == b"ok"
+            assert await ask(client, honest.base_url, b"") == b"ok"
         assert [request.connection for request in hostile.requests] == [1, 2, 3]
-        assert [request.connection for request in sound.requests] == [1, 1, 1]
-        assert (covered(distrust, hostile), covered(distrust, sound)) == (True, False)
-        assert all("Connection" not in request.headers for request in sound.requests)
+        assert [request.connection for request in honest.requests] == [1, 1, 1]
+        assert (covered(distrust, hostile), covered(distrust, honest)) == (True, False)
+        assert all("Connection" not in request.headers for request in honest.requests)
 
 
 async def test_all_idle_connections_of_the_origin_are_closed_at_once(client: Client, distrust: Distrust) -> None:

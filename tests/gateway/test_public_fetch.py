@@ -90,7 +90,7 @@ async def test_one_private_address_among_others_is_enough(host: ImageHost) -> No
     assert host.requests == []
 
 
-async def test_a_name_that_does_not_resolve_is_told_alike(host: ImageHost) -> None:
+async def test_a_name_that_does_not_resolve_gets_the_same_error(host: ImageHost) -> None:
     def look_up(*_: Any) -> list[Any]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -107,16 +107,16 @@ async def test_an_address_in_place_of_a_name_is_checked_as_well(host: ImageHost,
 
 async def test_a_name_is_looked_up_once_and_that_address_is_connected_to(host: ImageHost) -> None:
     """DNS rebinding: the second answer for a name would be another address than the one that was checked."""
-    asked: list[str] = []
+    looked_up: list[str] = []
 
     def look_up(name: str, port: int, *rest: Any) -> list[Any]:
-        asked.append(name)
-        return resolving("127.0.0.1" if len(asked) == 1 else "127.0.0.2")(name, port)
+        looked_up.append(name)
+        return resolving("127.0.0.1" if len(looked_up) == 1 else "127.0.0.2")(name, port)
 
     host.pages["/"] = answer(PNG)
     fetcher = host.fetcher(look_up=look_up)
     assert await fetch(fetcher, host.url("/")) == PNG
-    assert asked == ["images.example"]
+    assert looked_up == ["images.example"]
     with pytest.raises(NotPublicError):  # nothing of the first look-up or its connection is used again
         await fetch(fetcher, host.url("/"))
     assert len(host.requests) == 1
@@ -213,7 +213,7 @@ async def test_a_certificate_that_nobody_knows_is_refused(host: ImageHost) -> No
     assert host.requests == []
 
 
-async def test_a_page_whose_connection_is_lost_is_asked_for_once(host: ImageHost) -> None:
+async def test_a_page_whose_connection_is_lost_is_requested_once(host: ImageHost) -> None:
     def hang_up(connection: socket.socket) -> None:
         connection.close()
 

@@ -124,10 +124,10 @@ def test_each_batch_is_committed_by_itself(purse: Purse, monkeypatch: pytest.Mon
     rows = StoredReplay.objects.filter(expires_at__lte=now).order_by("expires_at")
     process = purging._process_batch
 
-    def fails_the_second_time(*asked: Any) -> int:
+    def fails_the_second_time(*arguments: Any) -> int:
         if StoredReplay.objects.count() < 3:
             raise DatabaseError("the worker was killed")
-        return process(*asked)
+        return process(*arguments)
 
     with monkeypatch.context() as patch:
         patch.setattr(purging, "_process_batch", fails_the_second_time)

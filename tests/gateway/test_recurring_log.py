@@ -14,7 +14,7 @@ class Clock:
         return self.now
 
 
-def test_a_cause_is_told_once_a_minute_and_then_how_often_it_came(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_cause_is_logged_once_a_minute_and_then_its_count(caplog: pytest.LogCaptureFixture) -> None:
     clock = Clock()
     log = RecurringLog("gateway.test", logging.WARNING, clock)
     for _ in range(3):

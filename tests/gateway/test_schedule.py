@@ -29,7 +29,7 @@ def test_every_job_is_on_the_schedule_and_exists() -> None:
     assert jobs >= ON_DEMAND
 
 
-def test_beat_is_told() -> None:
+def test_beat_is_configured() -> None:
     assert app.conf.beat_schedule == beat_schedule()
 
 

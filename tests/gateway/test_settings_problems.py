@@ -29,8 +29,8 @@ PARTS = {
 
 def start(folder: Path, command: list[str], **settings: str) -> tuple[int, list[str]]:
     """Start a part of the gateway with these settings alone; return its exit code and the lines that it printed."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    environment = {**kept, **PRODUCTION, "DATA_DIR": str(folder / "data"), **settings}
+    inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    environment = {**inherited, **PRODUCTION, "DATA_DIR": str(folder / "data"), **settings}
     done = subprocess.run(
         [sys.executable, *command], cwd=PROJECT_DIR, env=environment, capture_output=True, text=True, check=False
     )

@@ -58,7 +58,7 @@ def test_a_part_of_a_token_is_refused() -> None:
             stored_bytes.decrypt(token[:length], PLACE)
 
 
-def test_a_token_is_read_in_its_own_place_alone() -> None:
+def test_a_token_is_read_only_in_its_own_place() -> None:
     token = stored_bytes.encrypt(SECRET, PLACE)
     with pytest.raises(InvalidToken):
         stored_bytes.decrypt(token, "row 2")
@@ -87,7 +87,9 @@ def test_another_process_uses_another_key_and_reads_this_one_s() -> None:
         "assert s.decrypt(bytes.fromhex(sys.argv[2]), 'row 1') == b'here'; print(s.encrypt(b'there', 'row 1').hex())"
     )
     mine = stored_bytes.encrypt(b"here", PLACE)
-    told = subprocess.run([sys.executable, "-c", program, OLD, mine.hex()], capture_output=True, text=True, check=True)
-    theirs = bytes.fromhex(told.stdout)
+    completed = subprocess.run(
+        [sys.executable, "-c", program, OLD, mine.hex()], capture_output=True, text=True, check=True
+    )
+    theirs = bytes.fromhex(completed.stdout)
     assert stored_bytes.decrypt(theirs, PLACE) == b"there"
     assert mine[1:17] != theirs[1:17]

@@ -40,8 +40,8 @@ def test_each_library_has_a_pin(tmp_path: Path, settings: Any) -> None:
 
 def test_another_version_is_reported_by_check(tmp_path: Path, settings: Any) -> None:
     settings.BASE_DIR = lock(tmp_path, aiohttp="3.99.0")
-    said = f"aiohttp {INSTALLED['aiohttp']} is installed, but this gateway was tested with 3.99.0."
-    assert tested_versions.differences() == reported() == [said]
+    expected = f"aiohttp {INSTALLED['aiohttp']} is installed, but this gateway was tested with 3.99.0."
+    assert tested_versions.differences() == reported() == [expected]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -51,8 +51,9 @@ def test_another_version_is_a_warning_in_the_log_of_a_server(
     settings.BASE_DIR = lock(tmp_path, uvicorn="0.99.0")
     with RunningGateway(Lifespan()):
         pass
-    said = [record for record in caplog.records if "is installed, but" in record.getMessage()]
-    assert [(record.name, record.levelno) for record in said] == [("gateway.lifespan", logging.WARNING)]
+    logged = [record for record in caplog.records if "is installed, but" in record.getMessage()]
+    assert [(record.name, record.levelno) for record in logged] == [("gateway.lifespan", logging.WARNING)]
     assert (
-        f"uvicorn {INSTALLED['uvicorn']} is installed, but this gateway was tested with 0.99.0." in said[0].getMessage()
+        f"uvicorn {INSTALLED['uvicorn']} is installed, but this gateway was tested with 0.99.0."
+        in logged[0].getMessage()
     )

@@ -39,7 +39,7 @@ TEXTS = [text for text in symptoms() if text not in CODES and text not in LOGGER
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_text_is_said_by_the_code(text: str) -> None:
+def test_a_text_is_in_the_code(text: str) -> None:
     code = spoken()
     text = re.sub(r"gateway\.yaml:… aliases\[0\]\.price: ", "", text)
     text = re.sub(r"(?<=answered )\d+", "…", text)

@@ -176,7 +176,7 @@ def test_operators_keep_their_rights_to_calls(before: Database) -> None:
     assert before.rows(rights.format("view_reservation")) == []
 
 
-def test_rights_to_calls_under_both_names_are_kept(before: Database) -> None:
+def test_rights_to_calls_under_both_names_remain(before: Database) -> None:
     """The type of the new name is there already if one app was migrated alone."""
     before.connection.execute(
         "INSERT INTO auth_permission (name, content_type_id, codename) SELECT 'Can view call', id, 'view_reservation'"
@@ -227,9 +227,9 @@ def test_calls_that_were_sent_are_closed_by_the_version_after(before: Database) 
 
 
 def test_processes_of_the_version_before_find_what_they_ask_for(before: Database) -> None:
-    asked = set(before.rows(SIGNATURES))
+    called = set(before.rows(SIGNATURES))
     before.manage("migrate", "--verbosity=0")
-    gone = asked - set(before.rows(SIGNATURES))
+    gone = called - set(before.rows(SIGNATURES))
     assert {name.partition("(")[0] for (name,) in gone} == {  # which only functions called, or tests
         "billing_dispatch",
         "billing_reserve",

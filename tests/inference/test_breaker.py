@@ -45,7 +45,7 @@ def test_each_failed_probe_doubles_the_time_aside() -> None:
     assert waits == [2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
 
 
-def test_one_probe_goes_alone() -> None:
+def test_only_one_probe_goes_at_a_time() -> None:
     breaker = failed(FAILURES_MAX)
     back = breaker.available_at()
     assert not breaker.is_open(back)

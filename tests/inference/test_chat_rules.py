@@ -201,8 +201,8 @@ def test_an_upstream_may_want_the_older_name_of_the_limit() -> None:
 
 
 def usage(prices: PriceList = PRICES, **members: Any) -> Any:
-    asked = read()
-    return BoundedChat(0, asked.body, False, asked, prices, 100).usage(Answer({}, members))
+    request = read()
+    return BoundedChat(0, request.body, False, request, prices, 100).usage(Answer({}, members))
 
 
 def test_usage_is_read_with_what_of_it_was_cached_or_audio() -> None:

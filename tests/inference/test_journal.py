@@ -78,7 +78,7 @@ def test_a_closing_that_is_too_long_is_left_to_review(tmp_path: Path) -> None:
     assert read(tmp_path) == [Leftover(Stage.CLOSING, "use_1", b"x" * CLOSING_MAX_BYTES)]
 
 
-def test_another_boot_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_boot_is_distinguished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Journal(tmp_path)
     [path] = tmp_path.iterdir()
     data = path.read_bytes()

@@ -60,7 +60,7 @@ def test_each_stage_is_closed_as_far_as_it_is_known(folder: Path) -> None:
     assert audit.findings() == []
 
 
-def test_a_charge_whose_answer_was_to_be_kept_is_made_without_it(folder: Path) -> None:
+def test_a_charge_whose_answer_was_to_be_stored_is_made_without_it(folder: Path) -> None:
     purse, made = Purse().pay(1000), Journal(folder)
     call = purse.call(100)
     closing = closings.settle(
@@ -159,22 +159,22 @@ TABLE = {
     SETTLE: ("settled by 30", "settled by 30", "settled by 30", "settled by 30", "released", "settled", "missing"),
     REVIEW: ("lost", "lost", "lost", "timed out", "released", "settled", "missing"),
 }
-PAIRS = [(said, known, row[at]) for said, row in TABLE.items() for at, known in enumerate(LEDGER)]
+PAIRS = [(noted_as, known, row[at]) for noted_as, row in TABLE.items() for at, known in enumerate(LEDGER)]
 
 
-def noted(purse: Purse, made: Journal, said: str, usage_id: str) -> None:
+def noted(purse: Purse, made: Journal, noted_as: str, usage_id: str) -> None:
     """Write to a journal what its process knew of a call."""
     entry, call = made.begin(usage_id), OpenCall(purse.owner, usage_id, None)
-    if said != NOTHING_SENT:
+    if noted_as != NOTHING_SENT:
         entry.sent()
-    if said == DELIVERED:
+    if noted_as == DELIVERED:
         entry.note_closing(closings.review(call, reason="process_died", evidence=EVIDENCE).note)
-    if said == RELEASE:
+    if noted_as == RELEASE:
         entry.note_closing(closings.release(call, resolution="rejected").note)
-    if said == SETTLE:
+    if noted_as == SETTLE:
         charge = closings.settle(call, cost_microusd=30, basis="upstream", quantities=used_for(30))
         entry.note_closing(charge.note)
-    if said == REVIEW:
+    if noted_as == REVIEW:
         entry.note_closing(closings.review(call, reason="lost", evidence=EVIDENCE).note)
 
 
@@ -199,14 +199,16 @@ def ledger_says(usage_id: str) -> str:
     return call.review_reason if call.state == "review" and call.review_reason else call.state
 
 
-@pytest.mark.parametrize(("said", "known", "after"), PAIRS, ids=[f"{said}, {known}" for said, known, _ in PAIRS])
+@pytest.mark.parametrize(
+    ("noted_as", "known", "after"), PAIRS, ids=[f"{noted_as}, {known}" for noted_as, known, _ in PAIRS]
+)
 def test_whatever_the_ledger_says_meanwhile_nothing_that_the_journal_says_is_lost(
-    folder: Path, said: str, known: str, after: str
+    folder: Path, noted_as: str, known: str, after: str
 ) -> None:
     purse, made = Purse().pay(1000), Journal(folder)
     usage_id = "use_missing" if known == "missing" else purse.call(100)
     bring_to(known, usage_id) if known != "missing" else None
-    noted(purse, made, said, usage_id)
+    noted(purse, made, noted_as, usage_id)
     die(made)
     recovered(0)
     recovered(GRACE_SECONDS)
@@ -218,7 +220,7 @@ def test_whatever_the_ledger_says_meanwhile_nothing_that_the_journal_says_is_los
     spent = {"settled": 40, "settled by 30": 30}.get(after, 0)
     held = 0 if after in ("released", "settled", "settled by 30", "missing") else 100
     assert (purse.wallet.balance_microusd, purse.wallet.held_microusd) == (1000 - spent, held)
-    if after == "lost" or (said, after) == (DELIVERED, "process_died"):
+    if after == "lost" or (noted_as, after) == (DELIVERED, "process_died"):
         assert Call.objects.get(pk=usage_id).evidence == EVIDENCE
     assert audit.findings() == []
 
@@ -308,8 +310,8 @@ def test_a_file_that_cannot_be_opened_stays_and_keeps_no_other(
     assert recovered(GRACE_SECONDS) == 1
     assert state(call) == "released"
     assert [path.name for path in folder.iterdir()] == [name]
-    [told] = [record for record in caplog.records if record.levelname == "ERROR"]
-    assert told.getMessage().startswith(f"{folder / name} cannot be read: [Errno 21] Is a directory")
+    [logged] = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert logged.getMessage().startswith(f"{folder / name} cannot be read: [Errno 21] Is a directory")
 
 
 @pytest.mark.parametrize("moment", ["open", "flock"])

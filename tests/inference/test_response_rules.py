@@ -67,12 +67,12 @@ def read(members: Mapping[str, Any]) -> ResponseRequest | ApiError:
 @settings(max_examples=400, deadline=None)
 @given(MEMBERS)
 def test_anything_is_valid_or_refused_by_name(members: dict[str, Any]) -> None:
-    asked = read(members)
-    if isinstance(asked, ApiError):
-        assert asked.status in (400, 413)
-        assert asked.param
+    request = read(members)
+    if isinstance(request, ApiError):
+        assert request.status in (400, 413)
+        assert request.param
         return
-    record = recorder_of(OWNER, asked.items, asked.size_bytes)
+    record = recorder_of(OWNER, request.items, request.size_bytes)
     items = orjson.loads(decrypt_text(record.input_items, place("input_items", record.response_id, OWNER)))
     assert all(item["id"] and item["type"] in ITEMS for item in items)
     again = read_request(body_of({"input": "And?"}), MODEL, items)
@@ -102,11 +102,11 @@ REASONING = st.just({"id": "rs_1", "type": "reasoning", "summary": []})
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.one_of(MESSAGE, CALL, REASONING), max_size=4), st.data())
-def test_wherever_a_stream_is_ended_its_response_has_what_was_said(output: list[Any], data: Any) -> None:
+def test_wherever_a_stream_is_ended_its_response_has_what_was_sent(output: list[Any], data: Any) -> None:
     response = {"id": "resp_1", "object": "response", "status": "completed", "output": output, "usage": None}
     events = list(events_of(response, list))
     assert [event["sequence_number"] for event in events] == list(range(len(events)))
-    progress = Progress({"store": True}, lambda told: told)
+    progress = Progress({"store": True}, lambda shown: shown)
     seen = events[: data.draw(st.integers(0, len(events)))]
     for event in seen:
         progress.add(event)
@@ -116,11 +116,11 @@ def test_wherever_a_stream_is_ended_its_response_has_what_was_said(output: list[
     ended = progress.end("fast", "resp_1", status="incomplete")
     assert ended["type"] == "response.incomplete"
     assert ended["sequence_number"] == len(seen)
-    assert said(ended["response"]["output"]) == "".join(event.get("delta", "") for event in seen)
+    assert text_of(ended["response"]["output"]) == "".join(event.get("delta", "") for event in seen)
     assert progress.ended_here
 
 
-def said(output: list[Any]) -> str:
+def text_of(output: list[Any]) -> str:
     texts = []
     for item in output:
         texts += [part.get("text", "") + part.get("refusal", "") for part in item.get("content", ())]

@@ -28,13 +28,13 @@ def test_the_pause_grows_and_is_spread(outcome: object) -> None:
     assert pause(outcome, retries=2) is None
 
 
-def test_another_deployment_is_asked_at_once() -> None:
+def test_another_deployment_is_tried_at_once() -> None:
     assert pause(Overloaded(retry_after=60.0), elsewhere=True) == 0.0
     assert pause(Unreachable("refused"), retries=1, elsewhere=True) == 0.0
     assert pause(Unreachable("refused"), retries=2, elsewhere=True) is None
 
 
-def test_a_named_wait_is_kept_up_to_two_seconds() -> None:
+def test_a_named_wait_counts_up_to_two_seconds() -> None:
     assert pause(Overloaded(retry_after=2.0)) == 2.0
     assert pause(Overloaded(retry_after=0.0)) == 0.1
     assert pause(Overloaded(retry_after=2.1)) is None

@@ -23,16 +23,16 @@ def version(**components: Any) -> Any:
 
 
 def demand(tokens: Any, **fields: Any) -> Any:
-    asked: dict[str, Any] = {"has_audio": False, "choices": 1, "output_limit": None, **fields}
+    terms: dict[str, Any] = {"has_audio": False, "choices": 1, "output_limit": None, **fields}
     return ChatRequest(
-        {}, False, tokens, 0, limit_field="max_completion_tokens", streams=False, show_usage=False, **asked
+        {}, False, tokens, 0, limit_field="max_completion_tokens", streams=False, show_usage=False, **terms
     )
 
 
 PRICE = version(input_token="0.15", cached_input_token="0.075", output_token="0.60")
 
 
-def test_the_clients_own_limit_is_kept() -> None:
+def test_the_clients_own_limit_remains() -> None:
     sized = bound_chat(demand(100, output_limit=10), ServedModel("a"), PRICE, 1000)
     assert (sized.hold_microusd, sized.output_tokens, sized.body) == (21, 10, {})
 
@@ -55,7 +55,7 @@ def test_every_choice_counts() -> None:
     assert sized.output_tokens == 4 * sized.body["max_completion_tokens"] == 4 * 410
 
 
-def test_an_input_that_is_dearer_than_the_maximum_is_refused_with_what_it_needs() -> None:
+def test_an_input_that_costs_more_than_the_maximum_is_refused_with_what_it_needs() -> None:
     with pytest.raises(MaxCostExceeded) as refused:
         bound_chat(demand(100_000), ServedModel("a", max_output_tokens=50), PRICE, 1000)
     assert refused.value.details == {"requiredMicrousd": 15_001}
@@ -67,12 +67,12 @@ def test_a_maximum_that_pays_the_input_and_no_output_is_refused() -> None:
     assert refused.value.details == {"requiredMicrousd": 16}
 
 
-def test_the_dearer_of_plain_and_cached_input_is_held() -> None:
-    dear = version(input_token="1", cached_input_token="3", output_token="0")
-    assert bound_chat(demand(10, output_limit=1), ServedModel("a"), dear, 1000).hold_microusd == 30
+def test_the_more_expensive_of_plain_and_cached_input_is_held() -> None:
+    expensive = version(input_token="1", cached_input_token="3", output_token="0")
+    assert bound_chat(demand(10, output_limit=1), ServedModel("a"), expensive, 1000).hold_microusd == 30
 
 
-def test_sound_is_held_at_its_own_price() -> None:
+def test_audio_is_held_at_its_own_price() -> None:
     loud = version(input_token="1", input_audio_token="40", output_token="0")
     assert bound_chat(demand(10, output_limit=1), ServedModel("a"), loud, 1000).hold_microusd == 10
     assert bound_chat(demand(10, output_limit=1, has_audio=True), ServedModel("a"), loud, 1000).hold_microusd == 400
@@ -90,11 +90,11 @@ def test_more_output_than_can_be_counted_is_refused() -> None:
 
 
 def test_a_request_without_output_holds_its_input() -> None:
-    asked = EmbeddingRequest({"input": "x"}, False, ["x"], Quantities(input_tokens=1000))
-    sized = bound_embeddings(asked, ServedModel("a"), PRICE, 150)
+    request = EmbeddingRequest({"input": "x"}, False, ["x"], Quantities(input_tokens=1000))
+    sized = bound_embeddings(request, ServedModel("a"), PRICE, 150)
     assert (sized.hold_microusd, sized.body) == (150, {"input": "x"})
     with pytest.raises(MaxCostExceeded) as refused:
-        bound_embeddings(asked, ServedModel("a"), PRICE, 149)
+        bound_embeddings(request, ServedModel("a"), PRICE, 149)
     assert refused.value.details == {"requiredMicrousd": 150}
 
 

@@ -108,8 +108,8 @@ def belongings(
     one = project(owner_key, kind=kind)
     ExecutionConfig.objects.create(project=one, version=1, updated_at=now)
     number = Project.objects.count()
-    asked = {"requested_by": requested_by, "fingerprint": "", "inputs": "", "created_at": now}
-    run = SandboxRun.objects.create(id=f"run_{number}", project=one, runner="bubblewrap", stdout="secret", **asked)
+    common = {"requested_by": requested_by, "fingerprint": "", "inputs": "", "created_at": now}
+    run = SandboxRun.objects.create(id=f"run_{number}", project=one, runner="bubblewrap", stdout="secret", **common)
     provider = CIProvider.objects.get_or_create(name="forge", defaults={"format": "generic", "secret": "s"})[0]
     CIRun.objects.create(
         id=run.id, project=one, provider=provider, external_id="1", status="queued", created_at=now, updated_at=now
@@ -121,7 +121,7 @@ def belongings(
         id=f"evd_{number}", artifact=artifact, kind="score", payload={}, created_at=now, **owner
     )
     job = EvolutionJob.objects.create(
-        id=f"job_{number}", program="refine", artifact_ids=[artifact.id], **asked, **owner
+        id=f"job_{number}", program="refine", artifact_ids=[artifact.id], **common, **owner
     )
     EvolutionRevision.objects.create(revision=1, artifact=artifact, activated_at=now, **owner)
     ids = {"project_id": one.id, "artifact_id": artifact.id, "evidence_id": evidence.id, "job_id": job.id}

@@ -37,7 +37,7 @@ def alice() -> Caller:
     return make_caller(*SCOPES)
 
 
-def kept(api: Api, who: Caller, content: str = "Be brief. 😀") -> str:
+def artifact_of(api: Api, who: Caller, content: str = "Be brief. 😀") -> str:
     status, body = api(who, "POST", ARTIFACTS, {"kind": "prompt", "content": content})
     assert status in (200, 201)
     return str(body["artifactId"])
@@ -112,7 +112,7 @@ def test_errors_name_the_invalid_member(api: Api, alice: Caller, path: str, para
 
 
 def test_evidence_is_about_an_artifact(api: Api, alice: Caller) -> None:
-    artifact = kept(api, alice)
+    artifact = artifact_of(api, alice)
     sent = {"artifactId": artifact, "kind": "score", "payload": {"accuracy": 0.9}}
     status, made = api(alice, "POST", EVIDENCE, sent)
     assert status == 201
@@ -134,7 +134,7 @@ def test_contents_are_returned_unchanged(api: Api, alice: Caller) -> None:
 
 
 def test_a_strangers_artifact_is_an_unknown_one(api: Api, alice: Caller) -> None:
-    artifact, bob = kept(api, alice), make_caller(*SCOPES, name="bob")
+    artifact, bob = artifact_of(api, alice), make_caller(*SCOPES, name="bob")
     assert api(bob, "GET", f"{ARTIFACTS}/{artifact}")[0] == 404
     assert api(bob, "GET", ARTIFACTS)[1] == NOTHING
     for method, path, body in (
@@ -143,13 +143,13 @@ def test_a_strangers_artifact_is_an_unknown_one(api: Api, alice: Caller) -> None
     ):
         status, answer = api(bob, method, path, {"artifactId": artifact, **body})
         assert (status, answer["error"]["code"], answer["error"]["param"]) == (404, "not_found", "artifactId")
-    assert kept(api, bob) != artifact
+    assert artifact_of(api, bob) != artifact
 
 
 def test_the_active_revision_is_set_by_compare_and_set(api: Api, alice: Caller) -> None:
     nothing = {"revision": 0, "artifactId": None, "activatedAt": None}
     assert api(alice, "GET", ACTIVE) == (200, {**nothing, "history": [], "hasMore": False})
-    first, second = kept(api, alice), kept(api, alice, "Be long.")
+    first, second = artifact_of(api, alice), artifact_of(api, alice, "Be long.")
     status, one = api(alice, "PUT", ACTIVE, {"artifactId": first, "expectedRevision": 0})
     assert (status, one["revision"], one["artifactId"]) == (200, 1, first)
     status, body = api(alice, "PUT", ACTIVE, {"artifactId": second, "expectedRevision": 0})
@@ -166,7 +166,7 @@ def test_the_active_revision_is_set_by_compare_and_set(api: Api, alice: Caller) 
 
 def test_only_the_latest_revisions_are_stored(api: Api, alice: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evolution, "REVISIONS_MAX", 2)
-    artifact = kept(api, alice)
+    artifact = artifact_of(api, alice)
     for revision in range(4):
         assert api(alice, "PUT", ACTIVE, {"artifactId": artifact, "expectedRevision": revision})[0] == 200
     active = api(alice, "GET", ACTIVE)[1]
@@ -205,7 +205,7 @@ def test_an_organizations_artifacts_are_its_own(api: Api, alice: Caller) -> None
         token = mint_token(who.did, SCOPES, signer, org_id=team.id, membership_id=team[name].id)
         return Caller(who, SCOPES, signer, token)
 
-    artifact = kept(api, of("mia"))
+    artifact = artifact_of(api, of("mia"))
     assert api(of("olivia"), "GET", f"{ARTIFACTS}/{artifact}")[0] == 200
     assert api(of("mia"), "PUT", ACTIVE, {"artifactId": artifact, "expectedRevision": 0})[0] == 403
     assert api(of("olivia"), "PUT", ACTIVE, {"artifactId": artifact, "expectedRevision": 0})[0] == 200

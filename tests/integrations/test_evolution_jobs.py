@@ -15,7 +15,7 @@ from integrations.operations import evolution, evolution_jobs
 from integrations.queries import switches
 from tests.factories.accounts import Caller, make_caller
 from tests.integrations.conftest import NOTHING, Api
-from tests.integrations.test_evolution import ARTIFACTS, EVIDENCE, kept
+from tests.integrations.test_evolution import ARTIFACTS, EVIDENCE, artifact_of
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +56,7 @@ def finished(api: Api, who: Caller, name: str, *inputs: str) -> dict[str, Any]:
 
 
 def test_a_job_whose_artifact_was_deleted_fails(api: Api, alice: Caller) -> None:
-    made = api(alice, "POST", JOBS, {"program": "refine", "inputs": [kept(api, alice)]})[1]
+    made = api(alice, "POST", JOBS, {"program": "refine", "inputs": [artifact_of(api, alice)]})[1]
     EvolutionArtifact.objects.all().delete()
     assert evolution_jobs.execute(made["jobId"])
     job = api(alice, "GET", f"{JOBS}/{made['jobId']}")[1]
@@ -64,7 +64,7 @@ def test_a_job_whose_artifact_was_deleted_fails(api: Api, alice: Caller) -> None
 
 
 def test_a_job_makes_an_artifact_of_others(api: Api, alice: Caller) -> None:
-    first, second = kept(api, alice, "be brief"), kept(api, alice, "be kind")
+    first, second = artifact_of(api, alice, "be brief"), artifact_of(api, alice, "be kind")
     evidence = [scored(api, alice, first, 2), scored(api, alice, second, 1)]
     status, made = api(
         alice, "POST", JOBS, {"program": "refine", "inputs": [first, second], "evidence": evidence[::-1]}
@@ -94,7 +94,7 @@ def test_a_job_makes_an_artifact_of_others(api: Api, alice: Caller) -> None:
 
 def test_the_result_has_the_programs_kind_and_may_be_known(api: Api, alice: Caller) -> None:
     program("summary", "echo", "-n", "short", result_kind="summary")
-    first, second = (finished(api, alice, "summary", kept(api, alice)) for _ in range(2))
+    first, second = (finished(api, alice, "summary", artifact_of(api, alice)) for _ in range(2))
     assert first["resultArtifactId"] == second["resultArtifactId"]
     assert EvolutionArtifact.objects.get(id=first["resultArtifactId"]).kind == "summary"
 
@@ -102,7 +102,7 @@ def test_the_result_has_the_programs_kind_and_may_be_known(api: Api, alice: Call
 def test_a_job_is_queued_for_a_worker(api: Api, alice: Caller, django_capture_on_commit_callbacks: Any) -> None:
     assert app.conf.task_always_eager
     with django_capture_on_commit_callbacks(execute=True):
-        made = api(alice, "POST", JOBS, {"program": "refine", "inputs": [kept(api, alice)]})[1]
+        made = api(alice, "POST", JOBS, {"program": "refine", "inputs": [artifact_of(api, alice)]})[1]
     assert api(alice, "GET", f"{JOBS}/{made['jobId']}")[1]["status"] == "succeeded"
 
 
@@ -118,7 +118,7 @@ def test_a_failure_has_a_code_and_a_message(
     api: Api, alice: Caller, command: list[str], code: str, message: str
 ) -> None:
     program("bad", *command, timeout_seconds=1 if command[0] == "sleep" else 30)
-    read = finished(api, alice, "bad", kept(api, alice))
+    read = finished(api, alice, "bad", artifact_of(api, alice))
     assert (read["status"], read["resultArtifactId"]) == ("failed", None)
     assert read["error"] == {"code": code, "message": message}
     assert read["finishedAt"] is not None
@@ -127,7 +127,7 @@ def test_a_failure_has_a_code_and_a_message(
 def test_a_result_beyond_the_number_of_artifacts_fails(
     api: Api, alice: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    artifact = kept(api, alice)
+    artifact = artifact_of(api, alice)
     monkeypatch.setattr(evolution, "ARTIFACTS_MAX", 1)
     read = finished(api, alice, "refine", artifact)
     assert (read["status"], read["error"]["code"]) == ("failed", "invalid_request")
@@ -135,15 +135,15 @@ def test_a_result_beyond_the_number_of_artifacts_fails(
 
 def test_bytes_are_stored_unchanged(api: Api, alice: Caller) -> None:
     program("bytes", "printf", "\\377\\000x")
-    read = finished(api, alice, "bytes", kept(api, alice))
+    read = finished(api, alice, "bytes", artifact_of(api, alice))
     assert bytes(EvolutionArtifact.objects.get(id=read["resultArtifactId"]).content) == b"\xff\0x"
 
 
 def test_the_same_key_is_the_same_job(api: Api, alice: Caller) -> None:
-    body = {"program": "refine", "inputs": [kept(api, alice)], "idempotencyKey": "k1"}
+    body = {"program": "refine", "inputs": [artifact_of(api, alice)], "idempotencyKey": "k1"}
     made = api(alice, "POST", JOBS, body)
     assert api(alice, "POST", JOBS, body) == made
-    status, refused = api(alice, "POST", JOBS, {**body, "inputs": [kept(api, alice, "other")]})
+    status, refused = api(alice, "POST", JOBS, {**body, "inputs": [artifact_of(api, alice, "other")]})
     assert (status, refused["error"]["code"]) == (422, "idempotency_key_reused")
     assert EvolutionJob.objects.count() == 1
 
@@ -166,21 +166,21 @@ REFUSED: list[tuple[int, str, dict[str, Any]]] = [
 def test_errors_name_the_invalid_member(
     api: Api, alice: Caller, status: int, param: str, members: dict[str, Any]
 ) -> None:
-    body = {"program": "refine", "inputs": [kept(api, alice)], **members}
+    body = {"program": "refine", "inputs": [artifact_of(api, alice)], **members}
     answered, answer = api(alice, "POST", JOBS, body)
     assert (answered, answer["error"]["param"].partition(".")[0]) == (status, param), json.dumps(answer)
     assert not EvolutionJob.objects.exists()
 
 
 def test_an_owners_concurrent_jobs_are_limited(api: Api, alice: Caller) -> None:
-    body = {"program": "refine", "inputs": [kept(api, alice)]}
+    body = {"program": "refine", "inputs": [artifact_of(api, alice)]}
     for _ in range(20):
         assert api(alice, "POST", JOBS, body)[0] == 202
     assert api(alice, "POST", JOBS, body)[1]["error"]["code"] == "rate_limited"
 
 
 def test_a_strangers_job_and_artifact_are_unknown(api: Api, alice: Caller) -> None:
-    artifact, bob = kept(api, alice), make_caller(*SCOPES, name="bob")
+    artifact, bob = artifact_of(api, alice), make_caller(*SCOPES, name="bob")
     made = api(alice, "POST", JOBS, {"program": "refine", "inputs": [artifact]})[1]
     assert api(bob, "GET", f"{JOBS}/{made['jobId']}")[0] == 404
     assert api(bob, "GET", JOBS) == (200, NOTHING)
@@ -195,14 +195,14 @@ def test_reading_and_executing_need_their_scopes(api: Api, alice: Caller) -> Non
 
 
 def test_switched_off_meanwhile_a_job_is_not_executed(api: Api, alice: Caller) -> None:
-    made = api(alice, "POST", JOBS, {"program": "refine", "inputs": [kept(api, alice)]})[1]
+    made = api(alice, "POST", JOBS, {"program": "refine", "inputs": [artifact_of(api, alice)]})[1]
     IntegrationSwitch.objects.update(enabled=False)
     assert evolution_jobs.execute(made["jobId"])
     job = EvolutionJob.objects.get()
     assert (job.status, job.error_code, job.result_artifact) == ("failed", "integration_unavailable", None)
 
 
-def test_a_switch_that_is_gone_while_a_job_is_asked_for_is_off() -> None:
+def test_a_switch_that_is_gone_while_a_job_is_requested_is_off() -> None:
     IntegrationSwitch.objects.all().delete()
     with transaction.atomic(), pytest.raises(IntegrationUnavailable):
         switches.require(IntegrationSwitch.Name.EVOLUTION, locked=True)

@@ -14,7 +14,7 @@ from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionJ
 from integrations.operations import evolution, evolution_jobs, executions
 from tests.factories.accounts import make_account, make_caller
 from tests.integrations.conftest import Api
-from tests.integrations.test_evolution import ARTIFACTS, EVIDENCE, PROMPT, kept, principal_of
+from tests.integrations.test_evolution import ARTIFACTS, EVIDENCE, PROMPT, artifact_of, principal_of
 from tests.support.concurrency import at_once, count, eventually
 from tests.support.database import connect
 
@@ -55,14 +55,14 @@ def one_too_many_before_any_inserts(model: type[Model], *calls: Callable[[], Any
 def test_an_owner_has_so_much(api: Api) -> None:
     IntegrationSwitch.objects.create(name="evolution", enabled=True)
     alice = make_caller(Capability.EVOLUTION_READ, Capability.EVOLUTION_WRITE)
-    one, *_ = (kept(api, alice, str(number)) for number in range(MOST))
+    one, *_ = (artifact_of(api, alice, str(number)) for number in range(MOST))
     for _ in range(MOST):
         assert api(alice, "POST", EVIDENCE, {"artifactId": one, "kind": "score", "payload": {}})[0] == 201
     for path, body in ((ARTIFACTS, PROMPT), (EVIDENCE, {"artifactId": one, "kind": "score", "payload": {}})):
         status, answer = api(alice, "POST", path, body)
         assert (status, answer["error"]["code"]) == (400, "invalid_request")
         assert "The operator of the gateway can delete artifacts" in answer["error"]["message"]
-    assert kept(api, alice, "0") == one
+    assert artifact_of(api, alice, "0") == one
     assert (EvolutionArtifact.objects.count(), EvolutionEvidence.objects.count()) == (MOST, MOST)
 
 

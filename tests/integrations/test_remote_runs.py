@@ -75,7 +75,7 @@ def call_back(
 
 def test_a_run_is_handed_over(api: Api, alice: Caller, docs: Project, runner: SandboxRunner) -> None:
     run_id = begun(api, alice, docs)
-    [(method, path, body)] = runner.asked
+    [(method, path, body)] = runner.requests
     assert (method, path) == ("POST", "/api/runs")
     assert body == {
         "runId": run_id,
@@ -148,7 +148,7 @@ def test_a_report_names_its_run(api: Api, alice: Caller, docs: Project, runner: 
         assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "running"
 
 
-def test_an_answer_to_a_query_is_about_the_run_that_was_asked_about(
+def test_an_answer_to_a_query_is_about_the_queried_run(
     api: Api, alice: Caller, docs: Project, runner: SandboxRunner
 ) -> None:
     run_id = begun(api, alice, docs)
@@ -185,7 +185,7 @@ def test_a_recorded_query_cancels_nothing(api: Api, alice: Caller, docs: Project
 def test_the_signed_path_is_the_one_that_is_sent(api: Api, alice: Caller, docs: Project, runner: SandboxRunner) -> None:
     SandboxSettings.objects.update(base_url=f"{runner.base_url}/{{team}}/a;b/%7eme/")
     run_id = begun(api, alice, docs)
-    assert [asked[:2] for asked in runner.asked] == [("POST", "/api/%7Bteam%7D/a;b/~me/runs")]
+    assert [request[:2] for request in runner.requests] == [("POST", "/api/%7Bteam%7D/a;b/~me/runs")]
     assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "running"
 
 
@@ -196,7 +196,7 @@ def test_two_secrets_are_accepted_while_the_runner_changes(
     SandboxSettings.objects.update(secret="new", previous_secret=SECRET)
     runner.secret, runner.status = "new", 200
     runner.report = report(1, runId=run_id)
-    assert [tasks.ask_runner(), runner.asked[-1][0]] == [1, "GET"]
+    assert [tasks.ask_runner(), runner.requests[-1][0]] == [1, "GET"]
     assert [
         call_back(client, run_id, report(2, stdout="old"))[0],
         call_back(client, run_id, report(3), secret="new")[0],
@@ -234,12 +234,12 @@ def test_errors_name_the_malformed_member(
     assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "running"
 
 
-def test_the_runner_is_asked_each_minute(api: Api, alice: Caller, docs: Project, runner: SandboxRunner) -> None:
+def test_the_runner_is_queried_each_minute(api: Api, alice: Caller, docs: Project, runner: SandboxRunner) -> None:
     assert INTERVAL_SECONDS["integrations.tasks.ask_runner"] == 60
     run_id = begun(api, alice, docs)
     runner.status, runner.report = 200, report(7, "succeeded", "out", exitCode=0, runId=run_id)
     assert tasks.ask_runner() == 1
-    assert runner.asked[-1] == ("GET", f"/api/runs/{run_id}", None)
+    assert runner.requests[-1] == ("GET", f"/api/runs/{run_id}", None)
     read = api(alice, "GET", f"{RUNS}/{run_id}")[1]
     assert (read["status"], read["stdout"], read["exitCode"]) == ("succeeded", "out", 0)
     assert tasks.ask_runner() == 0
@@ -257,7 +257,7 @@ def test_cancelling_is_passed_on(
     with django_capture_on_commit_callbacks(execute=True):
         status, body = api(alice, "POST", f"{RUNS}/{run_id}/cancel")
     assert (status, body["status"]) == (202, "cancelling")
-    assert runner.asked[-1] == ("POST", f"/api/runs/{run_id}/cancel", None)
+    assert runner.requests[-1] == ("POST", f"/api/runs/{run_id}/cancel", None)
     assert call_back(client, run_id, report(1, "running"))[0] == 200
     assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "cancelling"
     assert call_back(client, run_id, report(2, "cancelled"))[0] == 200
@@ -271,7 +271,7 @@ def test_an_operators_cancelling_is_passed_on_too(
     with django_capture_on_commit_callbacks(execute=True):
         page = address("integrations_sandboxrun_changelist")
         superuser().post(page, {"action": "cancel", "_selected_action": [run_id]})
-    assert runner.asked[-1] == ("POST", f"/api/runs/{run_id}/cancel", None)
+    assert runner.requests[-1] == ("POST", f"/api/runs/{run_id}/cancel", None)
     assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "cancelling"
 
 
@@ -301,7 +301,7 @@ def test_a_run_that_the_runner_refuses_fails(
     read = api(alice, "GET", f"{RUNS}/{begun(api, alice, docs)}")[1]
     assert (read["status"], read["error"]) == ("failed", {"code": "not_started", "message": words})
     cancelled = ("POST", f"/api/runs/{read['runId']}/cancel", None)
-    assert (runner.asked[-1] == cancelled) is (status == 500), "it may have taken the run all the same"
+    assert (runner.requests[-1] == cancelled) is (status == 500), "it may have taken the run all the same"
 
 
 def test_a_run_that_the_runner_does_not_know_fails(

@@ -55,7 +55,7 @@ def test_a_cgroup_that_does_not_exist_is_refused(settings: Any, tmp_path: Path) 
         delegation.base()
 
 
-def test_write_permission_alone_is_not_delegation(tmp_path: Path) -> None:
+def test_write_permission_is_not_enough_for_delegation(tmp_path: Path) -> None:
     assert not delegation.is_delegated(tmp_path)
 
 
@@ -75,10 +75,10 @@ def test_a_cgroup_owned_by_this_user_is_delegated() -> None:
         assert delegation.is_delegated(Path(folder)) is given_by_another
 
 
-def test_resource_limits_are_said_to_be_in_force(settings: Any) -> None:
+def test_resource_limits_are_reported_to_be_in_force(settings: Any) -> None:
     settings.SANDBOX_CGROUP = "none"
-    said = "; resource limits bound each process, and the worker bounds their sum, because SANDBOX_CGROUP is none"
-    assert readiness.check().endswith(said)
+    ending = "; resource limits bound each process, and the worker bounds their sum, because SANDBOX_CGROUP is none"
+    assert readiness.check().endswith(ending)
 
 
 def test_a_cgroup_has_every_limit(base: Path) -> None:

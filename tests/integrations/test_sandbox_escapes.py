@@ -117,6 +117,6 @@ def test_leads_somewhere_without_a_sandbox(machine: dict[str, Any], tmp_path: Pa
     assert {name for name, reached in json.loads(result.stdout).items() if reached} == OPEN_OUTSIDE
 
 
-def test_egress_opens_the_network_alone(machine: dict[str, Any]) -> None:
+def test_egress_opens_only_the_network(machine: dict[str, Any]) -> None:
     found = execute("ours", machine, egress=True)
     assert {name for name, reached in found.items() if reached} == EGRESS_REACHES

@@ -22,7 +22,7 @@ def mark(tmp_path: Path, settings: Any) -> Path:
     return tmp_path / SANDBOX_MARK
 
 
-def said(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
+def warnings(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
     """Return what the worker logged; gateways that earlier tests left running in this process may log as well."""
     return [record for record in caplog.records if record.name == "integrations.sandbox"]
 
@@ -51,7 +51,7 @@ def test_the_limits_of_programs_are_logged(caplog: pytest.LogCaptureFixture) -> 
     configure()
     with caplog.at_level(logging.INFO, "integrations.sandbox"):
         sandbox_worker.log_readiness()
-    [record] = said(caplog)
+    [record] = warnings(caplog)
     assert record.levelname == "INFO"
     assert record.getMessage().startswith("Sandbox: bubblewrap ")
 
@@ -60,7 +60,7 @@ def test_missing_requirements_are_logged(caplog: pytest.LogCaptureFixture, monke
     configure()
     monkeypatch.setattr(confinement.shutil, "which", lambda name, path: None)
     sandbox_worker.log_readiness()
-    [record] = said(caplog)
+    [record] = warnings(caplog)
     assert (record.levelname, record.getMessage()) == (
         "WARNING",
         "Sandbox: programs cannot be executed on this machine. "
@@ -74,4 +74,4 @@ def test_a_remote_runner_needs_nothing_of_this_machine(
     configure().__class__.objects.update(runner="http")
     monkeypatch.setattr(confinement.shutil, "which", lambda name, path: None)
     sandbox_worker.log_readiness()
-    assert said(caplog) == []
+    assert warnings(caplog) == []

@@ -64,5 +64,5 @@ def signed_assertion(demo: DemoGateway, *capabilities: str) -> str:
 
 def _install() -> None:
     command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-    told = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=INSTALL_SECONDS)
-    assert told.returncode == 0, told.stdout + told.stderr
+    completed = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=INSTALL_SECONDS)
+    assert completed.returncode == 0, completed.stdout + completed.stderr

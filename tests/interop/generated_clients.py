@@ -31,8 +31,10 @@ def typescript_client(document: Path, folder: Path) -> Path:
     (folder / "node_modules").symlink_to(NODE_MODULES)
     (folder / "package.json").write_text(json.dumps({"type": "module"}))
     binaries = NODE_MODULES / ".bin"
-    told = run([str(binaries / "openapi-typescript"), str(document), "--output", str(folder / "schema.d.ts")], folder)
-    assert "warn" not in told.lower(), told
+    printed = run(
+        [str(binaries / "openapi-typescript"), str(document), "--output", str(folder / "schema.d.ts")], folder
+    )
+    assert "warn" not in printed.lower(), printed
     assert run([str(binaries / "tsc"), "--project", str(folder)], folder) == ""
     return folder / "built" / "client.js"
 
@@ -53,6 +55,6 @@ def part(name: str) -> Any:
 
 def run(command: list[str], folder: Path) -> str:
     """Run a generator or compiler to its end, and return all that it said."""
-    told = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=GENERATION_SECONDS)
-    assert told.returncode == 0, told.stdout + told.stderr
-    return told.stdout + told.stderr
+    completed = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=GENERATION_SECONDS)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    return completed.stdout + completed.stderr

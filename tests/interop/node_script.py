@@ -24,11 +24,11 @@ def run_script(name: str | Path, *arguments: str, answer: Callable[[Any], Any] =
     assert process.stdout is not None
     with process:
         for line in process.stdout:
-            told = json.loads(line)
-            if "done" in told:
-                found: dict[str, Any] = told["done"]
+            message = json.loads(line)
+            if "done" in message:
+                found: dict[str, Any] = message["done"]
                 return found
-            process.stdin.write(json.dumps(answer(told["approve"])) + "\n")
+            process.stdin.write(json.dumps(answer(message["approve"])) + "\n")
             process.stdin.flush()
         assert process.stderr is not None
         raise AssertionError(process.stderr.read())

@@ -16,8 +16,8 @@ CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js"
 def test_its_own_tests_pass() -> None:
     files = sorted(str(path) for path in (CLIENT / "test").glob("*.test.js"))
     assert files
-    told = subprocess.run(["node", "--test", *files], capture_output=True, text=True, timeout=120)
-    assert told.returncode == 0, told.stdout + told.stderr
+    completed = subprocess.run(["node", "--test", *files], capture_output=True, text=True, timeout=120)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_representations_come_with_their_receipts(demo: DemoGateway) -> None:
     assert found["spent"] == sum(charges)
 
 
-def test_errors_say_what_the_gateway_said(found: dict[str, Any]) -> None:
+def test_errors_have_the_gateways_message(found: dict[str, Any]) -> None:
     refusals = found["refusals"]
     assert refusals["model"][:3] == ["GatewayError", 403, "insufficient_scope"]
     assert refusals["cost"][:3] == ["GatewayError", 402, "max_cost_exceeded"]

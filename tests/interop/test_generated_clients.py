@@ -96,5 +96,5 @@ def test_python_pays_for_a_call(client: Any) -> None:
     )
     assert (paid.status_code, paid.parsed.model) == (HTTPStatus.OK, "fast")
     assert int(paid.headers["x-service-charge-microusd"]) > 0
-    dear = chat.sync(client=client, body=body, idempotency_key=uuid.uuid4().hex, x_service_max_cost_microusd=1)
-    assert isinstance(dear, models.MaxCostExceededError)
+    refused_call = chat.sync(client=client, body=body, idempotency_key=uuid.uuid4().hex, x_service_max_cost_microusd=1)
+    assert isinstance(refused_call, models.MaxCostExceededError)

@@ -11,8 +11,8 @@ pytestmark = pytest.mark.usefixtures("npm_packages")
 def test_stripe() -> None:
     with FakeStripe() as provider:
         provider.keeping.customer(live=False)
-        [told] = provider.events_of("customer.created")
-        body, headers = provider.webhooks.signed(told)
+        [event] = provider.events_of("customer.created")
+        body, headers = provider.webhooks.signed(event)
         signature = headers["Stripe-Signature"]
         found = run_script(
             "stripe.js", provider.origin, provider.secret_key, provider.webhooks.secret, body.decode(), signature

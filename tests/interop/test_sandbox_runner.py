@@ -104,7 +104,7 @@ def test_a_run_is_read_meanwhile_and_cancelled(runner: None, runs: RunsCaller) -
     eventually(lambda: runs.read(run_id)["status"] == "cancelled")
 
 
-def test_it_is_asked(runner: None, runs: RunsCaller) -> None:
+def test_it_gets_requests(runner: None, runs: RunsCaller) -> None:
     run_id = runs.begin("sleep 600")
     assert tasks.ask_runner() == 1
     assert runs.read(run_id)["status"] == "running"
@@ -118,8 +118,8 @@ def test_the_documented_report(runner: None, runs: RunsCaller, origin: str) -> N
     [commands] = re.findall(r"```sh\n(body=.+?)```", DOCS, re.DOTALL)
     callback = f"{origin}/webhooks/sandbox/{run_id}"
     environment = {**os.environ, "SANDBOX_SECRET": SECRET, "CALLBACK_URL": callback, "RUN_ID": run_id}
-    told = subprocess.run(["sh", "-ec", commands], env=environment, capture_output=True, text=True, check=False)
-    assert (told.returncode, told.stdout) == (0, '{"received":true}'), told.stderr
+    completed = subprocess.run(["sh", "-ec", commands], env=environment, capture_output=True, text=True, check=False)
+    assert (completed.returncode, completed.stdout) == (0, '{"received":true}'), completed.stderr
     assert runs.read(run_id)["stdout"] == "hello"
 
 
@@ -130,5 +130,7 @@ def test_the_documented_signature() -> None:
         DOCS,
     )
     command = ["openssl", "dgst", "-sha256", "-hmac", secret, "-r"]
-    told = subprocess.run(command, input=f"{timestamp}.POST.{path}.{body}".encode(), capture_output=True, check=True)
-    assert told.stdout.decode().split()[0] == signature
+    completed = subprocess.run(
+        command, input=f"{timestamp}.POST.{path}.{body}".encode(), capture_output=True, check=True
+    )
+    assert completed.stdout.decode().split()[0] == signature

@@ -156,9 +156,9 @@ def test_tells_nothing_of_the_upstream(signed_in: SignIn, upstream: FakeUpstream
     upstream.script("secret-error")
     response = alice.chat()
     assert response.status_code == 502
-    told = response.text + str(response.headers)
-    assert "sk-" not in told
-    assert "traceback" not in told
+    text = response.text + str(response.headers)
+    assert "sk-" not in text
+    assert "traceback" not in text
     assert alice.wallet()["heldMicrousd"] == 0
 
 

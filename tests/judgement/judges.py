@@ -79,19 +79,19 @@ class Judges(Upstream):
 
     async def _succeed(self, call: Call) -> web.StreamResponse:
         if call.entry.path == "/judge":
-            said = self.says(call.body)
+            answer = self.says(call.body)
             usage = report({"prompt_tokens": INPUT_TOKENS}, call.behaviour.usage)
-            if isinstance(said, dict) and "usage" not in said and usage is not ABSENT:
+            if isinstance(answer, dict) and "usage" not in answer and usage is not ABSENT:
                 counted = usage.get("prompt_tokens") if isinstance(usage, dict) else None
-                said = {**said, "usage": {"input_tokens": counted} if isinstance(usage, dict) else usage}
-            return await self._send_json(call, said, tokens=0)
+                answer = {**answer, "usage": {"input_tokens": counted} if isinstance(usage, dict) else usage}
+            return await self._send_json(call, answer, tokens=0)
         if call.body.get("logprobs"):
             return await self._send_json(call, self._completion(call), tokens=0)
         return await super()._succeed(call)
 
     def _completion(self, call: Call) -> Json:
-        asked = json.loads(_text_of(call.body["messages"][1]["content"]))["questions"]
-        answers = independent([shares(list(question["options"])) for question in asked])
+        questions = json.loads(_text_of(call.body["messages"][1]["content"]))["questions"]
+        answers = independent([shares(list(question["options"])) for question in questions])
         logprobs = {"content": tokens_of(answers, self.tokenize, top=call.body["top_logprobs"])}
         usage = report({"prompt_tokens": INPUT_TOKENS, "completion_tokens": 7}, call.behaviour.usage)
         message = {"role": "assistant", "content": max(answers, key=lambda text: answers[text])}

@@ -27,9 +27,9 @@ def counted(identity: str) -> dict[str, dict[int, int]]:
 
 def count(identity: str, *buckets: int, kind: str = "noul", day: date = DAY) -> None:
     """Count answers as the closing statement does."""
-    kept = json.dumps({"identity": identity, "tally": [{"kind": kind, "bucket": bucket} for bucket in buckets]})
+    stored = json.dumps({"identity": identity, "tally": [{"kind": kind, "bucket": bucket} for bucket in buckets]})
     with connection.cursor() as cursor:
-        cursor.execute("SELECT judgement_count(ARRAY[%s::json], %s)", [kept, day])
+        cursor.execute("SELECT judgement_count(ARRAY[%s::json], %s)", [stored, day])
 
 
 def test_a_settled_answer_is_counted_once(bench: Bench) -> None:
@@ -63,8 +63,8 @@ def test_a_fallback_counts_as_itself(bench: Bench) -> None:
 def test_rows_hold_no_content(bench: Bench) -> None:
     backend = bench.backend()
     post(bench.caller(), ask(model=backend, state="A secret state.", questions=QUESTIONS))
-    kept = str(list(AnswerCount.objects.values()))
-    assert not [word for word in ("secret", "grounded", "calm", "did:") if word in kept]
+    stored = str(list(AnswerCount.objects.values()))
+    assert not [word for word in ("secret", "grounded", "calm", "did:") if word in stored]
 
 
 @pytest.mark.parametrize(

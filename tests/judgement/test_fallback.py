@@ -13,7 +13,7 @@ from tests.judgement.judges import VERSION
 from tests.support.concurrency import eventually
 
 DEARER = {"input_token": "2"}
-CHEAP, DEAR = 406, 1624  # 812 tokens at half a micro-USD, and at two
+CHEAP, EXPENSIVE = 406, 1624  # 812 tokens at half a micro-USD, and at two
 
 
 def pair(bench: Bench, first: str = "overloaded", second: str = "judge-2", **fields: Any) -> tuple[str, str]:
@@ -37,7 +37,7 @@ def assert_released(
     assert not Takeover.objects.filter(call_id=caller.only_call.id).exists()
 
 
-def assert_sound() -> None:
+def assert_the_ledger_is_intact() -> None:
     """Audit the ledger, which fails if a call's charge does not match its price."""
     call_command("audit_ledger", stdout=StringIO())
 
@@ -49,23 +49,23 @@ def test_an_explicit_overload_leads_to_the_fallback_at_its_own_price(bench: Benc
     body = answer.json()
     assert body["model"] == f"{target}/{VERSION}"
     assert body["fallback"] == {"from": source, "to": target, "reason": "overloaded"}
-    assert answer.headers["x-service-charge-microusd"] == str(DEAR)
-    assert caller.wallet == {"balance": BALANCE - DEAR, "held": 0, "debt": 0}
+    assert answer.headers["x-service-charge-microusd"] == str(EXPENSIVE)
+    assert caller.wallet == {"balance": BALANCE - EXPENSIVE, "held": 0, "debt": 0}
     takeover = Takeover.objects.get(call_id=caller.only_call.id)
     assert (takeover.model, takeover.price_version.alias) == (target, target)
-    assert_sound()
+    assert_the_ledger_is_intact()
 
 
-def test_the_hold_covers_the_dearer_of_both(bench: Bench) -> None:
+def test_the_hold_covers_the_more_expensive_of_both(bench: Bench) -> None:
     source, target = pair(bench, "judge-1")
-    alone, caller = bench.caller(), bench.caller()
-    dear = post(alone, ask(model=target)).headers["x-service-hold-microusd"]
+    other, caller = bench.caller(), bench.caller()
+    highest_hold = post(other, ask(model=target)).headers["x-service-hold-microusd"]
     answer = post(caller, ask(model=source, allow_fallback=True))
-    assert answer.headers["x-service-hold-microusd"] == dear
+    assert answer.headers["x-service-hold-microusd"] == highest_hold
     assert (answer.json()["fallback"], caller.only_call.charge_microusd) == (None, CHEAP)
-    refused = post(caller, ask(model=source, allow_fallback=True), max_cost=int(dear) - 1)
-    assert refused.json()["error"]["details"] == {"requiredMicrousd": int(dear)}
-    assert post(caller, ask(model=source), max_cost=int(dear) - 1).status_code == 200
+    refused = post(caller, ask(model=source, allow_fallback=True), max_cost=int(highest_hold) - 1)
+    assert refused.json()["error"]["details"] == {"requiredMicrousd": int(highest_hold)}
+    assert post(caller, ask(model=source), max_cost=int(highest_hold) - 1).status_code == 200
 
 
 def test_a_cheaper_fallback_is_charged_as_such(bench: Bench) -> None:
@@ -73,7 +73,7 @@ def test_a_cheaper_fallback_is_charged_as_such(bench: Bench) -> None:
     caller, answer = fall(bench, source)
     assert answer.headers["x-service-charge-microusd"] == "203"
     assert caller.wallet == {"balance": BALANCE - 203, "held": 0, "debt": 0}
-    assert_sound()
+    assert_the_ledger_is_intact()
 
 
 def test_a_fallback_is_replayed_as_it_was(bench: Bench) -> None:
@@ -81,7 +81,7 @@ def test_a_fallback_is_replayed_as_it_was(bench: Bench) -> None:
     caller = bench.caller()
     first, again = (post(caller, ask(model=source, allow_fallback=True), key="same") for _ in range(2))
     assert (again.content, again.headers["idempotent-replayed"]) == (first.content, "true")
-    assert caller.wallet["balance"] == BALANCE - DEAR
+    assert caller.wallet["balance"] == BALANCE - EXPENSIVE
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_fallback_that_fails_is_the_end_of_it(bench: Bench) -> None:
     call = caller.only_call
     assert (call.state, call.hold_microusd) == ("review", caller.wallet["held"])
     assert Takeover.objects.get(call_id=call.id).model == target
-    assert_sound()
+    assert_the_ledger_is_intact()
 
 
 def test_the_deadline_covers_both(bench: Bench) -> None:
@@ -184,7 +184,7 @@ def test_a_closing_that_a_dead_process_has_noted_books_the_takeover(bench: Bench
     assert closings.from_note(closing.note).run() == "settled"
     assert Takeover.objects.get(call_id=call.id).model == target
     assert caller.wallet == {"balance": BALANCE - 200, "held": 0, "debt": 0}
-    assert_sound()
+    assert_the_ledger_is_intact()
 
 
 def test_the_console_shows_whose_price_was_charged(bench: Bench) -> None:

@@ -24,10 +24,10 @@ def judge(bench: Bench, url: str) -> tuple[Any, Any]:
 def test_an_address_that_is_not_public_is_refused_without_a_look_up(
     bench: Bench, host: ImageHost, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher(look_up=hostile_images.noting(asked)))
+    looked_up: list[str] = []
+    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher(look_up=hostile_images.noting(looked_up)))
     assert_refused(bench, *judge(bench, url), 400, "image_rejected", "images.1")
-    assert asked == []
+    assert looked_up == []
 
 
 @pytest.mark.parametrize("name", hostile_images.RESOLVED)
@@ -44,16 +44,16 @@ def test_a_name_of_such_an_address_is_not_connected_to(
 def test_the_address_that_was_checked_is_the_one_that_is_connected_to(
     bench: Bench, host: ImageHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher(look_up=hostile_images.rebinding(asked)))
+    looked_up: list[str] = []
+    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher(look_up=hostile_images.rebinding(looked_up)))
     host.pages["/a"] = answer(PNG)
     backend, caller = vision(bench), bench.caller()
     images = [data_url(PNG), host.url("/a")]
     assert post(caller, ask(model=backend, images=images)).status_code == 200
-    assert len(asked) == len(host.requests) == 1
+    assert len(looked_up) == len(host.requests) == 1
     again = post(caller, ask(model=backend, images=images))
     assert (again.status_code, again.json()["error"]["code"]) == (400, "image_rejected")
-    assert (len(asked), len(host.requests), len(caller.calls)) == (2, 1, 1)
+    assert (len(looked_up), len(host.requests), len(caller.calls)) == (2, 1, 1)
 
 
 @pytest.mark.parametrize("page", hostile_images.PAGES)

@@ -50,7 +50,7 @@ def test_a_text_model_gets_them_as_parts_of_its_message(bench: Bench) -> None:
     assert content[1:] == [{"type": "image_url", "image_url": {"url": data_url(PNG)}}]
 
 
-def test_the_vision_backend_judges_a_state_alone_too(bench: Bench) -> None:
+def test_the_vision_backend_judges_a_state_without_images_too(bench: Bench) -> None:
     vision(bench)
     assert post(bench.caller(), ask(model="judgement-vision")).status_code == 200
 

@@ -131,7 +131,7 @@ def test_the_aliases_are_listed_once_they_stand_for_a_backend(bench: Bench) -> N
     assert bench.caller(scopes=("infer:*",)).get("/v1/models/judgement").json()["authorized"] is False
 
 
-def test_the_scope_is_judgement_evaluate_alone(bench: Bench) -> None:
+def test_the_scope_is_only_judgement_evaluate(bench: Bench) -> None:
     backend = bench.backend()
     assert post(bench.caller(scopes=("judgement:evaluate",)), ask(model=backend)).status_code == 200
     bench.upstream.reset()

@@ -35,8 +35,8 @@ def read(questions: list[Question], tokens: list[dict[str, Any]]) -> Read:
     return read_labels(questions, read_tokens(choice(tokens)))
 
 
-def by_code(asked: Question, given: dict[str, float]) -> dict[str, float]:
-    return {code: given[label] for code, label in codes_of(asked).items()}
+def by_code(questions: Question, given: dict[str, float]) -> dict[str, float]:
+    return {code: given[label] for code, label in codes_of(questions).items()}
 
 
 def close(found: dict[str, float], given: dict[str, float]) -> bool:
@@ -46,34 +46,34 @@ def close(found: dict[str, float], given: dict[str, float]) -> bool:
 @pytest.mark.parametrize("mark", MARKS)
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 def test_several_answers_by_code(tokenizer: str, mark: str) -> None:
-    asked = [question("true", "false", name="a"), question(*TONE, name="b"), question("1", "3", "5", name="c")]
+    questions = [question("true", "false", name="a"), question(*TONE, name="b"), question("1", "3", "5", name="c")]
     given = [SURE, dict(zip(TONE, TONE_GIVEN, strict=True)), {"1": 0.05, "3": 0.6, "5": 0.35}]
-    codes = [by_code(each, probabilities) for each, probabilities in zip(asked, given, strict=True)]
-    found = read(asked, tokens_of(independent(codes), TOKENIZERS[tokenizer], MARKS[mark]))
-    assert all(close(found[each.name], probabilities) for each, probabilities in zip(asked, given, strict=True))
+    codes = [by_code(each, probabilities) for each, probabilities in zip(questions, given, strict=True)]
+    found = read(questions, tokens_of(independent(codes), TOKENIZERS[tokenizer], MARKS[mark]))
+    assert all(close(found[each.name], probabilities) for each, probabilities in zip(questions, given, strict=True))
 
 
 @pytest.mark.parametrize("begin", ["", " ", "\n", "**", "`"])
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 def test_text_before_an_answer_is_ignored(tokenizer: str, begin: str) -> None:
-    asked = question("yes, fully", "yes, partly", "no")
+    questions = question("yes, fully", "yes, partly", "no")
     given = {"yes, fully": 0.5, "yes, partly": 0.3, "no": 0.2}
-    answers = independent([by_code(asked, given)], begin=begin)
-    assert close(read([asked], tokens_of(answers, TOKENIZERS[tokenizer]))["q"], given)
+    answers = independent([by_code(questions, given)], begin=begin)
+    assert close(read([questions], tokens_of(answers, TOKENIZERS[tokenizer]))["q"], given)
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 def test_a_model_that_answers_with_the_label_is_understood(tokenizer: str) -> None:
-    asked = question("calm", "angry", "sad")
+    questions = question("calm", "angry", "sad")
     given = {"calm": 0.6, "angry": 0.3, "sad": 0.1}
-    assert close(read([asked], tokens_of(given, TOKENIZERS[tokenizer]))["q"], given)
+    assert close(read([questions], tokens_of(given, TOKENIZERS[tokenizer]))["q"], given)
 
 
 @pytest.mark.parametrize("tokenizer", ["words", "characters", "all in one"])
 def test_labels_with_a_common_prefix_are_followed_to_the_deciding_token(tokenizer: str) -> None:
-    asked = question("very good", "very bad", "good")
+    questions = question("very good", "very bad", "good")
     given = {"very good": 0.7, "very bad": 0.25, "good": 0.05}
-    assert close(read([asked], tokens_of(given, TOKENIZERS[tokenizer]))["q"], given)
+    assert close(read([questions], tokens_of(given, TOKENIZERS[tokenizer]))["q"], given)
 
 
 def test_an_unwritten_prefix_of_several_labels_is_not_guessed() -> None:
@@ -95,9 +95,9 @@ def test_case_matters_only_if_labels_differ_only_in_case() -> None:
 
 
 def test_one_letter_that_is_a_code_and_begins_a_label_is_the_code() -> None:
-    asked = question("Bad", "Awful")  # A stands for Bad, B for Awful
-    assert close(read([asked], tokens_of({"A": 0.8, "B": 0.2}, list))["q"], {"Bad": 0.8, "Awful": 0.2})
-    assert close(read([asked], tokens_of({"Awful": 0.8, "Bad": 0.2}, list))["q"], {"Bad": 0.2, "Awful": 0.8})
+    questions = question("Bad", "Awful")  # A stands for Bad, B for Awful
+    assert close(read([questions], tokens_of({"A": 0.8, "B": 0.2}, list))["q"], {"Bad": 0.8, "Awful": 0.2})
+    assert close(read([questions], tokens_of({"Awful": 0.8, "Bad": 0.2}, list))["q"], {"Bad": 0.2, "Awful": 0.8})
 
 
 def test_tokens_that_end_within_a_character_are_put_together() -> None:
@@ -122,10 +122,10 @@ def test_an_answer_that_hardly_stands_for_labels_is_malformed() -> None:
 
 
 def test_an_unlisted_label_is_malformed_unless_its_share_is_negligible() -> None:
-    asked, rare = question("true", "false"), {"A": 0.98, "Because": 0.015, "B": 0.005}
-    assert close(read([asked], tokens_of(rare, TOKENIZERS["words"], top=2))["q"], {"true": 1.0, "false": 0.0})
+    questions, rare = question("true", "false"), {"A": 0.98, "Because": 0.015, "B": 0.005}
+    assert close(read([questions], tokens_of(rare, TOKENIZERS["words"], top=2))["q"], {"true": 1.0, "false": 0.0})
     with pytest.raises(MalformedAnswer, match="is unknown"):
-        read([asked], tokens_of({"A": 0.9, "B": 0.1}, TOKENIZERS["words"], top=1))
+        read([questions], tokens_of({"A": 0.9, "B": 0.1}, TOKENIZERS["words"], top=1))
 
 
 @pytest.mark.parametrize(
@@ -157,16 +157,16 @@ def test_responses_that_are_not_answers_are_malformed(content: Any) -> None:
 
 
 def test_a_token_of_two_answers_with_no_probability_is_malformed() -> None:
-    asked = [question("true", "false", name="a"), question("true", "false", name="b")]
+    questions = [question("true", "false", name="a"), question("true", "false", name="b")]
     given = [{"token": "B\nA", "logprob": -9999.0}, {"token": "A\nA", "logprob": 0.0}]
     with pytest.raises(MalformedAnswer, match="probability of zero"):
-        read(asked, [{"token": "B\nA", "logprob": -9999.0, "top_logprobs": given}])
+        read(questions, [{"token": "B\nA", "logprob": -9999.0, "top_logprobs": given}])
 
 
 def test_a_missing_second_answer_is_malformed() -> None:
-    asked = [question("true", "false", name="a"), question("true", "false", name="b")]
+    questions = [question("true", "false", name="a"), question("true", "false", name="b")]
     with pytest.raises(MalformedAnswer, match="b: no label"):
-        read(asked, tokens_of({"A": 0.9, "B": 0.1}, list))
+        read(questions, tokens_of({"A": 0.9, "B": 0.1}, list))
 
 
 SHARES = st.lists(st.integers(1, 100), min_size=2, max_size=6)
@@ -175,12 +175,16 @@ SHARES = st.lists(st.integers(1, 100), min_size=2, max_size=6)
 @settings(max_examples=150, deadline=None)
 @given(st.lists(SHARES, min_size=1, max_size=3), st.sampled_from(sorted(TOKENIZERS)), st.sampled_from(sorted(MARKS)))
 def test_any_shares_under_any_tokenizer(shares: list[list[int]], tokenizer: str, mark: str) -> None:
-    asked, given_shares = [], []
+    questions, given_shares = [], []
     for number, counts in enumerate(shares):
-        asked.append(question(*(f"label {index}" for index in range(len(counts))), name=str(number)))
-        given_shares.append({label: count / sum(counts) for label, count in zip(asked[-1].labels, counts, strict=True)})
-    codes = [by_code(each, probabilities) for each, probabilities in zip(asked, given_shares, strict=True)]
+        questions.append(question(*(f"label {index}" for index in range(len(counts))), name=str(number)))
+        given_shares.append(
+            {label: count / sum(counts) for label, count in zip(questions[-1].labels, counts, strict=True)}
+        )
+    codes = [by_code(each, probabilities) for each, probabilities in zip(questions, given_shares, strict=True)]
     tokens = tokens_of(independent(codes), TOKENIZERS[tokenizer], MARKS[mark], top=1000)
     with patch.object(label_token_limits, "ALTERNATIVES_MAX", 1000):  # no token is omitted, so nothing is unknown
-        found = read(asked, tokens)
-    assert all(close(found[each.name], probabilities) for each, probabilities in zip(asked, given_shares, strict=True))
+        found = read(questions, tokens)
+    assert all(
+        close(found[each.name], probabilities) for each, probabilities in zip(questions, given_shares, strict=True)
+    )

@@ -170,9 +170,9 @@ MEMBERS = st.dictionaries(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(MEMBERS, st.dictionaries(st.sampled_from(["type", "instructions", "criteria"]), JSON_VALUES, max_size=3))
-def test_no_body_breaks_it(bench: Bench, members: dict[str, Any], asked: dict[str, Any]) -> None:
+def test_no_body_breaks_it(bench: Bench, members: dict[str, Any], members_of_question: dict[str, Any]) -> None:
     backend, caller = _backend(bench), bench.caller()
-    body = json.dumps({**ask(model=backend), **noul(**asked), **members}).encode()
+    body = json.dumps({**ask(model=backend), **noul(**members_of_question), **members}).encode()
     answer = post(caller, None, content=body)
     assert answer.status_code in (200, 400, 413)
     charged = sum(call.charge_microusd or 0 for call in caller.calls)

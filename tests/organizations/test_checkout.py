@@ -92,7 +92,7 @@ def test_a_null_product_is_none(api: Api, team: Team) -> None:
 def test_a_product_outside_the_catalogue_is_not_found(api: Api, team: Team, provider: FakeStripe) -> None:
     status, body = ask(api, team, {**TOP_UP, "product": "nowhere"})
     assert (status, body["error"]["code"], body["error"]["param"]) == (404, "not_found", "product")
-    assert (Checkout.objects.count(), provider.asked, entries(team)) == (0, [], [])
+    assert (Checkout.objects.count(), provider.requests, entries(team)) == (0, [], [])
 
 
 def test_a_payment_method_is_saved_without_a_charge(api: Api, team: Team, provider: FakeStripe) -> None:
@@ -157,7 +157,7 @@ def test_another_request_under_the_same_key_is_refused(
 def test_a_bad_body_is_named(api: Api, team: Team, provider: FakeStripe, change: dict[str, Any], param: str) -> None:
     status, body = ask(api, team, {**TOP_UP, **change})
     assert (status, body["error"]["code"], body["error"]["param"]) == (400, "invalid_request", param)
-    assert (Checkout.objects.count(), provider.asked) == (0, [])
+    assert (Checkout.objects.count(), provider.requests) == (0, [])
 
 
 @pytest.mark.parametrize("role", list(Role))
@@ -168,14 +168,14 @@ def test_owners_and_billing_members_may(client: Client, team: Team, provider: Fa
         assert (status, only(team).requested_by) == (201, "did:web:studio.example:bob")
     else:
         assert (status, body["error"]["code"]) == (403, "forbidden")
-        assert (Checkout.objects.count(), provider.asked) == (0, [])
+        assert (Checkout.objects.count(), provider.requests) == (0, [])
 
 
 def test_a_strangers_organization_looks_like_none(client: Client, team: Team, provider: FakeStripe) -> None:
     stranger = Api(client, caller("mallory", SCOPES))
     answers = [ask(stranger, team, TOP_UP), stranger("POST", "/organizations/org_none/billing/checkout", TOP_UP)]
     assert [(status, body["error"]["code"]) for status, body in answers] == [(403, "not_member")] * 2
-    assert (Checkout.objects.count(), provider.asked) == (0, [])
+    assert (Checkout.objects.count(), provider.requests) == (0, [])
 
 
 def test_a_provider_that_fails_leaves_a_transaction_that_can_be_repeated(
@@ -231,26 +231,26 @@ def test_the_portals_session_does_the_same(provider: FakeStripe) -> None:
 
 @race
 def test_two_at_once_are_one_transaction(team: Team, provider: FakeStripe) -> None:
-    asked: dict[str, Any] = {"kind": "top_up", "amount_microusd": 5_000_000, "product": None, "idempotency_key": "one"}
-    calls = [lambda: checkouts.begin(org_id=team.id, **asked, actor_did=team.owner.did).id] * 4
+    terms: dict[str, Any] = {"kind": "top_up", "amount_microusd": 5_000_000, "product": None, "idempotency_key": "one"}
+    calls = [lambda: checkouts.begin(org_id=team.id, **terms, actor_did=team.owner.did).id] * 4
     assert set(at_once(*calls)) <= {only(team).id, "integration_unavailable"}
     assert (len(provider.sessions), len(entries(team))) == (1, 1)
 
 
 @race
-def test_nothing_is_locked_while_the_provider_is_asked(team: Team, provider: FakeStripe) -> None:
-    asked: dict[str, Any] = {"kind": "top_up", "amount_microusd": 5_000_000, "product": None, "idempotency_key": "one"}
+def test_nothing_is_locked_during_the_providers_request(team: Team, provider: FakeStripe) -> None:
+    terms: dict[str, Any] = {"kind": "top_up", "amount_microusd": 5_000_000, "product": None, "idempotency_key": "one"}
 
     def begin() -> None:
         try:
-            checkouts.begin(org_id=team.id, **asked, actor_did=team.owner.did)
+            checkouts.begin(org_id=team.id, **terms, actor_did=team.owner.did)
         finally:
             connection.close()
 
     beginning = threading.Thread(target=begin)
     with provider.store.lock:  # without which the provider does not answer
         beginning.start()
-        eventually(lambda: provider.asked or not beginning.is_alive())
+        eventually(lambda: provider.requests or not beginning.is_alive())
         assert beginning.is_alive()
         with transaction.atomic():
             Organization.objects.select_for_update(nowait=True).get(pk=team.id)

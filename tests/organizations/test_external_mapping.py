@@ -26,7 +26,7 @@ race = pytest.mark.django_db(transaction=True)
 
 SCOPES = ("billing:checkout", "wallet:read")
 PRICE = 20_000_000
-ASKED = {"product": "studio", "provider": "stripe", "mode": "test"}
+MAPPING = {"product": "studio", "provider": "stripe", "mode": "test"}
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def account_of(provider: FakeStripe, team: Team, **members: Any) -> str:
 
 
 def body_of(account_id: str, **members: Any) -> dict[str, Any]:
-    return {**ASKED, "externalOrgId": account_id, **members}
+    return {**MAPPING, "externalOrgId": account_id, **members}
 
 
 def ask(api: Api, team: Team, account_id: str, **members: Any) -> tuple[int, Any]:
@@ -56,7 +56,7 @@ def ask(api: Api, team: Team, account_id: str, **members: Any) -> tuple[int, Any
 
 
 def put(team: Team, account_id: str) -> ExternalMapping:
-    return external_mappings.put(org_id=team.id, **ASKED, external_org_id=account_id, actor_did=team.owner.did)
+    return external_mappings.put(org_id=team.id, **MAPPING, external_org_id=account_id, actor_did=team.owner.did)
 
 
 def stored() -> list[tuple[str, str, str, str]]:
@@ -102,7 +102,7 @@ def test_repeating_verifies_again_and_another_account_replaces(
     _, again = ask(api, team, first)
     assert again["verifiedAt"] > once["verifiedAt"]
     assert len(entries()) == 1, "what did not change is not logged"
-    assert [asked.path for asked in provider.asked] == [f"/v1/accounts/{first}"] * 2
+    assert [request.path for request in provider.requests] == [f"/v1/accounts/{first}"] * 2
     assert ask(api, team, second)[0] == 200
     assert stored() == [(team.id, "studio", second, "test")]
     assert [detail["externalOrgId"] for _, detail in entries()] == [first, second]
@@ -181,7 +181,7 @@ def test_of_two_organizations_at_once_one_gets_it(provider: FakeStripe) -> None:
     for team in teams:
         team.enable("studio")
         provider.amend(account_id, metadata={"org_id": team.id})
-        verified = billing.verify(org_id=team.id, **ASKED, external_org_id=account_id)
+        verified = billing.verify(org_id=team.id, **MAPPING, external_org_id=account_id)
         moves.append(partial(_store, team, verified))
     assert count(at_once(*moves), "external_mapping_unverified") == 1
     assert len(stored()) == len(entries()) == 1
@@ -217,14 +217,14 @@ def test_only_owners_may(provider: FakeStripe, client: Client, team: Team, role:
     team.join("bob", role)
     status, answer = ask(Api(client, caller("bob", SCOPES)), team, account_of(provider, team))
     assert (status, answer["error"]["code"]) == (403, "forbidden")
-    assert provider.asked == []
+    assert provider.requests == []
     assert stored() == []
 
 
 def test_a_stranger_may_not(provider: FakeStripe, client: Client, team: Team) -> None:
     status, answer = ask(Api(client, caller("sam", SCOPES)), team, account_of(provider, team))
     assert (status, answer["error"]["code"]) == (403, "not_member")
-    assert provider.asked == []
+    assert provider.requests == []
 
 
 def test_an_owner_who_stops_being_one_meanwhile(provider: FakeStripe, team: Team) -> None:
@@ -233,7 +233,7 @@ def test_an_owner_who_stops_being_one_meanwhile(provider: FakeStripe, team: Team
     Membership.objects.filter(pk=team["olivia"].pk).update(role=Role.ADMIN)
     with pytest.raises(Forbidden):
         put(team, account_id)
-    assert [asked.status for asked in provider.asked] == [200]
+    assert [request.status for request in provider.requests] == [200]
     assert (stored(), entries()) == ([], [])
 
 

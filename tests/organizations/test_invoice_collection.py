@@ -27,10 +27,10 @@ def test_an_invoice_is_charged_exactly_once(tenant: Tenant) -> None:
     assert state(tenant) == ("paid", False)
     [charge] = tenant.provider.charges
     assert (charge["amount"], charge["payment_method"]) == (4000, method)
-    [asked] = [one for one in tenant.provider.asked if (one.method, one.path) == ("POST", INTENTS)]
+    [request] = [one for one in tenant.provider.requests if (one.method, one.path) == ("POST", INTENTS)]
     [attempt] = tenant.attempts
-    assert asked.idempotency_key == attempt.pk
-    assert (asked.params["off_session"], asked.params["confirm"]) == ("true", "true")
+    assert request.idempotency_key == attempt.pk
+    assert (request.params["off_session"], request.params["confirm"]) == ("true", "true")
     assert attempt.payment_ref == charge["payment_intent"]
 
 

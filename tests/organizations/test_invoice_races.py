@@ -57,9 +57,9 @@ def void(tenant: Tenant) -> str:
 
 
 def credit(tenant: Tenant, amount: int, note_id: str = "", give: Callable[..., CreditNote] = invoices.credit) -> str:
-    asked = {"amount_microusd": amount, "reason": "r", "actor": "did:op", "note_id": note_id or new_id("cn")}
+    terms = {"amount_microusd": amount, "reason": "r", "actor": "did:op", "note_id": note_id or new_id("cn")}
     try:
-        return give(tenant.invoice.pk, now=timezone.now(), **asked).pk
+        return give(tenant.invoice.pk, now=timezone.now(), **terms).pk
     except NotCorrectable as refusal:
         return str(refusal)
 
@@ -95,8 +95,8 @@ def test_people_at_once_cannot_try_a_card_more_often_than_one(tenant: Tenant) ->
     tenant.save_method("card_declined")
     look, meeting, turn = invoice_payments._saved_method, threading.Barrier(4), threading.Lock()
 
-    def look_and_wait(*asked: Any) -> Any:
-        found = look(*asked)
+    def look_and_wait(*arguments: Any) -> Any:
+        found = look(*arguments)
         meeting.wait(PATIENCE_SECONDS)
         if not turn.acquire(blocking=False):
             eventually(lambda: tenant.outcomes == ["card_declined"])
@@ -113,10 +113,10 @@ def test_the_job_does_not_repeat_a_persons_recent_attempt(tenant: Tenant) -> Non
     tenant.save_method("card_declined")
     tenant.provider.script(path=METHOD, times=1, delay_seconds=1.5)
 
-    before = len(tenant.provider.asked)
+    before = len(tenant.provider.requests)
 
     def pay_meanwhile(tenant: Tenant) -> str | None:
-        eventually(lambda: len(tenant.provider.asked) > before)
+        eventually(lambda: len(tenant.provider.requests) > before)
         return pay_now(tenant)
 
     race(collect, pay_meanwhile, tenant=tenant)
@@ -127,8 +127,8 @@ def test_a_method_that_is_saved_while_the_job_finds_none_is_charged_by_the_next_
     """The job that finds no overdue invoice must not undo the other's flag."""
     look = invoice_payments._saved_method
 
-    def look_and_be_overtaken(*asked: Any) -> Any:
-        found = look(*asked)
+    def look_and_be_overtaken(*arguments: Any) -> Any:
+        found = look(*arguments)
         tenant.save_method()
         return found
 

@@ -79,7 +79,7 @@ def test_rounds_half_up_once() -> None:
     assert month_cost_microusd(15_000_000, 7, 31) == 3_387_097
 
 
-def test_a_seat_of_a_microsecond_counts_on_its_day_alone() -> None:
+def test_a_seat_of_a_microsecond_counts_only_on_its_day() -> None:
     last = at(3) + DAY - MICROSECOND
     blink = intervals((last, last + MICROSECOND), (last, None))
     assert billable_seats(ALWAYS, blink, NOVEMBER[2:4]) == {date(2026, 11, 3): 2, date(2026, 11, 4): 1}

@@ -64,7 +64,7 @@ def numbers() -> list[int | None]:
 
 
 def posts(provider: FakeStripe) -> int:
-    return sum((one.method, one.path) == ("POST", INTENTS) for one in provider.asked)
+    return sum((one.method, one.path) == ("POST", INTENTS) for one in provider.requests)
 
 
 def test_jobs_at_once_make_one_invoice_and_one_charge_of_each_month(
@@ -83,7 +83,7 @@ def test_jobs_at_once_make_one_invoice_and_one_charge_of_each_month(
 
 
 @pytest.mark.parametrize("works", [True, False])
-def test_killed_while_the_provider_is_asked_a_month_is_charged_once(
+def test_killed_during_the_providers_request_a_month_is_charged_once(
     tenants: list[Tenant], provider: FakeStripe, works: bool
 ) -> None:
     """SIGKILL after the invoice is issued and the charge requested, whether or not the provider executes it."""
@@ -110,10 +110,10 @@ def test_killed_while_the_provider_is_asked_a_month_is_charged_once(
 def test_a_run_killed_before_collection_is_continued_by_the_next(tenants: list[Tenant], provider: FakeStripe) -> None:
     """SIGKILL between issue and payment, at the provider request for the saved payment method."""
     provider.script(method="GET", path="/v1/checkout/sessions/*", delay_seconds=30)
-    before = len(provider.asked)
+    before = len(provider.requests)
     with job(provider, tenants[0]) as process:
         let_go(process)
-        eventually(lambda: len(provider.asked) > before)
+        eventually(lambda: len(provider.requests) > before)
     assert set(Invoice.objects.values_list("status", flat=True)) == {"open"}
     assert not InvoicePayment.objects.exists()
     tenants[0].run()

@@ -191,7 +191,7 @@ def test_an_estimate_counts_the_days_begun_so_far(year: Year) -> None:
                 assert (shown.accrued_microusd if shown else 0) == (accrued[2] if accrued else 0)
 
 
-def test_the_whole_of_it_is_recomputed_from_the_intervals_alone(year: Year) -> None:
+def test_the_whole_of_it_is_recomputed_from_only_the_intervals(year: Year) -> None:
     seat_invoices.draft_all(now=END)
     first = invoiced()
     assert seat_invoices.draft_all(now=END) == 0

@@ -71,7 +71,7 @@ def test_a_seat_needs_an_active_member(team: Team) -> None:
         seats.assign(org_id=team.id, product="studio", membership_id=other["oscar"].id, actor_did=team.owner.did)
 
 
-def test_past_due_billing_refuses_new_seats_alone(team: Team) -> None:
+def test_past_due_billing_refuses_only_new_seats(team: Team) -> None:
     assign(team, "bob")
     Organization.objects.filter(pk=team.id).update(is_past_due=True)
     with pytest.raises(BillingPastDue):

@@ -47,7 +47,7 @@ class IdentityProvider:
         """Endless responses whose client has disconnected."""
         self.closed: dict[str, Event] = {}
         """Paths that respond when their event is set."""
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         """The requested paths."""
         self.codes: dict[str, dict[str, str]] = {}
         self.wants_pkce = True
@@ -70,22 +70,22 @@ class IdentityProvider:
 
     def token(self, form: dict[str, str]) -> dict[str, Any] | None:
         """Redeem a code; return None if anything about it is wrong."""
-        asked = self.codes.pop(form.get("code", ""), None)
-        if asked is None or asked["redirect_uri"] != form.get("redirect_uri"):
+        query = self.codes.pop(form.get("code", ""), None)
+        if query is None or query["redirect_uri"] != form.get("redirect_uri"):
             return None
-        if self.wants_pkce and not _is_verified(asked, form):
+        if self.wants_pkce and not _is_verified(query, form):
             return None
         now = int(time.time())
         claims = {"iss": self.issuer, "aud": CLIENT_ID, "iat": now, "exp": now + 60, **self.claims}
-        claims |= {"nonce": asked["nonce"]} if "nonce" in asked and "nonce" not in self.claims else {}
+        claims |= {"nonce": query["nonce"]} if "nonce" in query and "nonce" not in self.claims else {}
         id_token = jwt.encode(claims, SIGNING_SECRET, algorithm="HS256")
         return {"access_token": "upstream-token", "token_type": "Bearer", "id_token": id_token}
 
 
-def _is_verified(asked: dict[str, str], form: dict[str, str]) -> bool:
+def _is_verified(query: dict[str, str], form: dict[str, str]) -> bool:
     """Return whether the code verifier matches the code's challenge (RFC 7636 section 4.6)."""
     digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
-    return asked.get("code_challenge") == base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+    return query.get("code_challenge") == base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 @contextmanager
@@ -136,7 +136,7 @@ def _handler(provider: IdentityProvider) -> type[BaseHTTPRequestHandler]:
 
 def _is_odd(provider: IdentityProvider, handler: BaseHTTPRequestHandler, path: str) -> bool:
     """Perform a path's configured behaviour; return whether it replaces the response."""
-    provider.asked.append(path)
+    provider.requests.append(path)
     if path in provider.closed:
         provider.closed[path].wait(PATIENCE_SECONDS)
     if path in provider.endless:

@@ -99,7 +99,7 @@ def test_a_stranger_signs_in_and_comes_back(client: Client) -> None:
     assert answer_of(allow(client, path))["code"]
 
 
-def test_the_policy_lets_the_answer_go_to_the_client_alone(person: Client) -> None:
+def test_the_policy_lets_the_answer_go_only_to_the_client(person: Client) -> None:
     path = begin(person)["Location"]
     policy = person.get(path)["Content-Security-Policy"]
     assert policy.endswith(f"form-action 'self' {APP}")
@@ -202,7 +202,7 @@ def test_consent_shows_the_origin_beside_a_registered_name(person: Client) -> No
     assert f"<code>{APP}</code>, registered here as “Your Bank”" in page
 
 
-def test_scopes_of_enabled_aliases_can_be_asked_for(person: Client) -> None:
+def test_scopes_of_enabled_aliases_can_be_requested(person: Client) -> None:
     PublicClient.objects.create(client_id=APP, name="Ours")
     assert answer_of(begin(person, scope="infer:fast"))["error"] == "invalid_scope"
     Alias.objects.create(name="fast", enabled=True)
@@ -233,7 +233,7 @@ def test_another_browser_cannot_answer(person: Client) -> None:
     assert AuthorizationRequest.objects.get().answered_at is None
 
 
-def test_a_trusted_client_is_not_asked_about(person: Client) -> None:
+def test_a_trusted_client_needs_no_consent(person: Client) -> None:
     PublicClient.objects.create(client_id=APP, name="Ours", trusted=True)
     assert answer_of(person.get(begin(person)["Location"]))["code"]
 

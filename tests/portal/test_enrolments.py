@@ -95,7 +95,7 @@ def test_a_sign_in_that_waits_for_its_second_factor_ends_with_the_sessions(alice
     assert not is_signed_in(browser)
 
 
-class Asked:
+class WaitingRequest:
     """A request in another thread that waits for a row locked by this one's transaction."""
 
     def __init__(self, ask: Callable[[], Any]) -> None:
@@ -153,7 +153,7 @@ def test_a_waiting_change_checks_the_session_again(client: Client, alice: Accoun
         TOTP.activate(alice, generate_totp_secret())
     RecoveryCodes(Authenticator.objects.get(type="recovery_codes")).mark_as_viewed()
     path, before = page[0].format(pk=Authenticator.objects.get(type="webauthn").pk), stored()
-    ask = Asked(lambda: getattr(client, page[1])(path, form if page[1] == "post" else {}))
+    ask = WaitingRequest(lambda: getattr(client, page[1])(path, form if page[1] == "post" else {}))
     with transaction.atomic():
         enrolments.lock(alice)
         ask.begin()
@@ -167,7 +167,7 @@ def test_a_code_used_while_codes_are_first_shown_remains_used(client: Client, al
     TOTP.activate(alice, generate_totp_secret())
     codes = RecoveryCodes.activate(alice)
     [code, *_] = codes.get_unused_codes()
-    ask = Asked(lambda: client.get(CODES))
+    ask = WaitingRequest(lambda: client.get(CODES))
     with transaction.atomic():
         assert codes.validate_code(code)
         ask.begin()

@@ -114,7 +114,7 @@ def test_a_claims_failures_do_not_keep_the_addresss_owner_out(alices: Client) ->
     assert attempt(Client(), PASSWORD, GUESSER)
 
 
-def test_a_reset_forgets_the_failures_of_its_account_alone(alices: Client, settings: Settings) -> None:
+def test_a_reset_forgets_only_the_failures_of_its_account(alices: Client, settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     EmailAddress.objects.filter(email=ALICE).update(verified=True)
     claimant = claimed_by_another(1)

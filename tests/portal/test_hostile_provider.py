@@ -61,11 +61,11 @@ def signed_in(client: Client) -> bool:
     return client.get("/").status_code == 200
 
 
-def test_a_code_serves_the_browser_that_asked_for_it(provider: IdentityProvider) -> None:
+def test_a_code_serves_the_browser_that_requested_it(provider: IdentityProvider) -> None:
     person, thief = Client(), Client()
-    asked, own = begun(person), begun(thief)
-    code = code_of(provider, asked)
-    assert is_error_page(bring(thief, code, asked["state"]))
+    query, own = begun(person), begun(thief)
+    code = code_of(provider, query)
+    assert is_error_page(bring(thief, code, query["state"]))
     assert is_error_page(bring(thief, code, own["state"]))
     assert not signed_in(thief)
 
@@ -80,10 +80,10 @@ def test_a_code_cannot_be_used_by_others_even_without_pkce(provider: IdentityPro
 
 
 def test_a_state_serves_once(client: Client, provider: IdentityProvider) -> None:
-    asked = begun(client)
-    assert bring(client, code_of(provider, asked), asked["state"])["Location"] == "/"
+    query = begun(client)
+    assert bring(client, code_of(provider, query), query["state"])["Location"] == "/"
     client.post("/account/logout/")
-    assert is_error_page(bring(client, code_of(provider, asked), asked["state"]))
+    assert is_error_page(bring(client, code_of(provider, query), query["state"]))
     assert not signed_in(client)
 
 
@@ -92,11 +92,11 @@ def test_a_response_of_one_provider_is_not_accepted_for_another(
     provider: IdentityProvider,
     other: IdentityProvider,
 ) -> None:
-    asked = begun(client)
-    assert is_error_page(bring(client, code_of(provider, asked), asked["state"], "other"))
-    assert "/token" not in other.asked, "the code would be sent to another provider"
-    asked = begun(client, "other")
-    assert is_error_page(bring(client, code_of(other, asked), asked["state"], "sso"))
+    query = begun(client)
+    assert is_error_page(bring(client, code_of(provider, query), query["state"], "other"))
+    assert "/token" not in other.requests, "the code would be sent to another provider"
+    query = begun(client, "other")
+    assert is_error_page(bring(client, code_of(other, query), query["state"], "sso"))
     assert not signed_in(client)
 
 
@@ -107,21 +107,21 @@ def test_a_person_of_one_provider_is_not_one_of_another(
     assert sign_in(Client()) == "/"
     other.claims = {"sub": PAT["sub"], "email": "mallory@example.com"}
     thief = Client()
-    asked = begun(thief, "other")
-    assert bring(thief, code_of(other, asked), asked["state"], "other")["Location"] == "/"
+    query = begun(thief, "other")
+    assert bring(thief, code_of(other, query), query["state"], "other")["Location"] == "/"
     assert Account.objects.count() == SocialAccount.objects.count() == 2
 
 
-def test_every_provider_is_asked_with_pkce_and_a_nonce(
+def test_every_request_to_a_provider_has_pkce_and_a_nonce(
     client: Client, provider: IdentityProvider, settings: Any
 ) -> None:
     settings.SOCIALACCOUNT_PROVIDERS = {}
     app = {"provider": "openid_connect", "provider_id": "console", "name": "Console", "client_id": CLIENT_ID}
     SocialApp.objects.create(**app, secret=CLIENT_SECRET, settings={"server_url": provider.issuer})
     seen = [begun(client, "console") for _ in range(2)]
-    assert {asked["code_challenge_method"] for asked in seen} == {"S256"}
+    assert {query["code_challenge_method"] for query in seen} == {"S256"}
     for name in ("state", "nonce", "code_challenge"):
-        assert len({asked[name] for asked in seen}) == 2
+        assert len({query[name] for query in seen}) == 2
     assert begun(client, "console/login/?auth_params=nonce%3Dmine&x=")["nonce"] != "mine"
 
 
@@ -179,7 +179,7 @@ def test_no_redirect_is_followed(client: Client, provider: IdentityProvider, pat
     provider.redirects = {path: f"{provider.issuer}/internal"}
     answer = client.post("/account/oidc/sso/login/") if path == DESCRIPTION else come_back(client)
     assert is_error_page(answer)
-    assert "/internal" not in provider.asked
+    assert "/internal" not in provider.requests
 
 
 @pytest.mark.parametrize("path", [DESCRIPTION, "/token", "/userinfo"])
@@ -216,7 +216,7 @@ def test_a_provider_that_hangs_takes_few_places(provider: IdentityProvider, monk
     waiting = [Thread(target=ask) for _ in range(WAITING_MAX)]
     for thread in waiting:
         thread.start()
-    eventually(lambda: len(provider.asked) == len(waiting))
+    eventually(lambda: len(provider.requests) == len(waiting))
     assert Client().post("/account/oidc/sso/login/").status_code == 503
     provider.closed[DESCRIPTION].set()
     for thread in waiting:

@@ -128,11 +128,11 @@ class TestInvalidClaims:
     def test_unknown_claims_are_not_stored(self, client: Client, provider: IdentityProvider) -> None:
         provider.user_information = {**PAT, "extra": "\x00" * 10, "huge": "x" * 1_000_000}
         assert sign_in(client) == "/"
-        [kept] = SocialAccount.objects.values_list("extra_data", flat=True)
-        assert kept == {"userinfo": {**PAT, "email_verified": False}}
+        [stored] = SocialAccount.objects.values_list("extra_data", flat=True)
+        assert stored == {"userinfo": {**PAT, "email_verified": False}}
 
     @pytest.mark.parametrize("address", [None, "no address", "x" * 300 + "@example.com"])
-    def test_no_usable_address_is_asked_for(
+    def test_an_address_is_required_where_none_is_usable(
         self, client: Client, provider: IdentityProvider, address: str | None
     ) -> None:
         for number in range(2):

@@ -47,13 +47,13 @@ def only_mail() -> str:
     return body
 
 
-def test_a_reset_asked_of_another_host_leads_to_the_portal() -> None:
+def test_a_reset_requested_at_another_host_leads_to_the_portal() -> None:
     verified()
     Client().post("/account/password/reset/", {"email": "alice@example.com"}, headers=EVIL)
     assert "/account/password/reset/key/" in only_mail()
 
 
-def test_a_verification_asked_of_another_host_leads_to_the_portal() -> None:
+def test_a_verification_requested_at_another_host_leads_to_the_portal() -> None:
     Client().post("/account/signup/", {"email": "bob@example.com", "password1": "correct horse battery"}, headers=EVIL)
     assert "/account/confirm-email/" in only_mail()
 

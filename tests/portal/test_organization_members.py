@@ -213,6 +213,6 @@ class TestLookingAtAnInvitation:
     def test_nonsense_is_unknown(self, form: dict[str, str]) -> None:
         assert Client().post(ABOUT, form).status_code == 404
 
-    def test_is_asked_by_the_portals_own_page_alone(self, organization_pages: OrganizationPages, token: str) -> None:
+    def test_is_requested_only_by_the_portals_own_page(self, organization_pages: OrganizationPages, token: str) -> None:
         assert Client().get(f"{ABOUT}?token={token}").status_code == 405
         assert Client(enforce_csrf_checks=True).post(ABOUT, {"token": token}).status_code == 403

@@ -41,7 +41,7 @@ class TestMoney:
     @pytest.mark.parametrize(
         "form", [{"limit": "-1"}, {"limit": "much"}, {"limit": ""}, {"limit": "1", "product": "x"}]
     )
-    def test_a_bad_budget_is_said_beside_the_field(
+    def test_a_bad_budget_is_reported_beside_the_field(
         self, organization_pages: OrganizationPages, form: dict[str, str]
     ) -> None:
         answer = organization_pages["owner"].post(organization_pages.path("budgets"), form)

@@ -35,7 +35,7 @@ class TestFounding:
         assert b"Acme &lt;b&gt;" in client.get("/organizations").content
 
     @pytest.mark.parametrize("name", ["", "   ", "x" * 121, "nul\x00"])
-    def test_a_bad_name_is_said_beside_the_field(self, name: str) -> None:
+    def test_a_bad_name_is_reported_beside_the_field(self, name: str) -> None:
         answer = signed_in(account("olivia")).post("/organizations", {"name": name})
         assert answer.status_code == 400
         assert b'role="alert"' in answer.content
@@ -200,7 +200,7 @@ def test_every_refusal_of_an_organization_has_words() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, _, _ in TABS] + list(MONEY[1:]))
-def test_pages_are_sound_html_for_a_screen_reader(organization_pages: OrganizationPages, name: str) -> None:
+def test_pages_are_valid_html_for_a_screen_reader(organization_pages: OrganizationPages, name: str) -> None:
     organization_pages.seat()
     path = organization_pages.path(*name.removeprefix("organization").removeprefix("_").split()).rstrip("/")
     page = organization_pages["owner"].get(path).content.decode()

@@ -69,7 +69,7 @@ class TestAddMoney:
         assert add(organization_pages, who).status_code == 403
         assert keep(organization_pages, who).status_code == 403
         assert organization_pages[who].get(organization_pages.path("payments", "txn_1")).status_code == 403
-        assert (Checkout.objects.count(), provider.asked) == (0, [])
+        assert (Checkout.objects.count(), provider.requests) == (0, [])
 
     def test_a_stranger_finds_nothing(self, organization_pages: OrganizationPages) -> None:
         answer = signed_in(account("stranger")).post(
@@ -284,7 +284,7 @@ class TestExternalBilling:
         answer = external(organization_pages, name)
         assert answer.status_code == 400
         assert 'id="id_account_error"' in answer.content.decode()
-        assert provider.asked == []
+        assert provider.requests == []
 
     @pytest.mark.parametrize("who", ["admin", "billing", "member"])
     def test_is_for_owners(self, organization_pages: OrganizationPages, provider: FakeStripe, who: str) -> None:

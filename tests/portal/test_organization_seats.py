@@ -52,7 +52,7 @@ class TestProducts:
         assert organization_pages["owner"].get(organization_pages.path("products", "no", "enable")).status_code == 404
 
     @pytest.mark.parametrize("cap", ["-1", "1.5", "many", "10000000"])
-    def test_a_bad_limit_is_said(self, organization_pages: OrganizationPages, cap: str) -> None:
+    def test_a_bad_limit_is_reported(self, organization_pages: OrganizationPages, cap: str) -> None:
         answer = organization_pages.post("owner", "products", "studio", "limit", max_seats=cap)
         assert answer.status_code == 400
         assert message(answer).startswith("error The seat cap must be a whole number")
@@ -93,7 +93,7 @@ class TestSeats:
         )
         assert "You have no seat yet." in organization_pages.get("member", "seats")
 
-    def test_removing_is_asked_first(self, organization_pages: OrganizationPages) -> None:
+    def test_removing_needs_a_confirmation(self, organization_pages: OrganizationPages) -> None:
         organization_pages.seat()
         parts = ("products", "studio", "seats", organization_pages.member("member"), "revoke")
         page = organization_pages.get("admin", *parts)

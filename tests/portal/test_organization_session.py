@@ -190,8 +190,8 @@ def test_a_body_of_another_media_type_is_refused(alice: Browser, content_type: s
     org = alice("POST", ROOT, {"name": "Acme"})[1]["orgId"]
     for method, path in WITH_BODIES:
         answer = alice.client.generic(method, path.format(org=org), FORM, content_type=content_type, headers=alice.csrf)
-        told = (answer.status_code, answer.json()["error"]["code"])
-        assert told == (415, "unsupported_media_type"), (method, path)
+        refusal = (answer.status_code, answer.json()["error"]["code"])
+        assert refusal == (415, "unsupported_media_type"), (method, path)
     assert alice("GET", ROOT)[1]["data"] == [alice("GET", f"{ROOT}/{org}")[1]]
 
 

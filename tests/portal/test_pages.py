@@ -266,12 +266,12 @@ class TestConfirmingAgain:
         sign_up(client)
         assert client.get("/account/2fa/webauthn/add/").status_code == 200
 
-    def test_later_it_is_asked_for(self, client: Client, settings: Settings) -> None:
+    def test_later_it_is_required(self, client: Client, settings: Settings) -> None:
         settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 0
         sign_up(client)
         assert client.get("/account/2fa/webauthn/add/")["Location"].startswith("/account/reauthenticate/")
 
-    def test_a_sign_up_counts_for_its_own_account_alone(self, client: Client) -> None:
+    def test_a_sign_up_counts_only_for_its_own_account(self, client: Client) -> None:
         sign_up(client)
         other = Client()
         sign_up(other, email="bob@example.com")

@@ -206,7 +206,7 @@ def test_an_operator_leaves_no_recovery_codes_behind(client: Client, alice: Acco
 class TestAdding:
     """Every new passkey can sign in by itself."""
 
-    def test_the_browser_is_asked_for_one_that_can(self, client: Client, alice: Account) -> None:
+    def test_the_browser_has_to_make_one_that_can(self, client: Client, alice: Account) -> None:
         page = client.get(ADD).content.decode()
         context = json.loads(
             page.partition('<script id="js_data" type="application/json">')[2].partition("</script>")[0]
@@ -228,15 +228,15 @@ class TestAdding:
         assert client.post(ADD, {"name": "Key", "credential": made}).status_code == 200
         assert Authenticator.objects.filter(type="webauthn").count() == 1
 
-    @pytest.mark.parametrize(("says", "kept"), [(False, 0), (True, 1), (None, 1)])
+    @pytest.mark.parametrize(("says", "stored"), [(False, 0), (True, 1), (None, 1)])
     def test_one_that_says_it_is_not_discoverable_is_refused(
-        self, client: Client, alice: Account, says: bool | None, kept: int
+        self, client: Client, alice: Account, says: bool | None, stored: int
     ) -> None:
         client.get(ADD)
         made = json.loads(Passkey().made(challenge_of(client)))
         made["clientExtensionResults"] = {} if says is None else {"credProps": {"rk": says}}
         client.post(ADD, {"name": "Key", "credential": json.dumps(made)})
-        assert Authenticator.objects.filter(type="webauthn").count() == kept
+        assert Authenticator.objects.filter(type="webauthn").count() == stored
 
     @pytest.mark.parametrize("odd", [[1], "x", 5, {"credProps": [1]}, {"credProps": "x"}])
     def test_malformed_extensions_cause_no_server_error(self, client: Client, alice: Account, odd: Any) -> None:

@@ -39,8 +39,8 @@ SIGN_IN = {"login": "alice@example.com", "password": PASSWORD}
 def issued(account: Account, letter: str) -> tuple[str, str]:
     """Return an unredeemed code and its code verifier."""
     verifier = VERIFIER[:-1] + letter
-    asked = AuthorizationRequest(client_id=APP, redirect_uri=CALLBACK, code_challenge=pkce.challenge_of(verifier))
-    code = codes.issue(asked, account=account, scopes=SCOPES, consents=[], now=timezone.now())
+    request = AuthorizationRequest(client_id=APP, redirect_uri=CALLBACK, code_challenge=pkce.challenge_of(verifier))
+    code = codes.issue(request, account=account, scopes=SCOPES, consents=[], now=timezone.now())
     assert code
     return code, verifier
 

@@ -59,7 +59,7 @@ def test_every_page_is_a_strangers_at_once(client: Client, alice: Account, path:
     assert client.get("/api/organizations").status_code == 401
 
 
-def test_pages_ask_the_account_and_not_the_session_alone(client: Client, alice: Account) -> None:
+def test_pages_check_the_account_and_not_only_the_session(client: Client, alice: Account) -> None:
     Account.objects.filter(pk=alice.pk).update(suspended_at=timezone.now())
     assert not is_signed_in(client)
     Account.objects.filter(pk=alice.pk).update(suspended_at=None)

@@ -132,8 +132,8 @@ class TestOrganization:
         for path in (organization_pages.path("usage"), organization_pages.path("usage.csv")):
             for client in (signed_in(account("stranger")), organization_pages["billing"]):
                 assert client.get(path).status_code == 404
-            asked = Client().get(path)
-            assert (asked.status_code, asked["Location"]) == (302, f"/account/login/?next={path}")
+            answer = Client().get(path)
+            assert (answer.status_code, answer["Location"]) == (302, f"/account/login/?next={path}")
 
     def test_the_seats_of_a_month_that_is_over_are_on_its_invoice(
         self, organization_pages: OrganizationPages, purse: Purse, months: Months
@@ -176,7 +176,7 @@ class TestOrganization:
         assert b"<script>alert" not in answer.content
         assert tables(answer)["Use by product and member, highest charge first"][1][:2] == [hostile, hostile]
 
-    def test_the_dearest_lines_are_shown_and_the_rest_is_one(
+    def test_the_most_expensive_lines_are_shown_and_the_rest_is_one(
         self, organization_pages: OrganizationPages, purse: Purse, months: Months
     ) -> None:
         for number in range(202):

@@ -46,8 +46,13 @@ class TestCall:
         prices = {"input_token": "4", "output_token": "16", "input_audio_token": "32", "output_audio_token": "64"}
         live = PriceVersion.objects.create(alias="realtime", components=prices)
         usage_id = own.call(1_000_000, route="realtime", model="realtime", price_version=live.pk)
-        sound = {"input_tokens": 1500, "input_audio_tokens": 1000, "output_tokens": 900, "output_audio_tokens": 700}
-        settle(usage_id, 82_000, quantities=sound)
+        quantities = {
+            "input_tokens": 1500,
+            "input_audio_tokens": 1000,
+            "output_tokens": 900,
+            "output_audio_tokens": 700,
+        }
+        settle(usage_id, 82_000, quantities=quantities)
         assert tables(alice.get(f"/wallet/usage/{usage_id}"))["The parts of the charge"] == [
             ["Part", "Count", "Price", "Amount"],
             ["Input tokens", "500", "$4.00 a million", "$0.0020"],
@@ -58,9 +63,9 @@ class TestCall:
         ]
 
     def test_a_takeover_is_shown_with_its_price(self, alice: Client, own: Purse) -> None:
-        dearer = PriceVersion.objects.create(alias="deep", components={"input_token": "3", "output_token": "9"})
+        expensive = PriceVersion.objects.create(alias="deep", components={"input_token": "3", "output_token": "9"})
         usage_id = own.call(1_000_000)
-        Takeover.objects.create(call_id=usage_id, model="deep", price_version=dearer)
+        Takeover.objects.create(call_id=usage_id, model="deep", price_version=expensive)
         settle(usage_id, 300, quantities={"input_tokens": 100, "output_tokens": 0})
         answer = alice.get(f"/wallet/usage/{usage_id}")
         assert "fast; it was overloaded, and deep answered instead" in text_of(answer)

@@ -191,7 +191,7 @@ def test_sending_the_form_twice_asks_for_one_payment(client: Client, provider: F
     assert key_of(client.get("/wallet")) != key
 
 
-def test_another_amount_under_the_same_form_is_asked_about(client: Client, provider: FakeStripe) -> None:
+def test_another_amount_under_the_same_form_needs_a_confirmation(client: Client, provider: FakeStripe) -> None:
     key = new_id("frm")
     add(client, "5", key)
     answer = add(client, "7", key)
@@ -232,7 +232,7 @@ def test_an_amount_that_makes_no_sense(client: Client, provider: FakeStripe, amo
     assert 'role="alert" id="id_amount_error"' in page
     assert 'aria-invalid="true"' in page
     assert not Checkout.objects.exists()
-    assert provider.asked == []
+    assert provider.requests == []
 
 
 @pytest.mark.parametrize("key", ["frm_1", "txn_01m7ytcx6w9bspg7b12pdxjvaw", "frm_01M7YTCX6W9BSPG7B12PDXJVAW", "é"])

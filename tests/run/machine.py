@@ -16,10 +16,10 @@ def processes_of(data_dir: Path) -> list[int]:
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            told = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
+            environment = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
         except OSError:
             continue
-        if needle in told and identify(int(entry.name)):
+        if needle in environment and identify(int(entry.name)):
             found.append(int(entry.name))
     return found
 

@@ -23,9 +23,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Make an environment from a file without packages, which takes seconds; return it and what was printed."""
     folder = tmp_path_factory.mktemp("bootstrap")
     (folder / "requirements.txt").write_text("# nothing\n")
-    with contextlib.redirect_stdout(io.StringIO()) as told:
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
         assert bootstrap.main([str(folder / "requirements.txt"), str(folder / "venv")]) == 0
-    return folder / "venv", told.getvalue()
+    return folder / "venv", printed.getvalue()
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_it_names_each_package_as_pip_turns_to_it(
 
 
 def test_it_counts_what_this_platform_needs_once() -> None:
-    told = (
+    printed = (
         "Ignoring pywin32: markers 'sys_platform == \"win32\"' don't match your environment",
         "Collecting django-allauth==65.1 (from -r requirements.txt (line 1))",
         "  Downloading django_allauth-65.1-py3-none-any.whl (1 kB)",
@@ -100,7 +100,11 @@ def test_it_counts_what_this_platform_needs_once() -> None:
         "Installing collected packages: django-allauth",
         "Successfully installed django-allauth-65.1",
     )
-    assert list(bootstrap.progress(told, 3)) == ["  1 of 2: django-allauth", "  2 of 2: attrs", "  unpacking them ..."]
+    assert list(bootstrap.progress(printed, 3)) == [
+        "  1 of 2: django-allauth",
+        "  2 of 2: attrs",
+        "  unpacking them ...",
+    ]
 
 
 def test_it_mends_an_environment_that_was_half_made(tmp_path: Path) -> None:

@@ -63,9 +63,9 @@ def run(machine: Path, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_it_runs_both_targets_where_nothing_is_missing(machine: Path) -> None:
-    told = run(machine)
-    assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout.splitlines() == [
+    completed = run(machine)
+    assert (completed.returncode, completed.stderr) == (0, "")
+    assert completed.stdout.splitlines() == [
         "== make check",
         f"check with python3 at home in {machine}",
         "== make test",
@@ -76,26 +76,26 @@ def test_it_runs_both_targets_where_nothing_is_missing(machine: Path) -> None:
 
 @pytest.mark.parametrize("home", ["", "/nonexistent"])
 def test_it_makes_a_home_where_there_is_none_to_write_to(machine: Path, home: str) -> None:
-    told = run(machine, HOME=home, TMPDIR=str(machine))
-    assert told.returncode == 0
-    [made] = {line.partition(" at home in ")[2] for line in told.stdout.splitlines() if " at home in " in line}
+    completed = run(machine, HOME=home, TMPDIR=str(machine))
+    assert completed.returncode == 0
+    [made] = {line.partition(" at home in ")[2] for line in completed.stdout.splitlines() if " at home in " in line}
     assert Path(made).parent == machine
     assert Path(made).is_dir()
 
 
 def test_it_passes_a_given_python_on(machine: Path) -> None:
     (machine / "bin" / "python3").rename(machine / "bin" / "another")
-    told = run(machine, PYTHON="another")
-    assert "check with another at home" in told.stdout
+    completed = run(machine, PYTHON="another")
+    assert "check with another at home" in completed.stdout
 
 
 def test_it_waits_for_a_lock_and_for_the_network(machine: Path) -> None:
     (machine / "bin" / "nginx").unlink()
     install(machine, "apt-get", APT_GET)
-    told = run(machine, FAILURES="2")
-    assert told.returncode == 0
-    assert [line for line in told.stdout.splitlines() if "slept" in line] == ["slept 10", "slept 30"]
-    assert asked_for(machine) == [*["update"] * 3, "nginx-light"]
+    completed = run(machine, FAILURES="2")
+    assert completed.returncode == 0
+    assert [line for line in completed.stdout.splitlines() if "slept" in line] == ["slept 10", "slept 30"]
+    assert installed(machine) == [*["update"] * 3, "nginx-light"]
 
 
 @pytest.mark.parametrize("program", ["chromium", "chromium-headless-shell"])
@@ -112,12 +112,12 @@ def test_it_goes_on_where_there_is_no_chromium_without_windows(
 ) -> None:
     (machine / "bin" / "chromium-headless-shell").unlink()
     install(machine, "apt-get", APT_GET)
-    told = run(machine, FAILURES=failures)
-    assert (told.returncode, "slept" in told.stdout) == (0, False)
-    assert asked_for(machine) == expected
+    completed = run(machine, FAILURES=failures)
+    assert (completed.returncode, "slept" in completed.stdout) == (0, False)
+    assert installed(machine) == expected
 
 
-def asked_for(machine: Path) -> list[str]:
+def installed(machine: Path) -> list[str]:
     """Return the last word of each call of apt-get."""
     return [call.split()[-1] for call in (machine / "calls").read_text().splitlines()]
 
@@ -125,25 +125,25 @@ def asked_for(machine: Path) -> list[str]:
 def test_it_names_what_apt_could_not_install(machine: Path) -> None:
     (machine / "bin" / "npm").unlink()
     install(machine, "apt-get", APT_GET)
-    told = run(machine, FAILURES="99")
-    assert told.returncode == 1
-    assert told.stderr.splitlines()[-1] == "apt-get could not install nodejs npm; see above."
-    assert "make check" not in told.stdout
+    completed = run(machine, FAILURES="99")
+    assert completed.returncode == 1
+    assert completed.stderr.splitlines()[-1] == "apt-get could not install nodejs npm; see above."
+    assert "make check" not in completed.stdout
 
 
 def test_it_names_what_is_missing_where_there_is_no_apt(machine: Path) -> None:
     (machine / "bin" / "npm").unlink()
     (machine / "bin" / "bwrap").unlink()
-    told = run(machine)
-    assert told.returncode == 1
-    assert told.stderr == "This system has no apt-get; install these yourself: bubblewrap nodejs npm\n"
+    completed = run(machine)
+    assert completed.returncode == 1
+    assert completed.stderr == "This system has no apt-get; install these yourself: bubblewrap nodejs npm\n"
 
 
 def test_it_says_that_an_ordinary_user_needs_sudo(machine: Path) -> None:
     (machine / "bin" / "git").unlink()
     install(machine, "id", "#!/bin/sh\necho 1000\n")
     install(machine, "apt-get", APT_GET)
-    told = run(machine)
-    assert told.returncode == 1
-    assert told.stderr == "Not root, and there is no sudo; as root: apt-get install git\n"
+    completed = run(machine)
+    assert completed.returncode == 1
+    assert completed.stderr == "Not root, and there is no sudo; as root: apt-get install git\n"
     assert not (machine / "calls").exists()

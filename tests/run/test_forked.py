@@ -44,8 +44,12 @@ def test_it_does_as_one_that_is_executed(name: str) -> None:
     command = [sys.executable, *PROGRAMS[name]]
     environment = {**os.environ, "ANOTHER": "one", "DATABASE_URL": "postgresql://127.0.0.1/nowhere"}
     executed = subprocess.run(command, cwd=PROJECT_DIR, env=environment, capture_output=True, text=True)
-    told = forked.run(command, cwd=PROJECT_DIR, env=environment, timeout=PATIENCE_SECONDS)
-    assert (told.returncode, told.stdout, told.stderr) == (executed.returncode, executed.stdout, executed.stderr)
+    completed = forked.run(command, cwd=PROJECT_DIR, env=environment, timeout=PATIENCE_SECONDS)
+    assert (completed.returncode, completed.stdout, completed.stderr) == (
+        executed.returncode,
+        executed.stdout,
+        executed.stderr,
+    )
 
 
 def test_it_reads_its_settings_from_its_own_environment() -> None:
@@ -97,6 +101,6 @@ def test_it_has_the_files_that_are_handed_on_under_their_numbers() -> None:
 def printed(code: str, **settings: str) -> str:
     """Return what a program prints in an environment with these variables."""
     command = [sys.executable, "-c", code]
-    told = forked.run(command, cwd=PROJECT_DIR, env={**os.environ, **settings}, timeout=PATIENCE_SECONDS)
-    assert told.returncode == 0, told.stderr
-    return told.stdout.strip()
+    completed = forked.run(command, cwd=PROJECT_DIR, env={**os.environ, **settings}, timeout=PATIENCE_SECONDS)
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout.strip()

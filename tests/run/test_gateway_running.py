@@ -220,6 +220,6 @@ def test_stops_cleanly_and_frees_its_port(gateway: GatewayProcess) -> None:
     assert gateway.health() == 0
     assert gateway.children() == {}
     assert gateway.stdout.splitlines()[-1] == "stopping ..."
-    said = gateway.complaints[before:].splitlines()
-    assert [line for line in said if NEW_HISTORY not in line] == []
+    lines = gateway.complaints[before:].splitlines()
+    assert [line for line in lines if NEW_HISTORY not in line] == []
     assert not (gateway.data_dir / "postgres" / "postmaster.pid").exists()

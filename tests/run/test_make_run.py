@@ -67,8 +67,10 @@ def test_two_run_side_by_side_and_end_by_sigterm(database_url: str) -> None:
     ("named", "expected"),
     [({}, ""), ({"NO_PROXY": "example.org"}, ",example.org"), ({"no_proxy": "example.org"}, ",example.org")],
 )
-def test_a_proxy_for_downloads_is_not_asked_for_this_machine(named: dict[str, str], expected: str) -> None:
-    kept = {name: value for name, value in os.environ.items() if name.lower() != "no_proxy"}
+def test_a_proxy_for_downloads_is_not_used_for_this_machine(named: dict[str, str], expected: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if name.lower() != "no_proxy"}
     command = ["make", "--silent", "--eval", "told: ; @echo $$NO_PROXY $$no_proxy", "told"]
-    told = subprocess.run(command, cwd=PROJECT_DIR, env=kept | named, capture_output=True, text=True, check=True)
-    assert told.stdout.split() == [f"127.0.0.1,localhost,::1{expected}"] * 2
+    completed = subprocess.run(
+        command, cwd=PROJECT_DIR, env=environment | named, capture_output=True, text=True, check=True
+    )
+    assert completed.stdout.split() == [f"127.0.0.1,localhost,::1{expected}"] * 2

@@ -170,7 +170,7 @@ def test_data_without_its_password_is_refused(cluster: Cluster) -> None:
 
 
 @pytest.mark.usefixtures("served_before")
-def test_a_damaged_configuration_is_told_in_the_servers_words(cluster: Cluster) -> None:
+def test_a_damaged_configuration_is_reported_in_the_servers_words(cluster: Cluster) -> None:
     cluster.start()
     cluster.stop()
     with (cluster.home / "postgres" / "postgresql.conf").open("a") as config:

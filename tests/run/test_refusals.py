@@ -119,8 +119,8 @@ def test_a_disk_with_too_little_space_for_a_database(monkeypatch: pytest.MonkeyP
 
 def test_an_initdb_that_cleans_up_behind_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
     home = make_home()
-    for name, told in (("postgres", "echo 'postgres (PostgreSQL) 15.1'"), ("initdb", INITDB)):
-        (home / name).write_text(f"#!/bin/sh\n{told}\n")
+    for name, script in (("postgres", "echo 'postgres (PostgreSQL) 15.1'"), ("initdb", INITDB)):
+        (home / name).write_text(f"#!/bin/sh\n{script}\n")
         (home / name).chmod(0o755)
     monkeypatch.setenv("PG_BIN", str(home))
     with pytest.raises(StartError, match=r"^initdb failed: initdb: error: could not write: No space left on device$"):

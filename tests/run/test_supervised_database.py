@@ -53,8 +53,8 @@ def end_next_starts(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, times: in
 def test_a_kill_while_it_starts_is_survived_as_often_as_it_comes(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
-    database = SupervisedDatabase(cluster, said.append)
+    lines: list[str] = []
+    database = SupervisedDatabase(cluster, lines.append)
     url = cluster.url
     ends = end_next_starts(cluster, monkeypatch, 7, "kill -9 $$")
 
@@ -66,8 +66,8 @@ def test_a_kill_while_it_starts_is_survived_as_often_as_it_comes(
     assert list(ends.iterdir()) == []
     with psycopg.connect(url):
         pass
-    assert said[0] == "the database stopped (signal SIGKILL); restarting it"
-    assert len(said) == 8
+    assert lines[0] == "the database stopped (signal SIGKILL); restarting it"
+    assert len(lines) == 8
 
 
 def test_a_database_that_keeps_failing_ends_the_gateway_with_its_reason(

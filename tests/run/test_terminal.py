@@ -39,12 +39,12 @@ def closed_terminal() -> int:
 def test_printing_to_nobody_ends_nothing(gone: Callable[[], int]) -> None:
     output = gone()
     try:
-        told = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", PRINTS], cwd=PROJECT_DIR, stdout=output, stderr=subprocess.PIPE, text=True
         )
     finally:
         os.close(output)
-    assert (told.returncode, told.stderr) == (0, "goes on\n")
+    assert (completed.returncode, completed.stderr) == (0, "goes on\n")
 
 
 def test_a_gateway_whose_reader_has_gone_stops_in_order() -> None:

@@ -98,5 +98,5 @@ def test_an_answer_is_one_packet(stage: Stage) -> None:
         answer = b""
         while not answer.endswith(b"}"):
             answer += connection.recv(65536)
-        told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
-    assert struct.unpack_from("I", told, DATA_SEGMENTS_IN_AT) == (1,)
+        info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
+    assert struct.unpack_from("I", info, DATA_SEGMENTS_IN_AT) == (1,)

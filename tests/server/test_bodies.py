@@ -44,7 +44,7 @@ def test_a_chunked_body_is_read(caller: Caller) -> None:
 
 @pytest.mark.parametrize("chunked", [False, True])
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "expected"),
     [
         (b"", (400, "invalid_json")),
         (b"{", (400, "invalid_json")),
@@ -54,8 +54,8 @@ def test_a_chunked_body_is_read(caller: Caller) -> None:
     ],
     ids=["empty", "broken", "misspelt", "many values", "large"],
 )
-def test_a_body_is_checked_however_it_comes(caller: Caller, body: bytes, told: Any, chunked: bool) -> None:
-    assert code(post(caller, body, chunked=chunked)) == told
+def test_a_body_is_checked_however_it_comes(caller: Caller, body: bytes, expected: Any, chunked: bool) -> None:
+    assert code(post(caller, body, chunked=chunked)) == expected
 
 
 def test_a_chunked_form_of_a_token_route_is_read(stage: Stage) -> None:

@@ -135,7 +135,7 @@ def test_what_is_open_after_the_time_to_drain_ends_with_an_error_and_its_receipt
     callers = {route: stage.caller(balance=BALANCE) for route in (*STREAMS, "sound", "plain")}
     speaker, live = talker(stage, balance=BALANCE), live_model(stage)
     bodies = {route: body(stage) for route, (_, body) in STREAMS.items()}
-    sound, plain = speech(model_of(stage)), chat(stage.model())
+    speaking, plain = speech(model_of(stage)), chat(stage.model())
     with server(stage, DRAIN_SECONDS="1") as process, ExitStack() as open_:
         for caller in (*callers.values(), speaker):
             caller.origin = stage.origin
@@ -144,7 +144,7 @@ def test_what_is_open_after_the_time_to_drain_ends_with_an_error_and_its_receipt
             route: open_.enter_context(callers[route].stream(bodies[route], path=path))
             for route, (path, _) in STREAMS.items()
         }
-        raw = open_.enter_context(callers["sound"].stream(sound, path=SPEECH))
+        raw = open_.enter_context(callers["sound"].stream(speaking, path=SPEECH))
         session = open_.enter_context(opened(speaker, live))
         session.say(HELLO)
         pending = open_.enter_context(ThreadPoolExecutor()).submit(callers["plain"].post, plain, key="plain")

@@ -125,7 +125,7 @@ def test_a_handshake_is_not_answered_before_the_request_that_came_first(
     assert "Traceback" not in caplog.text
 
 
-def test_a_call_is_told_that_its_client_left_by_way_of_a_handshake(stage: Stage, caplog: Any) -> None:
+def test_a_call_learns_that_its_client_left_by_way_of_a_handshake(stage: Stage, caplog: Any) -> None:
     alias, caller = stage.model(max_output_tokens=20), stage.caller()
     with stage.upstream.holding(), connect(stage.origin) as connection:
         connection.sendall(raw_request(caller, chat(alias)))

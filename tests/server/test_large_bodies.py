@@ -22,7 +22,7 @@ def large(alias: str, size_bytes: int = 300_000) -> dict[str, Any]:
     return chat(alias, user="x" * size_bytes)
 
 
-def told(answer: httpx.Response) -> tuple[int, str | None]:
+def outcome_of(answer: httpx.Response) -> tuple[int, str | None]:
     return answer.status_code, None if answer.status_code == 200 else answer.json()["error"]["code"]
 
 
@@ -34,24 +34,24 @@ def world(stage: Stage, settings: Any) -> tuple[Stage, str, Caller]:
     return stage, alias, stage.caller()
 
 
-def test_a_large_body_that_does_not_arrive_holds_up_large_ones_alone(world: Any, settings: Any) -> None:
+def test_a_large_body_that_does_not_arrive_holds_up_only_large_ones(world: Any, settings: Any) -> None:
     stage, alias, caller = world
     begun = raw_request(caller, large(alias, 250_000))[:100_000]
     with crowd(stage.origin, [begun]):
-        assert told(caller.post(chat(alias))) == (200, None)
+        assert outcome_of(caller.post(chat(alias))) == (200, None)
         settings.LARGE_BODY_WAIT_SECONDS = REFUSED_AFTER_SECONDS
         refused = caller.post(large(alias))
-        assert told(refused) == (503, "not_ready")
+        assert outcome_of(refused) == (503, "not_ready")
         assert refused.headers["retry-after"] == "5"
         settings.LARGE_BODY_WAIT_SECONDS = 60.0
-    assert told(caller.post(large(alias))) == (200, None)
+    assert outcome_of(caller.post(large(alias))) == (200, None)
     assert [call.state for call in caller.calls] == ["settled", "settled"]
 
 
 def test_a_length_behind_zeros_is_weighed_as_well(world: Any, settings: Any) -> None:
     stage, alias, caller = world
     with crowd(stage.origin, [raw_request(caller, large(alias, 250_000))[:100_000]]):
-        assert told(caller.post(chat(alias))) == (200, None)  # the other one has its share by now
+        assert outcome_of(caller.post(chat(alias))) == (200, None)  # the other one has its share by now
         settings.LARGE_BODY_WAIT_SECONDS = REFUSED_AFTER_SECONDS
         request = raw_request(caller, large(alias)).replace(b"Content-Length: ", b"Content-Length: " + b"0" * 30)
         assert ask(stage, request).startswith(b"HTTP/1.1 503 ")
@@ -60,10 +60,10 @@ def test_a_length_behind_zeros_is_weighed_as_well(world: Any, settings: Any) -> 
 def test_what_a_body_takes_is_given_back_when_its_answer_is_out(world: Any) -> None:
     _, alias, caller = world
     for _ in range(4):
-        assert told(caller.post(large(alias))) == (200, None)
-    assert told(caller.post(None, content=b'{"a":' + b"[" * 300_000)) == (400, "invalid_json")
-    assert told(caller.post(large("nothing"))) == (404, "model_not_found")
-    assert told(caller.post(large(alias))) == (200, None)
+        assert outcome_of(caller.post(large(alias))) == (200, None)
+    assert outcome_of(caller.post(None, content=b'{"a":' + b"[" * 300_000)) == (400, "invalid_json")
+    assert outcome_of(caller.post(large("nothing"))) == (404, "model_not_found")
+    assert outcome_of(caller.post(large(alias))) == (200, None)
 
 
 def test_large_calls_under_way_share_what_there_is(world: Any, settings: Any) -> None:
@@ -73,7 +73,7 @@ def test_large_calls_under_way_share_what_there_is(world: Any, settings: Any) ->
     with ThreadPoolExecutor() as threads, stage.upstream.holding():
         sent = [threads.submit(caller.post, large(alias)) for _ in range(3)]
         eventually(lambda: [call.done() for call in sent].count(True) == 2)
-    answers = sorted((told(call.result()) for call in sent), key=str)
+    answers = sorted((outcome_of(call.result()) for call in sent), key=str)
     assert answers == [(200, None), (503, "not_ready"), (503, "not_ready")]
 
 
@@ -111,7 +111,7 @@ async def test_a_budget_lends_in_order() -> None:
     assert budget.lent_bytes == 9
 
 
-async def test_a_share_beyond_the_budget_is_lent_alone() -> None:
+async def test_a_share_beyond_the_budget_is_lent_only_by_itself() -> None:
     budget = ByteBudget(lambda: 10)
     assert budget.try_take(50)
     assert not budget.try_take(1)

@@ -13,15 +13,15 @@ CLIENT = "198.51.100.7"
 
 async def seen(peer: str, *headers: tuple[str, str], proxies: list[str] = TRUSTED) -> tuple[str, str]:
     """Return the address and the scheme that the application sees."""
-    told: dict[str, Any] = {}
+    scope_seen: dict[str, Any] = {}
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
-        told.update(scope)
+        scope_seen.update(scope)
 
     sent = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
     scope = {"type": "http", "client": (peer, 1234), "scheme": "http", "headers": sent}
     await trust_proxies(proxies, application)(scope, None, None)
-    return told["client"][0], told["scheme"]
+    return scope_seen["client"][0], scope_seen["scheme"]
 
 
 FORWARDED = [
@@ -43,7 +43,7 @@ async def test_a_stranger_says_nothing(peer: str, proxies: list[str]) -> None:
     assert await seen(peer, *FORWARDED, proxies=proxies) == (peer, "http")
 
 
-async def test_a_proxy_says_who_and_how_in_its_two_headers_alone() -> None:
+async def test_a_proxy_says_who_and_how_only_in_its_two_headers() -> None:
     assert await seen(PROXY, *FORWARDED[:2]) == (CLIENT, "https")
     assert await seen(PROXY, *FORWARDED[2:]) == (PROXY, "http")
 

@@ -24,7 +24,7 @@ def upstream() -> Iterator[CohereUpstream]:
 
 @pytest.fixture
 def sdk(upstream: CohereUpstream) -> Iterator[Any]:
-    upstream.asked.clear()
+    upstream.requests.clear()
     upstream.twist = None
     with httpx.Client(timeout=60) as http:
         yield cohere.ClientV2(api_key="test", base_url=upstream.base_url, httpx_client=http)
@@ -40,7 +40,7 @@ def test_texts(sdk: Any, upstream: CohereUpstream) -> None:
     )
     assert found.embeddings.float_[1] == pytest.approx(vector("two", DIMENSIONS))
     assert (found.meta.billed_units.input_tokens, found.meta.billed_units.image_tokens) == (3, None)
-    [call] = upstream.asked
+    [call] = upstream.requests
     assert (call.path, call.authorization) == ("/v2/embed", "Bearer test")
     assert call.body == {
         "model": "embed-v4.0",
@@ -61,7 +61,7 @@ def test_images_among_texts(sdk: Any, upstream: CohereUpstream) -> None:
     ]
     billed = found.meta.billed_units
     assert (billed.input_tokens, billed.images, billed.image_tokens) == (2, 1, IMAGE_TOKENS)
-    assert upstream.asked[0].body["inputs"] == inputs
+    assert upstream.requests[0].body["inputs"] == inputs
 
 
 def test_refusals(sdk: Any, upstream: CohereUpstream) -> None:

@@ -44,7 +44,7 @@ def test_a_key_may_remember_an_error(provider: FakeStripe, client: StripeClient)
     for _ in range(2):
         with pytest.raises(stripe.APIError):
             client.v1.checkout.sessions.create(top_up(), options)
-    assert [asked.replayed for asked in provider.asked] == [False, True]
+    assert [request.replayed for request in provider.requests] == [False, True]
     assert provider.sessions == []
 
 
@@ -54,5 +54,5 @@ def test_the_client_retries_by_itself(provider: FakeStripe) -> None:
     provider.script("unavailable")
     made = patient.v1.checkout.sessions.create(top_up())
     assert [row["id"] for row in provider.sessions] == [made.id]
-    assert [asked.status for asked in provider.asked] == [0, 503, 200]
-    assert len({asked.idempotency_key for asked in provider.asked}) == 1
+    assert [request.status for request in provider.requests] == [0, 503, 200]
+    assert len({request.idempotency_key for request in provider.requests}) == 1

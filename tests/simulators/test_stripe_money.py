@@ -23,8 +23,8 @@ def test_paying_makes_intent_charge_and_events(provider: FakeStripe, client: Str
     plain = client.v1.payment_intents.retrieve(intent.id)
     assert plain.latest_charge == charge.id
     assert client.v1.charges.retrieve(charge.id).payment_intent == intent.id
-    told = [event["type"] for event in provider.events_of()]
-    assert told == [
+    types = [event["type"] for event in provider.events_of()]
+    assert types == [
         "payment_intent.created",
         "charge.succeeded",
         "payment_intent.succeeded",
@@ -46,15 +46,15 @@ def test_a_bank_may_answer_later(provider: FakeStripe, client: StripeClient) -> 
     assert [event["data"]["object"]["id"] for event in later] == session_ids
 
 
-def test_a_payment_method_is_kept(provider: FakeStripe, client: StripeClient) -> None:
+def test_a_payment_method_is_saved(provider: FakeStripe, client: StripeClient) -> None:
     made = client.v1.checkout.sessions.create(SETUP)  # type: ignore[arg-type]
     assert (made.amount_total, made.payment_status, made.currency) == (None, "no_payment_required", "usd")
     provider.pay(made.id)
-    kept = client.v1.checkout.sessions.retrieve(made.id, {"expand": ["setup_intent.payment_method"]})
-    intent: Any = kept.setup_intent
-    assert (kept.status, intent.status, intent.metadata["transaction_id"]) == ("complete", "succeeded", "txn_2")
-    assert (intent.payment_method.card.last4, intent.payment_method.customer) == ("4242", kept.customer)
-    assert client.v1.customers.retrieve(str(kept.customer)).id == kept.customer
+    retrieved = client.v1.checkout.sessions.retrieve(made.id, {"expand": ["setup_intent.payment_method"]})
+    intent: Any = retrieved.setup_intent
+    assert (retrieved.status, intent.status, intent.metadata["transaction_id"]) == ("complete", "succeeded", "txn_2")
+    assert (intent.payment_method.card.last4, intent.payment_method.customer) == ("4242", retrieved.customer)
+    assert client.v1.customers.retrieve(str(retrieved.customer)).id == retrieved.customer
 
 
 def test_refunds_count_until_they_fail(provider: FakeStripe, client: StripeClient) -> None:
@@ -91,9 +91,9 @@ def test_disputes_take_and_give_back(provider: FakeStripe, client: StripeClient)
     provider.end_dispute(opened["id"], "won")
     ended = client.v1.disputes.retrieve(opened["id"])
     assert (ended.status, [row.amount for row in ended.balance_transactions]) == ("won", [-500, 500])
-    told = [event["type"] for event in provider.events_of() if event["type"].startswith("charge.dispute")]
+    types = [event["type"] for event in provider.events_of() if event["type"].startswith("charge.dispute")]
     verbs = ("created", "funds_withdrawn", "closed", "funds_reinstated")
-    assert told == [f"charge.dispute.{verb}" for verb in verbs]
+    assert types == [f"charge.dispute.{verb}" for verb in verbs]
     inquiry = provider.dispute(session_id, inquiry=True)
     assert (inquiry["status"], inquiry["balance_transactions"]) == ("warning_needs_response", [])
 
@@ -107,8 +107,8 @@ def test_every_movement_of_money_is_a_balance_transaction(provider: FakeStripe, 
     provider.end_dispute(dispute["id"], "won")
     payout = provider.pay_out(100)
     moved = client.v1.balance_transactions.list({"expand": ["data.source"]}).data
-    told = [(row.type, row.reporting_category, row.amount, row.fee, row.net) for row in moved]
-    assert told[::-1] == [
+    rows = [(row.type, row.reporting_category, row.amount, row.fee, row.net) for row in moved]
+    assert rows[::-1] == [
         ("charge", "charge", 1250, 67, 1183),
         ("refund", "refund", -250, 0, -250),
         ("refund_failure", "refund_failure", 250, 0, 250),

@@ -76,8 +76,8 @@ def test_a_key_is_one_request_at_a_time(provider: FakeStripe, client: StripeClie
         time.sleep(0.005)
     with pytest.raises(stripe.APIError) as refused:
         other.v1.checkout.sessions.create(top_up(), options)
-    told: Any = refused.value.json_body
-    assert (refused.value.http_status, told["error"]["code"]) == (409, "idempotency_key_in_use")
+    body: Any = refused.value.json_body
+    assert (refused.value.http_status, body["error"]["code"]) == (409, "idempotency_key_in_use")
     slow.join()
 
 
@@ -107,8 +107,8 @@ def test_a_wrong_parameter_is_named_and_keeps_no_key(
 
 
 def test_a_session_expires_by_itself_or_on_request(provider: FakeStripe, client: StripeClient) -> None:
-    asked = client.v1.checkout.sessions.expire(client.v1.checkout.sessions.create(top_up()).id)
-    assert (asked.status, asked.url) == ("expired", None)
+    expired = client.v1.checkout.sessions.expire(client.v1.checkout.sessions.create(top_up()).id)
+    assert (expired.status, expired.url) == ("expired", None)
     aged = client.v1.checkout.sessions.create(top_up())
     provider.advance(86400)
     assert client.v1.checkout.sessions.retrieve(aged.id).status == "expired"
@@ -150,8 +150,8 @@ def test_accounts(provider: FakeStripe, client: StripeClient) -> None:
     for asks, account_id in ((live, account["id"]), (client, "acct_nobody")):
         with pytest.raises(stripe.PermissionError) as refused:
             asks.v1.accounts.retrieve(account_id)
-        told: Any = refused.value.json_body
-        assert told["error"]["code"] == "account_invalid"
+        body: Any = refused.value.json_body
+        assert body["error"]["code"] == "account_invalid"
     both = provider.connect(live=None)
     assert live.v1.accounts.retrieve(both["id"]).id == client.v1.accounts.retrieve(both["id"]).id
 
@@ -166,8 +166,8 @@ def test_it_runs_as_a_process_of_its_own() -> None:
     with subprocess.Popen(command, cwd=PROJECT_DIR, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         origin = process.stdout.readline().removeprefix("ready: ").strip()
-        told = process.stdout.readline() + process.stdout.readline()
-        assert f"STRIPE_API_BASE={origin} STRIPE_SECRET_KEY=sk_test_" in told
+        printed = process.stdout.readline() + process.stdout.readline()
+        assert f"STRIPE_API_BASE={origin} STRIPE_SECRET_KEY=sk_test_" in printed
         answer = requests.get(f"{origin}/v1/balance", auth=("sk_test_standin", ""), timeout=60)
         assert answer.json()["livemode"] is False
         process.terminate()

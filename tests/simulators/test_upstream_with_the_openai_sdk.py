@@ -9,7 +9,7 @@ import pytest
 
 from tests.factories.audio import wav
 from tests.support.upstream import FakeUpstream
-from tests.support.upstream.audio import TEXT, sound
+from tests.support.upstream.audio import TEXT, audio_of
 from tests.support.upstream.behaviours import Behaviour
 from tests.support.upstream.tokens import count_text
 
@@ -113,9 +113,9 @@ def test_a_streamed_tool_call_adds_up_to_its_arguments(upstream: FakeUpstream, s
 
 
 def test_embeddings_are_the_same_unit_vectors_as_floats_and_as_base64(upstream: FakeUpstream, sdk: Sdk) -> None:
-    asked = {"model": "small-1", "input": ["one", "two two"], "dimensions": 8}
-    floats = sdk.embeddings.create(**asked, encoding_format="float")
-    default = sdk.embeddings.create(**asked)
+    request = {"model": "small-1", "input": ["one", "two two"], "dimensions": 8}
+    floats = sdk.embeddings.create(**request, encoding_format="float")
+    default = sdk.embeddings.create(**request)
     assert [item.embedding for item in default.data] == [
         pytest.approx(item.embedding, rel=1e-6) for item in floats.data
     ]
@@ -141,52 +141,56 @@ def test_a_response_cut_by_its_limit_is_incomplete(upstream: FakeUpstream, sdk: 
 
 def test_a_response_can_call_a_function(upstream: FakeUpstream, sdk: Sdk) -> None:
     tool = {"type": "function", **WEATHER["function"], "strict": False}
-    asked = {"model": "small-1", "input": PROMPT, "tools": [tool]}
-    with sdk.responses.stream(**asked) as stream:
+    request = {"model": "small-1", "input": PROMPT, "tools": [tool]}
+    with sdk.responses.stream(**request) as stream:
         streamed = stream.get_final_response()
-    [item] = sdk.responses.create(**asked).output
+    [item] = sdk.responses.create(**request).output
     assert item.arguments == streamed.output[0].arguments == '{"city":"Reykjavík"}'
 
 
 @pytest.mark.parametrize("calls", [1, 3])
 def test_a_response_can_call_a_function_several_times_at_once(upstream: FakeUpstream, sdk: Sdk, calls: int) -> None:
-    asked = {"model": f"small-1?calls={calls}", "input": PROMPT, "tools": [{"type": "function", **WEATHER["function"]}]}
-    with sdk.responses.stream(**asked) as stream:
+    request = {
+        "model": f"small-1?calls={calls}",
+        "input": PROMPT,
+        "tools": [{"type": "function", **WEATHER["function"]}],
+    }
+    with sdk.responses.stream(**request) as stream:
         streamed = stream.get_final_response()
-    made = sdk.responses.create(**asked)
+    made = sdk.responses.create(**request)
     assert len({item.call_id for item in streamed.output}) == len(made.output) == calls
     assert [entry.completion_tokens for entry in upstream.ledger] == [made.usage.output_tokens] * 2 == [calls] * 2
 
 
 def test_a_response_can_think_first(upstream: FakeUpstream, sdk: Sdk) -> None:
-    asked = {"model": "small-1?reasoning_tokens=9", "input": PROMPT, "include": ["reasoning.encrypted_content"]}
-    with sdk.responses.stream(**asked) as stream:
+    request = {"model": "small-1?reasoning_tokens=9", "input": PROMPT, "include": ["reasoning.encrypted_content"]}
+    with sdk.responses.stream(**request) as stream:
         streamed = stream.get_final_response()
-    made = sdk.responses.create(**asked)
+    made = sdk.responses.create(**request)
     assert [item.type for item in streamed.output] == [item.type for item in made.output] == ["reasoning", "message"]
     assert made.output[0].encrypted_content
     assert [entry.completion_tokens for entry in upstream.ledger] == [made.usage.output_tokens] * 2 == [25] * 2
 
 
 def test_a_response_can_be_a_refusal(sdk: Sdk) -> None:
-    asked = {"model": "small-1?refusal=true&text=I+cannot.", "input": PROMPT}
-    with sdk.responses.stream(**asked) as stream:
+    request = {"model": "small-1?refusal=true&text=I+cannot.", "input": PROMPT}
+    with sdk.responses.stream(**request) as stream:
         streamed = stream.get_final_response()
-    parts = [made.output[0].content[0] for made in (streamed, sdk.responses.create(**asked))]
+    parts = [made.output[0].content[0] for made in (streamed, sdk.responses.create(**request))]
     assert [(part.type, part.refusal) for part in parts] == [("refusal", "I cannot.")] * 2
 
 
 def test_a_response_can_be_structured(sdk: Sdk) -> None:
     schema = {"type": "object", "required": ["city", "country"]}
-    asked_format = {"type": "json_schema", "name": "place", "schema": schema}
-    made = sdk.responses.create(model="small-1", input=PROMPT, text={"format": asked_format})
+    text_format = {"type": "json_schema", "name": "place", "schema": schema}
+    made = sdk.responses.create(model="small-1", input=PROMPT, text={"format": text_format})
     assert json.loads(made.output_text) == {"city": "Reykjavík", "country": "Reykjavík"}
 
 
 def test_a_response_can_fail(sdk: Sdk) -> None:
-    asked = {"model": "small-1?failed=true", "input": PROMPT}
-    assert sdk.responses.create(**asked).status == "failed"
-    assert list(sdk.responses.create(**asked, stream=True))[-1].type == "response.failed"
+    request = {"model": "small-1?failed=true", "input": PROMPT}
+    assert sdk.responses.create(**request).status == "failed"
+    assert list(sdk.responses.create(**request, stream=True))[-1].type == "response.failed"
 
 
 def test_models_lists_the_presets(upstream: FakeUpstream, sdk: Sdk) -> None:
@@ -229,17 +233,15 @@ def test_a_body_without_messages_names_them(upstream: FakeUpstream, sdk: Sdk) ->
 
 
 def test_speech_is_bytes_or_events_that_hold_the_same(upstream: FakeUpstream, sdk: Sdk) -> None:
-    asked = {"model": "small-1", "input": "Hello.", "voice": "alloy"}
-    assert sdk.audio.speech.create(**asked, response_format="wav").content == sound(Behaviour())
-    with sdk.audio.speech.with_streaming_response.create(**asked) as answer:
-        assert b"".join(answer.iter_bytes()) == sound(Behaviour())
+    request = {"model": "small-1", "input": "Hello.", "voice": "alloy"}
+    assert sdk.audio.speech.create(**request, response_format="wav").content == audio_of(Behaviour())
+    with sdk.audio.speech.with_streaming_response.create(**request) as answer:
+        assert b"".join(answer.iter_bytes()) == audio_of(Behaviour())
     assert [entry.outcome for entry in upstream.ledger] == ["complete", "complete"]
 
 
 @pytest.mark.parametrize("route", ["transcriptions", "translations"])
-def test_a_file_is_measured_and_answered_in_the_layout_that_was_asked_for(
-    upstream: FakeUpstream, sdk: Sdk, route: str
-) -> None:
+def test_a_file_is_measured_and_answered_in_the_requested_layout(upstream: FakeUpstream, sdk: Sdk, route: str) -> None:
     ask = getattr(sdk.audio, route).create
     file = ("a.wav", wav(1.5))
     assert ask(model="small-1", file=file).text == TEXT

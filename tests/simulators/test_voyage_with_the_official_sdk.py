@@ -21,7 +21,7 @@ def upstream() -> Iterator[VoyageUpstream]:
 
 @pytest.fixture
 def sdk(upstream: VoyageUpstream) -> voyageai.Client:
-    upstream.asked.clear()
+    upstream.requests.clear()
     return voyageai.Client(api_key="pa-test", base_url=upstream.base_url)
 
 
@@ -29,7 +29,7 @@ def test_texts(sdk: voyageai.Client, upstream: VoyageUpstream) -> None:
     found = sdk.embed(["one badger", "two"], model="voyage-3.5", input_type="document", truncation=False)
     assert found.total_tokens == 3
     assert found.embeddings[1] == pytest.approx(vector("two", DIMENSIONS))
-    [call] = upstream.asked
+    [call] = upstream.requests
     assert call.path == "/embeddings"
     assert call.body == {
         "input": ["one badger", "two"],
@@ -54,8 +54,8 @@ def test_chunks_in_their_documents(sdk: voyageai.Client, upstream: VoyageUpstrea
     assert [len(result.embeddings) for result in found.results] == [2, 1]
     assert found.results[0].embeddings[1] == pytest.approx(vector("bab", 1024))
     assert found.total_tokens == 3
-    assert upstream.asked[0].path == "/contextualizedembeddings"
-    assert upstream.asked[0].body["inputs"] == [["a", "b"], ["c"]]
+    assert upstream.requests[0].path == "/contextualizedembeddings"
+    assert upstream.requests[0].body["inputs"] == [["a", "b"], ["c"]]
 
 
 def test_images(sdk: voyageai.Client, upstream: VoyageUpstream) -> None:
@@ -63,6 +63,6 @@ def test_images(sdk: voyageai.Client, upstream: VoyageUpstream) -> None:
     found = sdk.multimodal_embed(sent, model="voyage-multimodal-3")
     assert len(found.embeddings[0]) == DIMENSIONS
     assert (found.text_tokens, found.image_pixels, found.total_tokens) == (2, PIXELS, 3)
-    text, image = upstream.asked[0].body["inputs"][0]["content"]
+    text, image = upstream.requests[0].body["inputs"][0]["content"]
     assert text == {"type": "text", "text": "a badger"}
     assert (image["type"], image["image_base64"][:23]) == ("image_base64", "data:image/webp;base64,")

@@ -33,9 +33,9 @@ def running_demo(**settings: str) -> Iterator[DemoGateway]:
     """Start one and run its demo once, so that the demo's product and credit exist."""
     with DemoGateway(settings=settings) as demo:
         eventually(lambda: demo.health() == 200)  # the demo waits a few seconds for its first answer
-        told = demo.manage("demo")
-        assert told.returncode == 0, told.stdout + told.stderr + demo.log
-        demo.tour = told.stdout
+        completed = demo.manage("demo")
+        assert completed.returncode == 0, completed.stdout + completed.stderr + demo.log
+        demo.tour = completed.stdout
         yield demo
 
 

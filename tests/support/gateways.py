@@ -86,9 +86,9 @@ class GatewayProcess:
     @property
     def environment(self) -> dict[str, str]:
         """Return its environment, which commands in other shells share."""
-        kept = {name: value for name, value in os.environ.items() if name not in OURS}
+        inherited = {name: value for name, value in os.environ.items() if name not in OURS}
         ours = {"DATA_DIR": str(self.data_dir), "PORT": str(self.port), "DRAIN_NOTICE_SECONDS": "0"}
-        return {**kept, **ours, **self.settings}
+        return {**inherited, **ours, **self.settings}
 
     def start(self) -> Self:
         """Start without waiting."""

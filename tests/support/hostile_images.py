@@ -105,22 +105,22 @@ SLOW_PAGES: Mapping[str, Callable[[ImageHost], Page]] = {"silent": _silent, "dri
 """The pages that are given up at the fetcher's timeout."""
 
 
-def noting(asked: list[str]) -> Callable[..., list[Any]]:
+def noting(looked_up: list[str]) -> Callable[..., list[Any]]:
     """Build a resolver that returns the tests' public address for everything; `asked` records each query."""
 
     def look_up(name: str, port: int, *_: Any) -> list[Any]:
-        asked.append(name)
+        looked_up.append(name)
         return resolving("127.0.0.1")(name, port)
 
     return look_up
 
 
-def rebinding(asked: list[str]) -> Callable[..., list[Any]]:
+def rebinding(looked_up: list[str]) -> Callable[..., list[Any]]:
     """Build a resolver that returns the tests' public address first and a private one afterwards; `asked` records each
     name."""
 
     def look_up(name: str, port: int, *_: Any) -> list[Any]:
-        asked.append(name)
-        return resolving("127.0.0.1" if len(asked) == 1 else "127.0.0.2")(name, port)
+        looked_up.append(name)
+        return resolving("127.0.0.1" if len(looked_up) == 1 else "127.0.0.2")(name, port)
 
     return look_up

@@ -27,6 +27,6 @@ def integrations_gateway(demo_gateway: DemoGateway, tmp_path_factory: pytest.Tem
         sections |= yaml.safe_load(blocks_of(page, "yaml")[0].replace(DOCUMENTED_OWNER, DEMO_OWNER))
     file = tmp_path_factory.mktemp("docs") / "gateway.yaml"
     file.write_text(yaml.safe_dump(sections))
-    told = demo_gateway.run("manage.py", "apply", str(file), **SECRETS)
-    assert told.returncode == 0, told.stdout + told.stderr
+    completed = demo_gateway.run("manage.py", "apply", str(file), **SECRETS)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     return demo_gateway

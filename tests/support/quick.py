@@ -63,5 +63,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out tests that a server answers."""
     served = [item for item in items if not SERVERS.isdisjoint(getattr(item, "fixturenames", ()))]
     config.hook.pytest_deselected(items=served)
-    kept = set(items).difference(served)
-    items[:] = [item for item in items if item in kept]
+    chosen = set(items).difference(served)
+    items[:] = [item for item in items if item in chosen]

@@ -22,7 +22,7 @@ class SandboxRunner:
     status: int = 202
     report: dict[str, Any] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
-    asked: list[tuple[str, str, Any]] = field(default_factory=list)
+    requests: list[tuple[str, str, Any]] = field(default_factory=list)
     signatures: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     """The last genuine request's signing headers, by method and path."""
 
@@ -40,7 +40,7 @@ class SandboxRunner:
             return 401, b"{}"
         signed = {name: request.headers[name] for name in (signatures.TIMESTAMP, signatures.SIGNATURE)}
         self.signatures[(request.command, request.path)] = signed
-        self.asked.append((request.command, request.path, json.loads(body) if body else None))
+        self.requests.append((request.command, request.path, json.loads(body) if body else None))
         return self.status, json.dumps(self.report).encode()
 
 

@@ -9,7 +9,7 @@ class Script(Protocol):
 
     times: int
 
-    def matches(self, *asked: str) -> bool: ...
+    def matches(self, *request: str) -> bool: ...
 
 
 Waiting = TypeVar("Waiting", bound=Script)
@@ -32,11 +32,11 @@ class Scripts(Generic[Waiting]):
         with self._lock:
             self._waiting.clear()
 
-    def take(self, *asked: str) -> Waiting | None:
+    def take(self, *request: str) -> Waiting | None:
         """Use the first script that matches such a request once, and return it."""
         with self._lock:
             for script in self._waiting:
-                if script.times > 0 and script.matches(*asked):
+                if script.times > 0 and script.matches(*request):
                     script.times -= 1
                     return script
         return None

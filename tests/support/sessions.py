@@ -70,9 +70,9 @@ class Session:
         self.send("session.update", session={"type": "realtime", "audio": {"input": audio}})
         self.until("session.updated")
 
-    def speak(self, sound: bytes = SPEECH) -> None:
+    def speak(self, audio: bytes = SPEECH) -> None:
         """Send sound."""
-        self.send("input_audio_buffer.append", audio=base64.b64encode(sound).decode())
+        self.send("input_audio_buffer.append", audio=base64.b64encode(audio).decode())
 
     def until_the_end(self) -> NoReturn:
         """Receive until the connection closes. Raises ConnectionClosed."""

@@ -13,7 +13,7 @@ from tests.support.unguarded import unguarded
 Forge = Callable[..., None]
 
 
-def sound_ledger() -> dict[str, str]:
+def valid_ledger() -> dict[str, str]:
     """Make a sealed ledger that is sound; return its rows by what they are."""
     rows = ledgers.furnish()
     assert audit.findings() == []
@@ -21,16 +21,16 @@ def sound_ledger() -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def _sound_ledger(django_db_setup: None, django_db_blocker: Any) -> dict[str, str]:
+def _valid_ledger(django_db_setup: None, django_db_blocker: Any) -> dict[str, str]:
     """Commit a ledger once for all tests of a module, at whose end its rows are deleted."""
     with django_db_blocker.unblock():
-        return sound_ledger()
+        return valid_ledger()
 
 
 @pytest.fixture
-def ledger(_sound_ledger: dict[str, str], db: None) -> dict[str, str]:
+def ledger(_valid_ledger: dict[str, str], db: None) -> dict[str, str]:
     """Return the rows of a sealed ledger that is sound, by what they are."""
-    return _sound_ledger
+    return _valid_ledger
 
 
 @pytest.fixture

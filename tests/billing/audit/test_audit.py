@@ -14,7 +14,7 @@ from billing import tasks
 from billing.models import Seal
 from billing.operations import budgets, seals
 from billing.queries import audit
-from tests.billing.audit.conftest import Forge, sound_ledger
+from tests.billing.audit.conftest import Forge, valid_ledger
 from tests.factories.billing import Purse, settle
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def ledger(db: None) -> dict[str, str]:
     """Make a ledger for each test: some look at transactions of their own, and some need an empty one."""
-    return sound_ledger()
+    return valid_ledger()
 
 
 def test_names_the_row_and_both_amounts(forge: Forge, ledger: dict[str, str]) -> None:

@@ -36,7 +36,7 @@ def beside(db: None) -> Iterator[psycopg.Connection[Any]]:
 
 
 def rows_of(seal: Seal) -> dict[str, int]:
-    return {noun: said["rows"] for noun, said in seal.contents.items()}
+    return {noun: contents["rows"] for noun, contents in seal.contents.items()}
 
 
 def named(*, since: datetime | None = None) -> list[str]:

@@ -74,7 +74,7 @@ def old(db: None) -> Old:
 
 
 @pytest.fixture
-def kept() -> Iterator[None]:
+def dropped_tables() -> Iterator[None]:
     """Take away the months' tables that a test which commits has made."""
     yield
     with connect(autocommit=True) as database:
@@ -109,7 +109,7 @@ def rows_of(hot: str, *, only: bool = False) -> list[Any]:
     return run(f"SELECT t::text FROM {'ONLY ' if only else ''}{hot} t ORDER BY 1")
 
 
-def said(old: Old) -> dict[str, Any]:
+def readings(old: Old) -> dict[str, Any]:
     """Return what every reader says of the ledger."""
     month = month_around(AT)
     return {

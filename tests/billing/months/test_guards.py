@@ -142,7 +142,7 @@ def test_a_copy_that_differs_lets_nothing_go(half: Old, forgery: str) -> None:
     refused(half, "DELETE FROM ONLY billing_reservation WHERE id = :paid", "never changed or deleted")
 
 
-def test_the_rest_moves_when_it_is_asked_for(half: Old) -> None:
+def test_the_rest_moves_on_request(half: Old) -> None:
     assert sum(batch.calls for batch in move()) > 0
     assert {usage_id for (usage_id,) in run(f"SELECT id FROM ONLY {CALL}")} == half.movable
     assert unsound() == []

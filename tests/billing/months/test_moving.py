@@ -10,7 +10,7 @@ from django.utils import timezone
 from billing.models import Call, UsageDay
 from billing.operations import ledger_months, seals, usage_days
 from gateway.core.contract.ids import new_id
-from tests.billing.months.conftest import Old, rows_of, run, said, unsound
+from tests.billing.months.conftest import Old, readings, rows_of, run, unsound
 from tests.factories import months
 from tests.factories.accounts import make_caller
 from tests.factories.billing import Purse, note_delivery, release, review, settle
@@ -26,13 +26,13 @@ def in_month(hot: str) -> set[str]:
 
 
 def test_every_reader_finds_moved_calls_as_before(old: Old) -> None:
-    before = said(old)
+    before = readings(old)
     assert unsound() == []
     [batch] = move()
     assert (batch.calls, batch.staying) == (8, {"open": 1, "in review": 1, "booked as a loss": 1})
     assert in_month("billing_reservation") == old.movable
     assert in_month("billing_usage_record") == in_month("billing_transfer") == old.movable - {old["released"]}
-    assert said(old) == before
+    assert readings(old) == before
     assert unsound() == []
 
 
@@ -112,7 +112,7 @@ def test_first_id_is_that_of_the_clock(db: None) -> None:
 
 
 def test_a_moved_call_is_closed_for_good(old: Old) -> None:
-    before = said(old)
+    before = readings(old)
     move()
     paid, released = old["paid 0"], old["released"]
     assert settle(paid, 5)[:2] == ("already", 100)
@@ -120,7 +120,7 @@ def test_a_moved_call_is_closed_for_good(old: Old) -> None:
     assert (settle(released, 5).outcome, release(released).outcome) == ("released", "already")
     assert not review(paid)
     assert not note_delivery(paid, {})
-    assert said(old) == before
+    assert readings(old) == before
 
 
 def test_a_key_is_used_again_after_its_call_moved(old: Old) -> None:

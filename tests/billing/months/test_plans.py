@@ -54,7 +54,7 @@ def test_functions_of_a_call_name_only_the_hot_table() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("kept")
+@pytest.mark.usefixtures("dropped_tables")
 def test_a_call_touches_no_table_of_a_month() -> None:
     """Whatever a statement's plan names, it locks: so what is not locked is in no plan."""
     for month in MONTHS:
@@ -103,7 +103,7 @@ def test_a_call_is_looked_for_in_the_table_of_its_month() -> None:
     assert set(re.findall(r"_2025_\d\d", plan)) == {"_2025_10"}
 
 
-def test_rows_in_two_places_are_looked_for_in_their_month_alone(old: Old) -> None:
+def test_rows_in_two_places_are_searched_only_in_their_month(old: Old) -> None:
     """The frequent audit must not read every month."""
     for month in MONTHS:
         ledger_months.add_tables(month)

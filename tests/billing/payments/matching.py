@@ -34,11 +34,11 @@ def match(after: timedelta = timedelta(hours=3)) -> dict[str, int]:
 def begun(amount: int = 5 * USD) -> Checkout:
     """Begin a top-up."""
     owner = ("account", "did:web:studio.example:alice")
-    asked: dict[str, Any] = {"kind": "top_up", "amount_microusd": amount, "product": None, "requested_by": owner[1]}
-    return checkouts.begin_and_place(owner, now=timezone.now(), idempotency_key=new_id("key"), **asked)
+    terms: dict[str, Any] = {"kind": "top_up", "amount_microusd": amount, "product": None, "requested_by": owner[1]}
+    return checkouts.begin_and_place(owner, now=timezone.now(), idempotency_key=new_id("key"), **terms)
 
 
-def asked(checkout: Checkout) -> Checkout:
+def converged(checkout: Checkout) -> Checkout:
     """Ask the provider about it."""
     return checkouts.converge(checkout, now=timezone.now())
 
@@ -47,7 +47,7 @@ def paid(provider: FakeStripe, amount: int = 5 * USD) -> Checkout:
     """Pay and book a top-up."""
     checkout = begun(amount)
     provider.pay(str(checkout.session_ref))
-    return asked(checkout)
+    return converged(checkout)
 
 
 def refund(provider: FakeStripe, checkout: Checkout, cents: int) -> None:

@@ -43,11 +43,11 @@ def test_gives_the_page_to_pay_on(payer: Payer, provider: FakeStripe) -> None:
 def test_asks_the_provider_for_exactly_this_amount(payer: Payer, provider: FakeStripe) -> None:
     checkout = payer.begin(12_340_000)
     [session] = provider.sessions
-    [asked] = provider.asked
+    [request] = provider.requests
     assert (session["mode"], session["amount_total"], session["currency"]) == ("payment", 1234, "usd")
     assert (session["client_reference_id"], session["metadata"]) == (checkout.id, {"transaction_id": checkout.id})
     assert session["success_url"].startswith("https://gateway.example/")
-    assert asked.idempotency_key == checkout.id
+    assert request.idempotency_key == checkout.id
     paid = provider.pay(session["id"])
     assert provider.get(paid["payment_intent"])["metadata"] == {"transaction_id": checkout.id}
 
@@ -131,7 +131,7 @@ def test_two_at_once_are_one_transaction(payer: Payer, provider: FakeStripe) -> 
     assert payer.ask(key="one").json() == good
 
 
-def test_a_crash_before_the_provider_was_asked_loses_nothing(payer: Payer, provider: FakeStripe) -> None:
+def test_a_crash_before_the_providers_request_loses_nothing(payer: Payer, provider: FakeStripe) -> None:
     begun, is_new = checkouts.begin(
         payer.owner,
         kind="top_up",
@@ -142,7 +142,7 @@ def test_a_crash_before_the_provider_was_asked_loses_nothing(payer: Payer, provi
         now=timezone.now(),
     )
     assert is_new
-    assert (begun.status, provider.asked) == ("creating", [])
+    assert (begun.status, provider.requests) == ("creating", [])
     assert payer.ask(key="one").json()["transactionId"] == begun.id
     assert status(begun) == "open"
 
@@ -169,7 +169,7 @@ def test_a_single_lost_answer_is_not_even_noticed(payer: Payer, provider: FakeSt
 @pytest.mark.parametrize(
     "preset", ["array", "drop-request", "empty", "error", "forbidden", "html", "rate-limited", "unauthorized"]
 )
-def test_a_provider_that_fails_can_be_asked_again(payer: Payer, provider: FakeStripe, preset: str) -> None:
+def test_a_failed_request_to_the_provider_can_be_repeated(payer: Payer, provider: FakeStripe, preset: str) -> None:
     provider.script(preset, path=CREATE, times=2)
     answer = payer.ask(key="one")
     assert error(answer) == (503, "integration_unavailable", None)
@@ -195,7 +195,7 @@ def test_a_provider_that_is_silent_is_not_waited_for_long(
     settings.STRIPE_TIMEOUT_SECONDS = 0.2
     provider.script(path=CREATE, times=2, delay_seconds=1.0)
     assert error(payer.ask(key="one")) == (503, "integration_unavailable", None)
-    eventually(lambda: provider.asked[0].status)  # until then the key is in use there
+    eventually(lambda: provider.requests[0].status)  # until then the key is in use there
     settings.STRIPE_TIMEOUT_SECONDS = 30.0
     assert payer.ask(key="one").status_code == 201
     assert len(provider.sessions) == 1
@@ -232,7 +232,7 @@ class TestRefusals:
     def test_a_bad_body_is_named(self, payer: Payer, provider: FakeStripe, change: dict[str, Any], param: str) -> None:
         body = {"amountMicros": 5 * USD, "idempotencyKey": "one", **change}
         assert error(payer.post(body)) == (400, "invalid_request", param)
-        assert (stored(payer), provider.asked) == ([], [])
+        assert (stored(payer), provider.requests) == ([], [])
 
     @pytest.mark.parametrize("name", ["amountMicros", "idempotencyKey"])
     def test_a_missing_member_is_named(self, payer: Payer, name: str) -> None:

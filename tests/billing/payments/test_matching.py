@@ -20,8 +20,8 @@ from tests.billing.payments.matching import (
     BALANCE,
     USD,
     after_midnight,
-    asked,
     begun,
+    converged,
     differences,
     match,
     midnight,
@@ -57,7 +57,7 @@ def test_payments_refunds_and_disputes_agree(provider: FakeStripe) -> None:
     provider.end_dispute(won["id"], "won")
     provider.dispute(str(third.session_ref))
     for checkout in (first, second, third):
-        asked(checkout)
+        converged(checkout)
     assert match() == {"days": 1, "movements": 7}
     [day] = MatchedDay.objects.all()
     assert (day.day, day.reading, day.movements) == (timezone.now().date(), 1, 7)
@@ -206,7 +206,7 @@ def test_a_refund_of_the_next_day_is_no_difference_of_this_one(provider: FakeStr
     checkout = paid(provider)
     after_midnight(provider)
     refund(provider, checkout, 200)
-    asked(checkout)
+    converged(checkout)
     assert "open differences" not in match()
     assert "open differences" not in match(DAY + timedelta(hours=3))
     assert differences() == []
@@ -289,7 +289,7 @@ def test_the_job_says_that_it_failed(provider: FakeStripe) -> None:
 )
 def test_a_list_without_sense_is_no_end(page: dict[str, object]) -> None:
     with pytest.raises(ProviderUnavailable):
-        list(stripe_balance.movements(lambda *asked, **params: dict(page), dict, timezone.now(), timezone.now()))
+        list(stripe_balance.movements(lambda *arguments, **params: dict(page), dict, timezone.now(), timezone.now()))
 
 
 def test_sources_that_come_as_ids_are_fetched(provider: FakeStripe) -> None:
@@ -297,7 +297,7 @@ def test_sources_that_come_as_ids_are_fetched(provider: FakeStripe) -> None:
     refund(provider, checkout, 100)
     provider.dispute(str(checkout.session_ref), amount=100)
     provider.pay_out(400)
-    asked(checkout)
+    converged(checkout)
     provider.api.ignores_expand = True
     assert match() == {"days": 1, "movements": 3}
 
@@ -349,7 +349,7 @@ class TestClosings:
         assert found.closing.reason == "Another environment's"
 
 
-def test_a_charge_is_found_where_no_payment_was_ever_asked_for(provider: FakeStripe) -> None:
+def test_a_charge_without_a_requested_payment_is_found(provider: FakeStripe) -> None:
     provider.sell(700, metadata={"transaction_id": new_id("txn")})
     assert match() == {"days": 3, "movements": 1, "differences": 1, "open differences": 1}
 

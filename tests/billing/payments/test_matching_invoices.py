@@ -49,7 +49,7 @@ def refund(client: stripe.StripeClient, payment: InvoicePayment, cents: int) -> 
     return client.v1.refunds.create({"payment_intent": str(payment.payment_ref), "amount": cents})
 
 
-def kept() -> tuple[int, int]:
+def amounts() -> tuple[int, int]:
     """Return what is left at the provider and here by the newest difference."""
     found = PaymentDifference.objects.latest("pk")
     return found.their_kept_microusd, found.our_kept_microusd
@@ -96,11 +96,11 @@ class TestRefunds:
         refund(client, payment, 700)
         assert match() == {"days": 1, "movements": 2, "differences": 1, "open differences": 1}
         assert differences() == [(payment.pk, "taken_back", True)]
-        assert kept() == (33 * USD, 40 * USD)
+        assert amounts() == (33 * USD, 40 * USD)
         assert match() == {"open differences": 1}
         invoicing.record_refund(tenant.invoice, 699)
         assert match() == {"open differences": 1}
-        assert kept() == (33 * USD, 33_010_000)
+        assert amounts() == (33 * USD, 33_010_000)
         invoicing.record_refund(tenant.invoice, 1)
         assert match() == {"closed": 1}
 
@@ -132,7 +132,7 @@ class TestRefunds:
         tomorrow = midnight() + timedelta(hours=5)
         invoicing.record_refund(tenant.invoice, 700, now=tomorrow)
         assert match(DAY + timedelta(hours=3)) == {"days": 1, "differences": 1, "open differences": 1}
-        assert kept() == (40 * USD, 33 * USD)
+        assert amounts() == (40 * USD, 33 * USD)
         provider.advance(int((tomorrow + DAY - timezone.now()).total_seconds()))
         refund(client, payment, 700)
         assert "open differences" not in match(2 * DAY + timedelta(hours=3))
@@ -168,7 +168,7 @@ class TestRefunds:
         after_midnight(provider)
         provider.turn_refund(made.id, "failed")
         assert match(DAY + timedelta(hours=3))["open differences"] == 1
-        assert kept() == (40 * USD, 33 * USD)
+        assert amounts() == (40 * USD, 33 * USD)
         provider.advance(int(DAY.total_seconds()))
         refund(client, payment, 700)
         assert match(2 * DAY + timedelta(hours=3))["closed"] == 1
@@ -181,7 +181,7 @@ class TestRefunds:
         assert match() == {"days": 1, "movements": 1}
         provider.store._objects[late["id"]] = late
         assert match(2 * DAY)["open differences"] == 1
-        assert kept() == (33 * USD, 40 * USD)
+        assert amounts() == (33 * USD, 40 * USD)
 
     def test_one_that_is_listed_before_its_charge_belongs_to_it(
         self, tenant: Tenant, payment: InvoicePayment, client: stripe.StripeClient, provider: FakeStripe
@@ -214,7 +214,7 @@ class TestDisputes:
     def test_one_is_a_difference_until_it_is_won(self, provider: FakeStripe, payment: InvoicePayment) -> None:
         dispute = provider.dispute(str(payment.payment_ref), amount=1000)
         assert match()["open differences"] == 1
-        assert kept() == (30 * USD, 40 * USD)
+        assert amounts() == (30 * USD, 40 * USD)
         after_midnight(provider)
         provider.end_dispute(dispute["id"], "won")
         assert match() == {"closed": 1}
@@ -267,7 +267,7 @@ class TestVoidInvoices:
         after_midnight(late.provider)
         refund(client, payment, 3999)
         assert match() == {"open differences": 1}
-        assert kept() == (10_000, 0)
+        assert amounts() == (10_000, 0)
         refund(client, payment, 1)
         assert match() == {"closed": 1}
 

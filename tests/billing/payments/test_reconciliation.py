@@ -52,7 +52,7 @@ def test_a_paid_session_is_found_within_two_minutes(payer: Payer, provider: Fake
     assert payments(checkout) == [5 * USD]
 
 
-def test_a_session_that_nobody_paid_stays_open_and_is_asked_about_again(payer: Payer) -> None:
+def test_an_unpaid_session_stays_open_and_is_looked_up_again(payer: Payer) -> None:
     checkout = payer.begin()
     for minutes in (2, 4, 6):
         assert reconcile(after=timedelta(minutes=minutes)) == 1
@@ -61,11 +61,11 @@ def test_a_session_that_nobody_paid_stays_open_and_is_asked_about_again(payer: P
     assert checkout.checks == 3
 
 
-def test_what_is_not_due_is_not_asked_about(payer: Payer, provider: FakeStripe) -> None:
+def test_what_is_not_due_is_not_looked_up(payer: Payer, provider: FakeStripe) -> None:
     payer.begin()
-    asked = len(provider.asked)
+    before = len(provider.requests)
     assert reconcile(after=timedelta(0)) == 0
-    assert len(provider.asked) == asked
+    assert len(provider.requests) == before
 
 
 def test_an_expired_session_is_over(payer: Payer, provider: FakeStripe) -> None:
@@ -139,7 +139,7 @@ def test_an_answer_that_is_out_of_date_is_not_applied(payer: Payer, provider: Fa
         ({"metadata": {"transaction_id": "txn_other"}}, "txn_other"),
     ],
 )
-def test_what_was_not_asked_goes_to_review_and_credits_nothing(
+def test_a_payment_that_was_not_requested_goes_to_review(
     payer: Payer, provider: FakeStripe, caplog: pytest.LogCaptureFixture, lie: dict[str, Any], word: str
 ) -> None:
     checkout = payer.begin()
@@ -232,7 +232,7 @@ class TestFailures:
         assert payer.money == (19 * 5 * USD, 0, 0)
         assert (status(lost), lost.next_check_at is not None) == ("open", True)
 
-    def test_a_payment_is_credited_although_its_refunds_cannot_be_asked(
+    def test_a_payment_is_credited_although_its_refunds_are_unavailable(
         self, payer: Payer, provider: FakeStripe
     ) -> None:
         checkout = payer.begin()

@@ -206,7 +206,7 @@ class TestDebts:
 class TestProducts:
     """A payment for a product is taken back from its own credit first."""
 
-    def test_is_taken_from_its_own_credit_alone(self, payer: Payer, provider: FakeStripe) -> None:
+    def test_is_taken_only_from_its_own_credit(self, payer: Payer, provider: FakeStripe) -> None:
         payer.paid(7 * USD)
         other = paid_for(payer, provider, "studio")
         checkout = paid_for(payer, provider, "studio")

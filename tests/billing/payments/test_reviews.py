@@ -14,12 +14,12 @@ from tests.billing.payments.payer import Payer, payments, status
 from tests.support.concurrency import at_once
 from tests.support.stripe import FakeStripe
 
-ASKED, CAME = 12_500_000, 10_000_000
+REQUESTED, CAME = 12_500_000, 10_000_000
 
 
 def in_review(payer: Payer, provider: FakeStripe, **record: Any) -> Checkout:
     """Pay something else than was asked: by default 10 dollars in place of 12.50."""
-    checkout = payer.begin(ASKED)
+    checkout = payer.begin(REQUESTED)
     assert checkout.session_ref is not None
     provider.webhooks.hold()
     provider.pay(checkout.session_ref)
@@ -38,7 +38,7 @@ def test_what_was_truly_paid_is_credited(payer: Payer, provider: FakeStripe) -> 
     assert checkout_reviews.credit(checkout.pk, now=timezone.now()) == CAME
     after = Checkout.objects.get(pk=checkout.pk)
     assert (after.status, after.amount_microusd, after.payment_ref) == ("paid", CAME, checkout.payment_ref)
-    assert after.review_reason == f"amount: expected {ASKED} micro-USD, got {CAME}"
+    assert after.review_reason == f"amount: expected {REQUESTED} micro-USD, got {CAME}"
     assert payments(checkout) == [CAME]
     assert again(checkout).status == "paid", "and it stays so, whatever the provider is asked"
     assert payments(checkout) == [CAME]

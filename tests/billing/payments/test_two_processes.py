@@ -37,14 +37,14 @@ def origins(django_db_setup: None, django_db_blocker: Any, running_provider: Fak
         yield running
 
 
-def events(payer: Payer, provider: FakeStripe, origins: list[str], told: list[Any]) -> list[Callable[[], int]]:
+def events(payer: Payer, provider: FakeStripe, origins: list[str], sent: list[Any]) -> list[Callable[[], int]]:
     """Make the deliveries of signed events, by turns to each process."""
 
     def deliver(origin: str, event: Any) -> int:
         body, headers = provider.webhooks.signed(event)
         return payer.client.post(origin + WEBHOOK, content=body, headers=headers).status_code
 
-    return by_turns(origins, deliver, told)
+    return by_turns(origins, deliver, sent)
 
 
 def sweep() -> int:
@@ -52,7 +52,7 @@ def sweep() -> int:
     return reconcile()
 
 
-def test_a_payment_that_is_told_ten_times_swept_and_looked_at_is_credited_once(
+def test_a_payment_reported_ten_times_swept_and_viewed_is_credited_once(
     payer: Payer, provider: FakeStripe, origins: list[str]
 ) -> None:
     provider.webhooks.hold()
@@ -92,15 +92,15 @@ def test_a_refund_and_a_top_up_at_once_are_both_booked(payer: Payer, provider: F
     second = payer.begin(7 * USD)
     provider.pay(str(second.session_ref))
     provider.refund(str(first.session_ref), amount=300)
-    told = provider.events_of("checkout.session.completed", "charge.refunded", "payment_intent.succeeded") * 2
-    assert set(at_once(*events(payer, provider, origins, told))) == {200}
+    sent = provider.events_of("checkout.session.completed", "charge.refunded", "payment_intent.succeeded") * 2
+    assert set(at_once(*events(payer, provider, origins, sent))) == {200}
     at_once(sweep)
     assert payer.money == (9 * USD, 0, 0)
     assert (payments(first), payments(second)) == ([5 * USD], [7 * USD])
 
 
 @pytest.mark.parametrize("end", ["won", "lost"])
-def test_a_dispute_that_is_told_in_any_order_at_once(
+def test_a_dispute_whose_events_arrive_at_once_in_any_order(
     payer: Payer, provider: FakeStripe, origins: list[str], end: str
 ) -> None:
     checkout = payer.paid()
@@ -108,9 +108,9 @@ def test_a_dispute_that_is_told_in_any_order_at_once(
     dispute = provider.dispute(str(checkout.session_ref), amount=200)
     opened = provider.events_of("charge.dispute.created")
     provider.end_dispute(dispute["id"], end)
-    told = [*provider.events_of("charge.dispute.closed", "charge.dispute.funds_reinstated"), *opened] * 2
-    random.Random(end).shuffle(told)
-    assert set(at_once(*events(payer, provider, origins, told))) == {200}
+    sent = [*provider.events_of("charge.dispute.closed", "charge.dispute.funds_reinstated"), *opened] * 2
+    random.Random(end).shuffle(sent)
+    assert set(at_once(*events(payer, provider, origins, sent))) == {200}
     left = 5 if end == "won" else 3
     assert payer.money == (left * USD, 0, 0)
 

@@ -50,20 +50,20 @@ def test_a_signed_event_brings_the_money(payer: Payer, provider: FakeStripe, beg
     assert payments(begun) == [5 * USD]
     begun.refresh_from_db()
     assert begun.paid_at is not None
-    [kept] = stored(event)
-    assert (kept.type, kept.checkout_id, kept.handled_at is not None) == (
+    [row] = stored(event)
+    assert (row.type, row.checkout_id, row.handled_at is not None) == (
         "checkout.session.completed",
         begun.id,
         True,
     )
 
 
-def test_nothing_personal_is_kept_of_an_event(payer: Payer, provider: FakeStripe, begun: Checkout) -> None:
+def test_nothing_personal_is_stored_of_an_event(payer: Payer, provider: FakeStripe, begun: Checkout) -> None:
     event = completed(provider)
     assert event["data"]["object"]["customer_details"]["email"] == "payer@example.com"
     provider.webhooks.deliver(event)
-    [kept] = ProviderEvent.objects.filter(event_id=event["id"]).values()
-    assert "payer@example.com" not in json.dumps(kept, default=str)
+    [row] = ProviderEvent.objects.filter(event_id=event["id"]).values()
+    assert "payer@example.com" not in json.dumps(row, default=str)
 
 
 def test_a_duplicate_changes_nothing(payer: Payer, provider: FakeStripe, begun: Checkout) -> None:
@@ -88,7 +88,7 @@ def test_a_duplicate_changes_nothing(payer: Payer, provider: FakeStripe, begun: 
         "v0 alone",
     ],
 )
-def test_a_bad_signature_is_refused_and_nothing_is_kept(
+def test_a_bad_signature_is_refused_and_nothing_is_stored(
     payer: Payer, provider: FakeStripe, begun: Checkout, how: str
 ) -> None:
     event = completed(provider)
@@ -187,9 +187,9 @@ def test_what_else_the_account_sells_may_be_named_in_any_way(payer: Payer, provi
     """Refused, such an event would come again and again."""
     body = odd_event(id=f"evt_{uuid.uuid4().hex}", data={"object": about})
     assert send(payer, body, provider.webhooks.signature(body)).status_code == 200
-    kept = ProviderEvent.objects.latest("pk")
-    assert {kept.object_ref, kept.payment_ref, kept.transaction_id} <= {"-", "ch_1", None}
-    assert kept.handled_at is not None
+    row = ProviderEvent.objects.latest("pk")
+    assert {row.object_ref, row.payment_ref, row.transaction_id} <= {"-", "ch_1", None}
+    assert row.handled_at is not None
 
 
 def test_an_event_that_comes_under_the_id_of_another_changes_nothing(
@@ -200,7 +200,7 @@ def test_an_event_that_comes_under_the_id_of_another_changes_nothing(
     body = odd_event(id=event["id"])
     assert send(payer, body, provider.webhooks.signature(body)).status_code == 200
     assert provider.webhooks.deliver(event) == [200]
-    assert (payer.money, [kept.type for kept in stored(event)]) == ((0, 0, 0), ["charge.refunded"])
+    assert (payer.money, [row.type for row in stored(event)]) == ((0, 0, 0), ["charge.refunded"])
     reconcile()
     assert payer.money == (5 * USD, 0, 0)
 
@@ -222,10 +222,10 @@ def test_an_event_of_a_connected_account_or_of_the_other_mode_is_answered_and_fo
     payer: Payer, provider: FakeStripe, begun: Checkout, members: dict[str, Any]
 ) -> None:
     """Whoever is connected may name our transactions in the metadata of what they sell."""
-    asked = len(provider.asked)
+    before = len(provider.requests)
     event = completed(provider) | members
     assert provider.webhooks.deliver(event) == [200]
-    assert (stored(event), len(provider.asked), status(begun)) == ([], asked, "open")
+    assert (stored(event), len(provider.requests), status(begun)) == ([], before, "open")
 
 
 def test_a_payment_of_somebody_elses_is_looked_at_once(payer: Payer, provider: FakeStripe) -> None:
@@ -235,8 +235,8 @@ def test_a_payment_of_somebody_elses_is_looked_at_once(payer: Payer, provider: F
         provider.payments.settle(intent)
     provider.webhooks.flush()
     [event] = provider.events_of("payment_intent.succeeded")
-    [kept] = stored(event)
-    assert (kept.checkout_id, kept.handled_at is not None) == (None, True)
+    [row] = stored(event)
+    assert (row.checkout_id, row.handled_at is not None) == (None, True)
 
 
 def test_without_a_secret_no_event_is_taken(
@@ -256,18 +256,18 @@ def test_only_post(payer: Payer) -> None:
 
 
 @pytest.mark.parametrize("preset", ["error", "unauthorized", "garbage", "drop-request"])
-def test_an_event_waits_while_the_provider_cannot_be_asked(
+def test_an_event_waits_while_the_provider_is_unavailable(
     payer: Payer, provider: FakeStripe, begun: Checkout, preset: str
 ) -> None:
     provider.script(preset, path="/v1/checkout/sessions/*", times=2)
     event = completed(provider)
     assert provider.webhooks.deliver(event) == [200]
-    [kept] = stored(event)
-    assert (kept.handled_at, payer.money) == (None, (0, 0, 0))
+    [row] = stored(event)
+    assert (row.handled_at, payer.money) == (None, (0, 0, 0))
     provider.api.scripts.clear()
     reconcile()
-    kept.refresh_from_db()
-    assert kept.handled_at is not None
+    row.refresh_from_db()
+    assert row.handled_at is not None
     assert payer.money == (5 * USD, 0, 0)
 
 
@@ -284,7 +284,7 @@ def test_an_event_about_a_transaction_that_was_never_opened_opens_it(payer: Paye
     assert (checkout.status, checkout.session_ref) == ("paid", session["id"])
 
 
-def test_a_refund_that_is_told_before_the_payment_is_booked_after_it(
+def test_a_refund_reported_before_the_payment_is_booked_after_it(
     payer: Payer, provider: FakeStripe, begun: Checkout
 ) -> None:
     provider.refund(str(begun.session_ref), amount=200)

@@ -39,14 +39,14 @@ def run(*results: Any) -> None:
             assert work() == result
 
 
-def told() -> list[tuple[str, dict[str, int], str | None, int]]:
+def recorded() -> list[tuple[str, dict[str, int], str | None, int]]:
     rows = JobRun.objects.filter(job=NAME).order_by("pk")
     return [(row.outcome, row.counts, row.error, row.runs) for row in rows]
 
 
 def test_a_run_says_what_it_did() -> None:
     run(3, {"calls": 2, "debts": 0}, None)
-    assert told() == [
+    assert recorded() == [
         ("done", {"rows": 3}, None, 1),
         ("done", {"calls": 2}, None, 1),
         ("done", {}, None, 1),
@@ -55,7 +55,7 @@ def test_a_run_says_what_it_did() -> None:
 
 def test_a_failure_is_recorded_by_its_first_line_and_raised() -> None:
     run(ValueError("no such\nDETAIL: Key (email)=(alice@studio.example)"))
-    assert told() == [("failed", {}, "ValueError: no such", 1)]
+    assert recorded() == [("failed", {}, "ValueError: no such", 1)]
 
 
 def test_a_run_is_there_while_it_works() -> None:
@@ -63,7 +63,7 @@ def test_a_run_is_there_while_it_works() -> None:
 
     class Looks:
         def __int__(self) -> int:
-            seen.extend(told())
+            seen.extend(recorded())
             return 1
 
     RESULTS[:] = [Looks()]
@@ -74,12 +74,12 @@ def test_a_run_is_there_while_it_works() -> None:
 def test_a_run_whose_worker_dies_stays_without_an_end() -> None:
     recording._begin(NAME)
     run(0)
-    assert told() == [("running", {}, None, 1), ("done", {}, None, 1)]
+    assert recorded() == [("running", {}, None, 1), ("done", {}, None, 1)]
 
 
 def test_quiet_runs_are_folded_and_so_are_equal_failures() -> None:
     run(0, 0, {"calls": 0}, 1, 0, 0, ValueError("a"), ValueError("a"), ValueError("b"), 0)
-    assert told() == [
+    assert recorded() == [
         ("done", {}, None, 3),
         ("done", {"rows": 1}, None, 1),
         ("done", {}, None, 2),
@@ -118,7 +118,7 @@ def test_a_record_that_cannot_be_written_keeps_no_job_from_its_work(caplog: pyte
         finally:
             cursor.execute("ALTER TABLE away RENAME TO jobs_run")
     assert f"the run of {NAME} cannot be recorded" in caplog.text
-    assert told() == []
+    assert recorded() == []
 
 
 def test_old_runs_are_purged() -> None:

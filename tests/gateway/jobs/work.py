@@ -122,7 +122,7 @@ def call_states() -> Counter[str]:
     return Counter(Call.objects.values_list("state", flat=True))
 
 
-def payment_that_nobody_told(stage: Stage) -> None:
+def payment_without_an_event(stage: Stage) -> None:
     checkout = begun()
     stage.provider.pay(str(checkout.session_ref))
     refund = stage.provider.refund(str(checkout.session_ref), amount=100)
@@ -252,7 +252,7 @@ WORK = {
     "billing.tasks.reap": Work(overdue_calls, call_states, Counter(review=ROWS), ROWS),
     "billing.tasks.reconcile": Work(calls_in_review, call_states, Counter(settled=ROWS), ROWS),
     "billing.tasks.reconcile_payments": Work(
-        payment_that_nobody_told, booked, [("payment", 5_000_000), ("refund", 1_000_000)]
+        payment_without_an_event, booked, [("payment", 5_000_000), ("refund", 1_000_000)]
     ),
     "billing.tasks.roll_up_usage": Work(
         settled_calls, lambda: sum(UsageDay.objects.values_list("calls", flat=True)), ROWS, ROWS

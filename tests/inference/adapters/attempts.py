@@ -55,8 +55,8 @@ ROUTES: dict[bool, Any] = {True: CHAT, False: EMBEDDINGS}
 def chat_request(body: dict[str, Any] | None = None, *, show_usage: bool = False) -> StreamedChat:
     """Return a chat request with any body."""
     members = {**HELLO, **(body or {})}
-    asked = ChatRequest(members, False, 0, 0, False, members.get("n", 1), None, "max_tokens", True, show_usage)
-    return StreamedChat(0, members, False, asked, PriceList(), 30)
+    parsed = ChatRequest(members, False, 0, 0, False, members.get("n", 1), None, "max_tokens", True, show_usage)
+    return StreamedChat(0, members, False, parsed, PriceList(), 30)
 
 
 def chat(base_url: str, model: str = "small-1", body: dict[str, Any] | None = None, **changes: Any) -> Attempt[Any]:
@@ -73,11 +73,11 @@ def chat(base_url: str, model: str = "small-1", body: dict[str, Any] | None = No
 def embedding(base_url: str, body: dict[str, Any], model: str = "embed-1") -> Attempt[Any]:
     """Return an attempt at embeddings."""
     members = {"model": "embedding", **body}
-    asked = read_embedding(JsonBody(members, 0, b"", is_large=False), ServedModel("embedding"))
+    parsed = read_embedding(JsonBody(members, 0, b"", is_large=False), ServedModel("embedding"))
     return Attempt(
         target=target(base_url),
         upstream_model=model,
-        request=BoundedEmbeddings(0, members, False, asked, PriceList()),
+        request=BoundedEmbeddings(0, members, False, parsed, PriceList()),
         call=CallContext(USAGE_ID, "embedding", "embd_01k6wq5zj3y8r2v7n4m9tbcdef"),
     )
 

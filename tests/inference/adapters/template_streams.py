@@ -105,8 +105,8 @@ def attempt_of(kind: type[EventStream]) -> Attempt[Any]:
 
 def _response_request() -> StreamedResponse:
     members = {"model": "fast", "input": "hello", "store": False, "stream": True}
-    asked = read_request(JsonBody(members, 100, b"", is_large=False), ServedModel("fast"))
-    return StreamedResponse(0, members, False, asked, PriceList(), 1000)
+    request = read_request(JsonBody(members, 100, b"", is_large=False), ServedModel("fast"))
+    return StreamedResponse(0, members, False, request, PriceList(), 1000)
 
 
 def chat_event(text: bytes, *, padding: bytes | None = None, index: bytes = b"0", member: bytes = b"content") -> bytes:

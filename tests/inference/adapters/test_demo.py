@@ -25,7 +25,7 @@ WEATHER = {
 }
 
 
-def said(text: str, role: str = "user", **body: Any) -> dict[str, Any]:
+def saying(text: str, role: str = "user", **body: Any) -> dict[str, Any]:
     return {"messages": [{"role": role, "content": text}], "max_completion_tokens": None, **body}
 
 
@@ -47,7 +47,7 @@ def events_of(chunks: list[Chunk]) -> list[Any]:
 
 
 async def test_it_says_that_it_is_a_demo_and_counts_tokens_by_its_rule() -> None:
-    body = await answer(said("good day"))
+    body = await answer(saying("good day"))
     [choice] = body["choices"]
     text = choice["message"]["content"]
     assert text.startswith("This is the gateway's demo backend: no model was asked. You wrote “good day”.")
@@ -64,13 +64,13 @@ async def test_it_calls_on_send(kind: str) -> None:
 
 
 async def test_it_is_deterministic() -> None:
-    bodies = [await answer(said("good day")) for _ in range(2)]
+    bodies = [await answer(saying("good day")) for _ in range(2)]
     assert bodies[0]["choices"] == bodies[1]["choices"]
 
 
 @pytest.mark.parametrize("limit", ["max_tokens", "max_completion_tokens"])
 async def test_it_stops_at_the_limit(limit: str) -> None:
-    request = said("good day") | {"max_completion_tokens": 5, "n": 3} if limit == "max_completion_tokens" else None
+    request = saying("good day") | {"max_completion_tokens": 5, "n": 3} if limit == "max_completion_tokens" else None
     attempt = chat("", body=request or {"n": 3})
     if limit == "max_tokens":
         body = {name: value for name, value in attempt.request.body.items() if name != "max_completion_tokens"}
@@ -83,12 +83,12 @@ async def test_it_stops_at_the_limit(limit: str) -> None:
 
 
 async def test_it_stops_before_a_stop_sequence() -> None:
-    body = await answer(said("good day", stop=["no model", "zzz"]))
+    body = await answer(saying("good day", stop=["no model", "zzz"]))
     assert body["choices"][0]["message"]["content"] == "This is the gateway's demo backend: "
 
 
 async def test_it_streams_what_it_answers() -> None:
-    request = said("good day", n=2)
+    request = saying("good day", n=2)
     body, chunks = await answer(request), await stream(request)
     for index in range(2):
         deltas = [
@@ -105,7 +105,7 @@ async def test_it_streams_what_it_answers() -> None:
 
 
 async def test_it_sends_usage_only_if_requested() -> None:
-    events = events_of(await stream(said("good day"), show_usage=True))
+    events = events_of(await stream(saying("good day"), show_usage=True))
     assert all(event["usage"] is None for event in events[:-1])
     assert events[-1]["choices"] == []
     assert events[-1]["usage"]["completion_tokens"] > 0
@@ -114,10 +114,10 @@ async def test_it_sends_usage_only_if_requested() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        said("hello", tools=[WEATHER], tool_choice="required"),
-        said("hello", tools=[WEATHER], tool_choice={"type": "function", "function": {"name": "get_weather"}}),
-        said("please get weather for Oslo", tools=[WEATHER]),
-        said("call get_weather", tools=[WEATHER], tool_choice="auto"),
+        saying("hello", tools=[WEATHER], tool_choice="required"),
+        saying("hello", tools=[WEATHER], tool_choice={"type": "function", "function": {"name": "get_weather"}}),
+        saying("please get weather for Oslo", tools=[WEATHER]),
+        saying("call get_weather", tools=[WEATHER], tool_choice="auto"),
     ],
 )
 async def test_it_calls_a_tool_that_is_required_or_mentioned(body: dict[str, Any]) -> None:
@@ -139,9 +139,9 @@ async def test_it_calls_a_tool_that_is_required_or_mentioned(body: dict[str, Any
 @pytest.mark.parametrize(
     "body",
     [
-        said("hello", tools=[WEATHER]),
-        said("call get_weather", tools=[WEATHER], tool_choice="none"),
-        said("the get_weather result", role="tool", tools=[WEATHER]),
+        saying("hello", tools=[WEATHER]),
+        saying("call get_weather", tools=[WEATHER], tool_choice="none"),
+        saying("the get_weather result", role="tool", tools=[WEATHER]),
     ],
 )
 async def test_it_calls_no_tool_otherwise(body: dict[str, Any]) -> None:
@@ -151,10 +151,10 @@ async def test_it_calls_no_tool_otherwise(body: dict[str, Any]) -> None:
 
 
 async def test_it_answers_in_json_if_requested() -> None:
-    plain = await answer(said("hi", response_format={"type": "json_object"}))
+    plain = await answer(saying("hi", response_format={"type": "json_object"}))
     assert orjson.loads(plain["choices"][0]["message"]["content"])["you_wrote"] == "hi"
     schema = {"type": "object", "properties": {"score": {"type": "integer", "minimum": 4}}, "required": ["score"]}
-    shaped = await answer(said("hi", response_format={"type": "json_schema", "json_schema": {"schema": schema}}))
+    shaped = await answer(saying("hi", response_format={"type": "json_schema", "json_schema": {"schema": schema}}))
     assert orjson.loads(shaped["choices"][0]["message"]["content"]) == {"score": 4}
 
 
@@ -179,7 +179,7 @@ async def test_an_invalid_request_is_refused(body: dict[str, Any]) -> None:
 
 
 async def test_it_streams_with_pauses_and_stops_when_closed() -> None:
-    opened_stream = await opened(await adapter.open_stream(chat("", body=said("hello"))))
+    opened_stream = await opened(await adapter.open_stream(chat("", body=saying("hello"))))
     started, seen = time.monotonic(), 0
     async for chunk in opened_stream:
         seen += chunk.output_deltas
@@ -191,7 +191,9 @@ async def test_it_streams_with_pauses_and_stops_when_closed() -> None:
 
 
 async def test_it_stops_when_cancelled() -> None:
-    opened_stream = await opened(await adapter.open_stream(chat("", body=said("hello"), options={"token_seconds": 60})))
+    opened_stream = await opened(
+        await adapter.open_stream(chat("", body=saying("hello"), options={"token_seconds": 60}))
+    )
     reading = asyncio.create_task(read_all(opened_stream))
     await asyncio.sleep(0.01)
     reading.cancel()

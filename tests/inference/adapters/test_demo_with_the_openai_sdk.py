@@ -108,12 +108,12 @@ async def test_the_sdks_own_stream_helper_assembles_a_tool_call(client: openai.A
 
 
 async def test_a_tool_conversation(client: openai.AsyncOpenAI) -> None:
-    asked: Any = [{"role": "user", "content": "what does get weather say?"}]
-    first = await client.chat.completions.create(model="fast", messages=asked, tools=[TOOL])
+    question: Any = [{"role": "user", "content": "what does get weather say?"}]
+    first = await client.chat.completions.create(model="fast", messages=question, tools=[TOOL])
     message = first.choices[0].message
     assert message.tool_calls is not None
     result = {"role": "tool", "tool_call_id": message.tool_calls[0].id, "content": "get_weather: 12 degrees"}
-    messages: Any = [*asked, message.model_dump(exclude_none=True), result]
+    messages: Any = [*question, message.model_dump(exclude_none=True), result]
     second = await client.chat.completions.create(model="fast", messages=messages, tools=[TOOL])
     assert "get_weather: 12 degrees" in (second.choices[0].message.content or "")
 

@@ -22,7 +22,7 @@ from tests.inference.adapters.attempts import (
     read_all,
     read_until_broken,
 )
-from tests.inference.adapters.wire import chunk, chunked_head, serving, until_heard
+from tests.inference.adapters.wire import chunk, chunked_head, serving, until_set_and_noticed
 from tests.support.concurrency import eventually_async
 from tests.support.upstream import LEAKS, FakeUpstream
 
@@ -82,8 +82,8 @@ async def test_usage_is_always_requested_and_sent_only_to_clients_that_request_i
     assert [event["usage"] for event in shown[:-1]] == [None] * (len(shown) - 1)
     assert shown[-1]["choices"] == []
     assert shown[-1]["usage"]["completion_tokens"] == 16
-    asked = [entry.body["stream_options"] for entry in upstream.ledger if entry.body]
-    assert asked == [{"include_usage": True}, {"include_usage": True, "include_obfuscation": False}]
+    sent = [entry.body["stream_options"] for entry in upstream.ledger if entry.body]
+    assert sent == [{"include_usage": True}, {"include_usage": True, "include_obfuscation": False}]
 
 
 async def test_missing_usage_is_not_sent(upstream: FakeUpstream) -> None:
@@ -262,13 +262,13 @@ async def test_a_finished_stream_releases_its_connection_for_reuse(upstream: Fak
         await asyncio.sleep(0.02)
         writer.write(chunk(b""))
         await writer.drain()
-        told.set()
+        is_closed.set()
 
-    told = asyncio.Event()
+    is_closed = asyncio.Event()
     async with serving(end_late) as wire:
         for _ in range(3):
             await read_all(await opened(await adapter.open_stream(chat(wire.base_url))))
-            await until_heard(told)
+            await until_set_and_noticed(is_closed)
         assert [request.connection for request in wire.requests] == [1, 1, 1]
 
 
@@ -291,8 +291,8 @@ def test_the_gateways_terminal_events_have_the_vendors_shapes() -> None:
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.integers(1, 900), max_size=12))
 def test_chunk_boundaries_in_the_upstreams_bytes_change_nothing(cuts: list[int]) -> None:
-    said = [{"index": 0, "delta": {"content": text}} for text in ("né", "日本", "🙂", " fin")]
-    events: list[Any] = [{"id": "upstream-1", "choices": [choice], "usage": None} for choice in said]
+    choices = [{"index": 0, "delta": {"content": text}} for text in ("né", "日本", "🙂", " fin")]
+    events: list[Any] = [{"id": "upstream-1", "choices": [choice], "usage": None} for choice in choices]
     events.append({"choices": [], "usage": {"completion_tokens": 4}})
     raw = b"".join(b"data: %b\r\n\r\n" % orjson.dumps(event) for event in events) + b"data: [DONE]\n\n"
 

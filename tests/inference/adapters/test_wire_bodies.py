@@ -90,7 +90,7 @@ BROKEN_CHUNKS = [b"zz\r\n", b"5\r\nabcdefgh\r\n", b"ffffffffffffffffff\r\n", b"5
 
 
 @pytest.mark.parametrize("broken", BROKEN_CHUNKS)
-async def test_framing_that_breaks_behind_the_first_bytes_is_told_at_once(broken: bytes) -> None:
+async def test_framing_that_breaks_behind_the_first_bytes_fails_at_once(broken: bytes) -> None:
     async def answer(writer: asyncio.StreamWriter) -> None:
         writer.write(chunked_head("application/json") + chunk(GOOD[:20]))
         await writer.drain()
@@ -256,7 +256,7 @@ async def test_a_compressed_answer_is_read() -> None:
     assert isinstance(await answered_with(answer), Answer)
 
 
-async def test_a_stream_is_asked_for_uncompressed() -> None:
+async def test_a_stream_is_requested_uncompressed() -> None:
     async with serving(response(GOOD)) as wire:
         await adapter.send(chat(wire.base_url))
         await adapter.open_stream(chat(wire.base_url))

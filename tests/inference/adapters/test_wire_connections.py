@@ -19,15 +19,15 @@ from inference.interface.answer import Answer
 from inference.interface.upstream import Unreachable
 from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat, reporting
 from tests.inference.adapters.certificates import self_signed
-from tests.inference.adapters.wire import GOOD, chunked_head, response, serving, until_heard
+from tests.inference.adapters.wire import GOOD, chunked_head, response, serving, until_set_and_noticed
 from tests.support.concurrency import eventually_async
 from tests.support.upstream import FakeUpstream
 
 adapter = Endpoints("openai")
 
 
-async def test_an_answer_that_nobody_asked_for_does_not_reach_the_next_call() -> None:
-    late, told = response(GOOD.replace(b'"ok"', b'"evil"')), asyncio.Event()
+async def test_an_unsolicited_answer_does_not_reach_the_next_call() -> None:
+    late, is_written = response(GOOD.replace(b'"ok"', b'"evil"')), asyncio.Event()
 
     async def answer_twice(writer: asyncio.StreamWriter) -> None:
         writer.write(response(GOOD))
@@ -35,14 +35,14 @@ async def test_an_answer_that_nobody_asked_for_does_not_reach_the_next_call() ->
         await asyncio.sleep(0.03)
         writer.write(late)
         await writer.drain()
-        told.set()
+        is_written.set()
 
     async with serving(answer_twice) as wire:
         for _ in range(3):
             outcome = await adapter.send(chat(wire.base_url))
             assert isinstance(outcome, Answer)
             assert outcome.body["choices"][0]["message"]["content"] == "ok"
-            await until_heard(told)
+            await until_set_and_noticed(is_written)
         assert [request.connection for request in wire.requests] == [1, 2, 3]
 
 
@@ -62,7 +62,7 @@ async def test_a_connection_that_switched_protocols_does_not_serve_the_next_call
         assert outcome.body["choices"][0]["message"]["content"] == "ok"
 
 
-async def test_a_kept_connection_that_dies_under_a_call_is_lost_and_not_sent_again() -> None:
+async def test_a_reused_connection_that_dies_under_a_call_is_not_sent_again() -> None:
     async def hang_up(writer: asyncio.StreamWriter) -> None:
         writer.close()
 
@@ -84,7 +84,7 @@ async def test_a_look_up_whose_connection_is_lost_is_sent_once() -> None:
         assert [request.connection for request in wire.requests] == [1, 1]
 
 
-async def test_a_kept_connection_that_was_closed_meanwhile_is_replaced() -> None:
+async def test_an_idle_connection_that_was_closed_is_replaced() -> None:
     async def answer_and_close(writer: asyncio.StreamWriter) -> None:
         writer.write(response(GOOD))
         await writer.drain()
@@ -93,7 +93,7 @@ async def test_a_kept_connection_that_was_closed_meanwhile_is_replaced() -> None
     async with serving(answer_and_close) as wire:
         for _ in range(3):
             assert isinstance(await adapter.send(chat(wire.base_url)), Answer)
-            await until_heard(wire.left)
+            await until_set_and_noticed(wire.left)
         assert [request.connection for request in wire.requests] == [1, 2, 3]
 
 
@@ -115,7 +115,7 @@ async def test_connections_send_small_packets_at_once() -> None:
         assert raw.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
 
 
-async def test_cookies_are_not_kept() -> None:
+async def test_cookies_are_not_stored() -> None:
     async with serving(response(GOOD, extra="Set-Cookie: session=1; Path=/\r\n")) as wire:
         for _ in range(2):
             await adapter.send(chat(wire.base_url))

@@ -61,13 +61,13 @@ async def serving(*answers: Answer | bytes) -> AsyncIterator[Wire]:
             writer.close()
 
 
-async def until_heard(told: asyncio.Event) -> None:
+async def until_set_and_noticed(is_done: asyncio.Event) -> None:
     """Wait until a server has set `told` after it wrote or closed, and until the client in this loop has noticed.
 
     Each of several turns of the loop also handles what has arrived, however long it takes.
     """
-    await told.wait()
-    told.clear()
+    await is_done.wait()
+    is_done.clear()
     for _ in range(5):
         await asyncio.sleep(0.01)
 

@@ -103,7 +103,7 @@ def test_a_recorder_that_cannot_go_back_leaves_the_wav_header_open(claims: int) 
     assert length_of(audio.wav(5.5, claims=claims)).seconds == 6
 
 
-def test_a_cover_in_front_of_an_mp3_is_no_sound() -> None:
+def test_a_cover_in_front_of_an_mp3_is_not_audio() -> None:
     assert length_of(audio.mp3(4.8, id3_bytes=300_000)) == AudioLength("mp3", 5)
 
 
@@ -112,7 +112,7 @@ def tag(size_bytes: int, *, version: int = 4, bit: int = 0) -> bytes:
 
 
 @pytest.mark.parametrize("damage", [{"version": 0xFF}, {"bit": 0x80}])
-def test_a_damaged_tag_hides_no_sound(damage: dict[str, int]) -> None:
+def test_a_damaged_tag_hides_no_audio(damage: dict[str, int]) -> None:
     hidden = audio.mp3(60)
     assert length_of(tag(len(hidden)) + hidden + audio.mp3(1)).seconds == 2
     with pytest.raises(UnreadableAudio, match="damaged tag"):
@@ -164,7 +164,7 @@ def test_chained_ogg_streams_of_one_number_count_by_their_own_heads() -> None:
 
 
 @pytest.mark.parametrize("head", [b"\x7fFLAC", b"Speex   "])
-def test_an_ogg_file_with_sound_of_another_codec_is_refused(head: bytes) -> None:
+def test_an_ogg_file_with_audio_of_another_codec_is_refused(head: bytes) -> None:
     page = b"OggS\0\2" + bytes(8) + b"\x09\0\0\0" + bytes(8) + b"\1\x1e" + head.ljust(30, b"\0")
     with pytest.raises(UnreadableAudio, match="Opus or Vorbis"):
         length_of(page + audio.opus(5))
@@ -273,8 +273,8 @@ def extensible(bits: int, valid: int) -> bytes:
     rate, size = audio.RATE, bits // 8
     form = struct.pack("<HHIIHH", 0xFFFE, 1, rate, rate * size, size, bits)
     form += struct.pack("<HHIH", 22, valid, 0, 1) + bytes.fromhex("000000001000800000aa00389b71")
-    sound = bytes(60 * rate * size)
-    chunks = b"WAVEfmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I", len(sound)) + sound
+    samples = bytes(60 * rate * size)
+    chunks = b"WAVEfmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I", len(samples)) + samples
     return b"RIFF" + struct.pack("<I", len(chunks)) + chunks
 
 
@@ -317,7 +317,7 @@ def _with_larger_parents(data: bytes, at: int, more: int) -> bytes:
 @pytest.mark.parametrize(
     "data", [two_formats(), two_formats(odd=True), two_formats(apart=70_000), *map(twice, [b"stsd", b"stsz", b"mdhd"])]
 )
-def test_a_file_that_describes_its_sound_twice_is_refused(data: bytes) -> None:
+def test_a_file_that_describes_its_audio_twice_is_refused(data: bytes) -> None:
     with pytest.raises(UnreadableAudio, match=r"once|twice"):
         length_of(data)
 
@@ -434,7 +434,7 @@ def test_an_mp4_track_where_only_some_decoders_look_is_refused(kind: bytes) -> N
     assert length_of(data[:moov] + data[moov:end] + data[end:] + bytes(100)).seconds == 1
 
 
-def test_a_chunk_of_odd_size_before_the_sound_is_no_second_format() -> None:
+def test_a_chunk_of_odd_size_before_the_audio_is_not_a_second_format() -> None:
     data = audio.wav(60)
     assert length_of(data[:12] + b"junk\x03\0\0\0\0\0\0\0" + data[12:]).seconds in (60, 61)
 
@@ -476,9 +476,7 @@ def test_a_size_near_the_largest_number_is_not_read_at(size: int, tmp_path: Path
 @pytest.mark.parametrize(
     "unit", [b"\xff\xf8\x75\x08", b"OggS" + bytes(22) + b"\xff" + bytes(255), b"\0\0\0\x08trak", b"\xec\x80"]
 )
-def test_a_file_made_of_parts_alone_is_refused_before_it_keeps_a_thread_long(
-    unit: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_of_nothing_but_parts_is_refused_soon(unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "ELEMENTS_MAX", 50_000)
     fronts = {b"\xff": audio.flac(1), b"O": b"", b"\0": audio.m4a(1), b"\xec": audio.webm(1)}
     with pytest.raises(UnreadableAudio):
@@ -536,7 +534,7 @@ def test_the_blocks_of_a_long_webm_take_few_steps() -> None:
 
 
 @pytest.mark.parametrize("number", [b"\x81", b"\xfe", b"\xc8"])
-def test_only_blocks_of_the_sound_track_count(number: bytes) -> None:
+def test_only_blocks_of_the_audio_track_count(number: bytes) -> None:
     data = audio.webm(3)
     other = element(b"\xa3", number + b"\0\0\x80\x08" + bytes(30)) * 100
     more = element(b"\xa3", b"\x40\x01\0\0\x80\x08" + bytes(30)) * 100  # a long form of the same number

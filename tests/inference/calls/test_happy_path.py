@@ -33,9 +33,9 @@ def test_a_stream_is_forwarded_and_its_last_line_is_the_receipt(stage: Stage) ->
     call = caller.only_call
     assert answer.headers["content-type"] == "text/event-stream"
     assert answer.headers["x-service-usage-id"] == call.id
-    said = [line for line in lines if line]
-    assert said[-2] == "data: [DONE]"
-    receipt = orjson.loads(said[-1].removeprefix(": service "))
+    filled = [line for line in lines if line]
+    assert filled[-2] == "data: [DONE]"
+    receipt = orjson.loads(filled[-1].removeprefix(": service "))
     assert receipt == {"usage_id": call.id, "charge_microusd": call.charge_microusd}
     assert call.state == "settled"
     assert caller.wallet == {"balance": 1_000 - call.charge_microusd, "held": 0, "debt": 0}

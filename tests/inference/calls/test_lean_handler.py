@@ -43,12 +43,12 @@ def test_an_answer_to_a_refused_proof_carries_its_challenge(stage: Stage) -> Non
 
 def test_a_configured_origin_may_call_from_a_browser(stage: Stage, settings: Any) -> None:
     settings.CORS_ALLOWED_ORIGINS = ["https://app.example"]
-    asked = {
+    preflight = {
         "Origin": "https://app.example",
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "dpop, authorization, idempotency-key",
     }
-    answer = stage.client.options(stage.origin + CHAT, headers=asked)
+    answer = stage.client.options(stage.origin + CHAT, headers=preflight)
     assert answer.status_code == 200
     assert answer.headers["access-control-allow-origin"] == "https://app.example"
     assert "dpop" in answer.headers["access-control-allow-headers"]

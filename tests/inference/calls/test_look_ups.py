@@ -75,9 +75,9 @@ def test_a_record_is_charged_once(stage: Stage, path: str, model: str, streams: 
     assert_charged(caller, COST)
     used = caller.only_call.usage_record
     assert (used.input_tokens, used.output_tokens) == (entry.prompt_tokens, 16)
-    assert stage.upstream.records.asked == [f"gen-{entry.id}"]
+    assert stage.upstream.records.requests == [f"gen-{entry.id}"]
     assert reconcile() == 0
-    assert stage.upstream.records.asked == [f"gen-{entry.id}"]
+    assert stage.upstream.records.requests == [f"gen-{entry.id}"]
     assert_charged(caller, COST)
 
 
@@ -96,7 +96,7 @@ def test_a_record_that_does_not_exist_yet_is_requested_again(stage: Stage) -> No
     now = timezone.now()
     assert reviews.reconcile(now=now) == 0
     assert reviews.reconcile(now=now) == 0
-    assert (caller.only_call.state, len(records.asked)) == ("review", 1)
+    assert (caller.only_call.state, len(records.requests)) == ("review", 1)
     records.missing = False
     assert reviews.reconcile(now=now + timedelta(minutes=2)) == 1
     assert_charged(caller, COST)
@@ -132,7 +132,7 @@ def test_a_record_that_cannot_be_trusted_charges_nothing(stage: Stage, changed: 
     stage.upstream.records.changed = changed
     assert reconcile() == 0
     call = caller.only_call
-    assert (call.state, len(stage.upstream.records.asked)) == ("review", 1)
+    assert (call.state, len(stage.upstream.records.requests)) == ("review", 1)
     assert caller.wallet == {"balance": BALANCE, "held": call.hold_microusd, "debt": 0}
 
 
@@ -155,7 +155,7 @@ def test_an_answer_that_is_not_a_record_charges_nothing(
     caller = left_to_review(stage, "garbage-json")
     stage.upstream.records.raw = web.Response(**answer)
     assert reconcile() == 0
-    assert (caller.only_call.state, len(stage.upstream.records.asked)) == ("review", 1)
+    assert (caller.only_call.state, len(stage.upstream.records.requests)) == ("review", 1)
     assert "sk-upstream-secret" not in caplog.text
 
 
@@ -168,7 +168,7 @@ def test_an_upstream_whose_answer_is_no_http_has_no_record(
         upstream.play = Play([raw])
         Upstream.objects.filter(deployments__alias__name=caller.only_call.model).update(base_url=upstream.base_url)
         assert reconcile() == 0
-        assert len(upstream.asked) == 1
+        assert len(upstream.requests) == 1
     assert caller.only_call.state == "review"
     assert "has no record of gen-" in caplog.text
     assert "failed" not in caplog.text  # an exception that nobody expected
@@ -200,21 +200,21 @@ def test_records_are_looked_up_only_if_the_operator_enables_it(stage: Stage, opt
     stream = left_to_review(stage, "cut-mid-stream", streams=True, options=options)
     assert "generation_id" not in stream.only_call.evidence
     assert reconcile() == 1
-    assert stage.upstream.records.asked == []
+    assert stage.upstream.records.requests == []
 
 
 def test_nothing_is_looked_up_after_the_operator_disables_it(stage: Stage) -> None:
     caller = left_to_review(stage, "garbage-json")
     Upstream.objects.filter(deployments__alias__name=caller.only_call.model).update(options={})
     assert look_up(caller.only_call) is None
-    assert stage.upstream.records.asked == []
+    assert stage.upstream.records.requests == []
 
 
 def test_a_call_without_response_headers_has_no_record(stage: Stage) -> None:
     caller = left_to_review(stage, "cut-before-headers")
     assert caller.only_call.evidence is None
     assert reconcile() == 0
-    assert stage.upstream.records.asked == []
+    assert stage.upstream.records.requests == []
 
 
 def test_embeddings_are_not_looked_up(stage: Stage) -> None:
@@ -224,14 +224,14 @@ def test_embeddings_are_not_looked_up(stage: Stage) -> None:
     caller.post({"model": alias, "input": "Hello"}, path=EMBEDDINGS)
     assert caller.only_call.evidence["generation_id"]
     assert reconcile() == 0
-    assert stage.upstream.records.asked == []
+    assert stage.upstream.records.requests == []
 
 
 @pytest.mark.parametrize("component", ["input_audio_token", "output_audio_token"])
 def test_a_call_with_separate_audio_and_text_prices_is_not_looked_up(stage: Stage, component: str) -> None:
     left_to_review(stage, "garbage-json", price={**PRICE, component: "9"})
     assert reconcile() == 0
-    assert stage.upstream.records.asked == []
+    assert stage.upstream.records.requests == []
 
 
 def test_the_record_of_a_refused_attempt_is_not_used_for_the_next(stage: Stage) -> None:

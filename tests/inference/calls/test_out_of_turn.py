@@ -76,7 +76,7 @@ def reuse(client: Any, row: Upstream) -> Any:
     return client.post(f"{address('inference_upstream_changelist')}{row.pk}/reuse/", {"_form_submitted": "on"})
 
 
-def test_the_operator_and_all_processes_are_told(
+def test_the_operator_and_all_processes_are_notified(
     stage: Stage, surplus: Surplus, base_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     row, other = stage.upstream_row(base_url=base_url), stage.upstream_row(base_url=f"{base_url}/other")

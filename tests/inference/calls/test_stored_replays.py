@@ -69,9 +69,9 @@ def test_a_long_stream_is_compressed_before_encryption_and_replayed_whole(stage:
 )
 def test_a_short_or_incompressible_answer_is_not_compressed(body: bytes) -> None:
     replay = Replay(200, [["content-type", "application/json"]], body)
-    kept = replays.encrypted(replay, "use_1")
-    assert list(kept.headers) == ["encrypted"]
-    assert replays.decrypted(kept) == replay._replace(usage_id="use_1")
+    stored = replays.encrypted(replay, "use_1")
+    assert list(stored.headers) == ["encrypted"]
+    assert replays.decrypted(stored) == replay._replace(usage_id="use_1")
 
 
 def test_a_large_answer_is_converted_outside_the_event_loop(

@@ -38,7 +38,7 @@ def model(stage: Stage, pictures: PictureUpstream) -> str:
     return stage.model("painter", price=PRICE, upstream=row, options={"routes": ["images.generations"]})
 
 
-def kept(usage_id: str) -> list[Any]:
+def notes(usage_id: str) -> list[Any]:
     """Return the notes in the route's own rows."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT note FROM test_kept WHERE usage_id = %s", [usage_id])
@@ -65,12 +65,12 @@ def test_a_form_goes_in_and_bytes_come_out(stage: Stage, pictures: PictureUpstre
 def test_the_settling_statement_stores_the_routes_note(stage: Stage, pictures: PictureUpstream, model: str) -> None:
     caller = stage.caller(scopes=SCOPES)
     post(caller, model)
-    assert kept(caller.only_call.id) == ["16 bytes"]
+    assert notes(caller.only_call.id) == ["16 bytes"]
     pictures.answer = (400, b"{}", 2)
     refused = stage.caller(scopes=SCOPES)
     assert post(refused, model).status_code == 400
     assert refused.only_call.state == "released"
-    assert kept(refused.only_call.id) == []
+    assert notes(refused.only_call.id) == []
 
 
 def test_a_repeated_form_gets_the_same_bytes(stage: Stage, pictures: PictureUpstream, model: str) -> None:
@@ -124,7 +124,7 @@ def test_truncated_bytes_are_left_to_review(stage: Stage, pictures: PictureUpstr
     caller = stage.caller(scopes=SCOPES)
     assert post(caller, model).json()["error"]["code"] == "upstream_error"
     assert caller.only_call.state == "review"
-    assert kept(caller.only_call.id) == []
+    assert notes(caller.only_call.id) == []
 
 
 def test_a_stream_of_bytes_contains_only_the_upstreams_bytes(stage: Stage) -> None:
@@ -136,7 +136,7 @@ def test_a_stream_of_bytes_contains_only_the_upstreams_bytes(stage: Stage) -> No
     assert (again.content, again.headers["content-type"]) == (PICTURE * 2, "image/x-test")
     assert "x-service-charge-microusd" not in first.headers
     assert caller.wallet == {"balance": 999_800, "held": 0, "debt": 0}
-    assert kept(caller.only_call.id) == ["streamed"]
+    assert notes(caller.only_call.id) == ["streamed"]
 
 
 @pytest.mark.parametrize(

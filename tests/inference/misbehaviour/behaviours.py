@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from tests.inference.misbehaviour.honest import EVENTS, body_of, events_of, pieces_of, streamed
-from tests.inference.misbehaviour.row import CUT, Case, Told
+from tests.inference.misbehaviour.row import CUT, Case, Outcome
 from tests.inference.misbehaviour.wire import Ending, Play, chunk, chunked, head, whole
 from tests.support.upstream.behaviours import HOST, SECRET
 from tests.support.upstream.errors import HTML
@@ -17,19 +17,19 @@ from tests.support.upstream.errors import HTML
 JSON = "application/json"
 KINDS = frozenset({"JSON", "bytes", "bytes as they come", "stream"})
 
-OK = Told(200, None, "settled")
-UNKNOWN_CHARGE = Told(200, None, "review")
-BAD = Told(400, "invalid_request", "released")
-TOO_LARGE = Told(413, "input_too_large", "released")
-UNAVAILABLE = Told(503, "model_unavailable", "released")
-OVERLOADED = Told(503, "upstream_overloaded", "released")
-REFUSED = Told(502, "upstream_error", "released")
-LOST = Told(502, "upstream_error", "review")
-LATE = Told(504, "upstream_timeout", "review")
-INVALID = Told(502, "upstream_invalid", "review")
-BROKEN = Told(200, "upstream_error", "review")
-BROKEN_LATE = Told(200, "upstream_timeout", "review")
-BROKEN_INVALID = Told(200, "upstream_invalid", "review")
+OK = Outcome(200, None, "settled")
+UNKNOWN_CHARGE = Outcome(200, None, "review")
+BAD = Outcome(400, "invalid_request", "released")
+TOO_LARGE = Outcome(413, "input_too_large", "released")
+UNAVAILABLE = Outcome(503, "model_unavailable", "released")
+OVERLOADED = Outcome(503, "upstream_overloaded", "released")
+REFUSED = Outcome(502, "upstream_error", "released")
+LOST = Outcome(502, "upstream_error", "review")
+LATE = Outcome(504, "upstream_timeout", "review")
+INVALID = Outcome(502, "upstream_invalid", "review")
+BROKEN = Outcome(200, "upstream_error", "review")
+BROKEN_LATE = Outcome(200, "upstream_timeout", "review")
+BROKEN_INVALID = Outcome(200, "upstream_invalid", "review")
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Misbehaviour:
 
     name: str
     play: Callable[[Case], Play]
-    told: Told
-    streamed: Told
+    outcome: Outcome
+    streamed: Outcome
     kinds: frozenset[str] = KINDS
     needs_usage: bool = False
     exceeds: bool = False
@@ -54,18 +54,18 @@ class Misbehaviour:
         """Return whether this can happen to a case."""
         return case.kind in self.kinds and not (self.needs_usage and case.row.usage is None)
 
-    def expected(self, case: Case) -> Told:
+    def expected(self, case: Case) -> Outcome:
         """Return what has to become of a case."""
-        own = case.row.streamed if case.streams else case.row.told
-        told = own.get(self.name) or (self.streamed if case.has_begun else self.told)
+        own = case.row.streamed if case.streams else case.row.outcomes
+        outcome = own.get(self.name) or (self.streamed if case.has_begun else self.outcome)
         return (
-            told._replace(code=CUT)
-            if case.row.is_handed_on and not case.streams and told.status == 200 and told.code
-            else told
+            outcome._replace(code=CUT)
+            if case.row.is_handed_on and not case.streams and outcome.status == 200 and outcome.code
+            else outcome
         )
 
 
-def _refusal(name: str, status: int, told: Told, code: str | None = None, **upstream: Any) -> Misbehaviour:
+def _refusal(name: str, status: int, outcome: Outcome, code: str | None = None, **upstream: Any) -> Misbehaviour:
     error = {
         "message": f"key {SECRET} at {HOST}: traceback (most recent …)",
         "type": "error",
@@ -73,11 +73,13 @@ def _refusal(name: str, status: int, told: Told, code: str | None = None, **upst
         "code": code,
     }
     body = orjson.dumps({"error": error})
-    return Misbehaviour(name, lambda case: Play([whole(body, JSON, status=status)]), told, told, upstream=upstream)
+    return Misbehaviour(
+        name, lambda case: Play([whole(body, JSON, status=status)]), outcome, outcome, upstream=upstream
+    )
 
 
-def _answered(name: str, told: Told, streamed_as: Told, *pieces: bytes, **fields: Any) -> Misbehaviour:
-    return Misbehaviour(name, lambda case: Play(pieces), told, streamed_as, **fields)
+def _answered(name: str, outcome: Outcome, streamed_as: Outcome, *pieces: bytes, **fields: Any) -> Misbehaviour:
+    return Misbehaviour(name, lambda case: Play(pieces), outcome, streamed_as, **fields)
 
 
 def _half(case: Case) -> list[bytes]:
@@ -89,16 +91,16 @@ def _half(case: Case) -> list[bytes]:
     return [answer[: len(answer) - len(body_of(case)) // 2]]
 
 
-def _halved(name: str, ending: Ending, told: Told, streamed_as: Told, **upstream: Any) -> Misbehaviour:
-    return Misbehaviour(name, lambda case: Play(_half(case), ending), told, streamed_as, upstream=upstream)
+def _halved(name: str, ending: Ending, outcome: Outcome, streamed_as: Outcome, **upstream: Any) -> Misbehaviour:
+    return Misbehaviour(name, lambda case: Play(_half(case), ending), outcome, streamed_as, upstream=upstream)
 
 
-def _usage(form: str, told: Told, streamed_as: Told, **fields: Any) -> Misbehaviour:
+def _usage(form: str, outcome: Outcome, streamed_as: Outcome, **fields: Any) -> Misbehaviour:
     def play(case: Case) -> Play:
         return Play(pieces_of(case, form))
 
     name = f"usage {form.replace('_', ' ')}"
-    return Misbehaviour(name, play, told, streamed_as, frozenset({"JSON", "stream"}), needs_usage=True, **fields)
+    return Misbehaviour(name, play, outcome, streamed_as, frozenset({"JSON", "stream"}), needs_usage=True, **fields)
 
 
 def _body(name: str, change: Callable[[bytes], bytes]) -> Misbehaviour:
@@ -110,13 +112,15 @@ def _body(name: str, change: Callable[[bytes], bytes]) -> Misbehaviour:
     return Misbehaviour(name, play, INVALID, INVALID, frozenset({"JSON"}))
 
 
-def _in_stream(name: str, told: Told, change: Callable[[list[bytes]], list[bytes]], **fields: Any) -> Misbehaviour:
+def _in_stream(
+    name: str, outcome: Outcome, change: Callable[[list[bytes]], list[bytes]], **fields: Any
+) -> Misbehaviour:
     """Send other events."""
 
     def play(case: Case) -> Play:
         return Play(streamed(change(events_of(case)), ends=True))
 
-    return Misbehaviour(name, play, told, told, frozenset({"stream"}), **fields)
+    return Misbehaviour(name, play, outcome, outcome, frozenset({"stream"}), **fields)
 
 
 def _after_half(*events: bytes) -> Callable[[list[bytes]], list[bytes]]:

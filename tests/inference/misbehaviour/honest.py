@@ -54,8 +54,8 @@ def _with_usage(answer: Json, path: Path, form: str) -> Json:
     holder = changed
     for parent in parents:
         holder = holder[parent]
-    if (told := report(holder[name], form)) is ABSENT:
+    if (usage := report(holder[name], form)) is ABSENT:
         del holder[name]
     else:
-        holder[name] = told
+        holder[name] = usage
     return changed

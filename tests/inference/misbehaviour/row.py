@@ -12,7 +12,7 @@ Path = tuple[str, ...]
 CUT = "cut"
 
 
-class Told(NamedTuple):
+class Outcome(NamedTuple):
     """How a call ends: the status, the code of the error, if any, and the state of its money.
 
     Bytes that are handed on have no room for a code; then it is `CUT`, for the connection ends without their end.
@@ -58,8 +58,8 @@ class Row:
     adapter: str = "openai"
     known: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
-    told: Mapping[str, Told] = field(default_factory=dict)
-    streamed: Mapping[str, Told] = field(default_factory=dict)
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    streamed: Mapping[str, Outcome] = field(default_factory=dict)
     calls: int = 1
     alias: Callable[[Stage, Any], str] | None = None
 

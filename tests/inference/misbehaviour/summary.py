@@ -14,8 +14,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     reports = [report for of_one_kind in terminalreporter.stats.values() for report in of_one_kind]
     for name, value in [each for report in reports for each in getattr(report, "user_properties", ())]:
         if name == PROPERTY:
-            case, behaviour, told = value
-            observed[case][behaviour] = told
+            case, behaviour, outcome = value
+            observed[case][behaviour] = outcome
     if observed:
         terminalreporter.section("what becomes of a call whose upstream misbehaves")
         for line in lines_of(observed):

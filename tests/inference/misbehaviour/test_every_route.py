@@ -14,7 +14,7 @@ from judgement.urls import metered_urlpatterns as judgement_urlpatterns
 from tests.inference.misbehaviour.aliases import Aliases
 from tests.inference.misbehaviour.behaviours import BEHAVIOURS, OK, Misbehaviour
 from tests.inference.misbehaviour.honest import pieces_of
-from tests.inference.misbehaviour.row import CUT, Case, Form, Row, Told, cases_of
+from tests.inference.misbehaviour.row import CUT, Case, Form, Outcome, Row, cases_of
 from tests.inference.misbehaviour.rows import ROWS
 from tests.inference.misbehaviour.summary import PROPERTY
 from tests.inference.misbehaviour.table import PAGE_PATH, page
@@ -64,15 +64,15 @@ def error_in(answer: httpx.Response) -> str | None:
 def receipt_of(answer: httpx.Response) -> int | None:
     """Return the charge that an answer tells, in its headers or as a stream's last line."""
     if not answer.headers["content-type"].startswith("text/event-stream"):
-        told = answer.headers.get("x-service-charge-microusd")
-        return None if told is None else int(told)
+        charged = answer.headers.get("x-service-charge-microusd")
+        return None if charged is None else int(charged)
     receipt = answer.text.strip().rpartition("\n")[2].removeprefix(": service ")
     charge: int | None = orjson.loads(receipt)["charge_microusd"]
     return charge
 
 
 def assert_money(
-    caller: Caller, call: Any, case: Case, answer: httpx.Response, told: Told, charge_microusd: int | None
+    caller: Caller, call: Any, case: Case, answer: httpx.Response, outcome: Outcome, charge_microusd: int | None
 ) -> None:
     """Compare the call, the wallet and the receipt, to the micro-USD; None: the charge is the hold."""
     charge = call.hold_microusd if charge_microusd is None else charge_microusd
@@ -80,23 +80,23 @@ def assert_money(
         "settled": (charge, 0),
         "released": (0, 0),
         "review": (0, call.hold_microusd),
-    }[told.state]
+    }[outcome.state]
     assert caller.wallet == {"balance": BALANCE - charged, "held": held, "debt": 0}
-    assert call.charge_microusd == (charged if told.state == "settled" else None)
+    assert call.charge_microusd == (charged if outcome.state == "settled" else None)
     has_receipt = not (answer.status_code == 200 and case.row.is_handed_on and not case.streams)
     assert receipt_of(answer) == (call.charge_microusd if has_receipt else None)
 
 
-def told_by(call: Any, answer: httpx.Response) -> Told:
-    return Told(answer.status_code, error_in(answer), call.state)
+def outcome_of(call: Any, answer: httpx.Response) -> Outcome:
+    return Outcome(answer.status_code, error_in(answer), call.state)
 
 
-def assert_told(
-    caller: Caller, call: Any, case: Case, answer: httpx.Response, told: Told, charge_microusd: int | None
+def assert_outcome(
+    caller: Caller, call: Any, case: Case, answer: httpx.Response, outcome: Outcome, charge_microusd: int | None
 ) -> None:
-    assert told_by(call, answer) == told
+    assert outcome_of(call, answer) == outcome
     assert not [leak for leak in LEAKS if leak in answer.text + str(answer.headers)]
-    assert_money(caller, call, case, answer, told, charge_microusd)
+    assert_money(caller, call, case, answer, outcome, charge_microusd)
 
 
 def address_of(misbehaving: MisbehavingUpstream, behaviour: Misbehaviour) -> str:
@@ -107,13 +107,13 @@ def address_of(misbehaving: MisbehavingUpstream, behaviour: Misbehaviour) -> str
 def test_an_honest_answer_is_charged_once(
     stage: Stage, aliases: Aliases, misbehaving: MisbehavingUpstream, case: Case
 ) -> None:
-    misbehaving.play, misbehaving.asked = Play(pieces_of(case)), []
+    misbehaving.play, misbehaving.requests = Play(pieces_of(case)), []
     alias = aliases.of(case.row, base_url=misbehaving.base_url)
     caller = stage.caller(balance=BALANCE, scopes=case.row.scopes)
     first, again = (post(caller, case, alias, key="same") for _ in range(2))
-    assert_told(caller, caller.only_call, case, first, OK, case.row.charge_microusd)
+    assert_outcome(caller, caller.only_call, case, first, OK, case.row.charge_microusd)
     assert (again.content, again.headers["idempotent-replayed"]) == (first.content, "true")
-    assert len(misbehaving.asked) == case.row.calls
+    assert len(misbehaving.requests) == case.row.calls
 
 
 @pytest.mark.parametrize(("case", "behaviour"), CELLS, ids=IDS)
@@ -125,16 +125,16 @@ def test_misbehaviour(
     case: Case,
     behaviour: Misbehaviour,
 ) -> None:
-    misbehaving.play, misbehaving.asked = behaviour.play(case), []
+    misbehaving.play, misbehaving.requests = behaviour.play(case), []
     alias = aliases.of(case.row, base_url=address_of(misbehaving, behaviour), **behaviour.upstream)
     caller = stage.caller(balance=BALANCE, scopes=case.row.scopes)
     answer = posted(caller, case, alias)
     call = caller.only_call
-    record_property(PROPERTY, (case.name, behaviour.name, str(told_by(call, answer))))
+    record_property(PROPERTY, (case.name, behaviour.name, str(outcome_of(call, answer))))
     charge_microusd = None if behaviour.exceeds else case.row.charge_microusd
-    assert_told(caller, call, case, answer, behaviour.expected(case), charge_microusd)
-    assert bool(misbehaving.asked) == behaviour.is_there
-    assert not [line for line in misbehaving.asked if "elsewhere" in line]
+    assert_outcome(caller, call, case, answer, behaviour.expected(case), charge_microusd)
+    assert bool(misbehaving.requests) == behaviour.is_there
+    assert not [line for line in misbehaving.requests if "elsewhere" in line]
 
 
 def kind_of(row: Row) -> Any:

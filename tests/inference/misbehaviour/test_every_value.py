@@ -44,12 +44,12 @@ def test_a_request(stage: Stage, aliases: Aliases, misbehaving: MisbehavingUpstr
     alias = aliases.of(row, base_url=misbehaving.base_url)
     caller = stage.caller(balance=BALANCE, scopes=row.scopes)
     for body in spoiled(row.body(alias)):
-        calls, misbehaving.asked = len(caller.calls), []
+        calls, misbehaving.requests = len(caller.calls), []
         answer = caller.post(None, path=row.path, content=dumps(body))
         code = None if answer.status_code == 200 else answer.json()["error"]["code"]
         if (answer.status_code, code) not in ANSWERED:
             assert answer.status_code < 500 or code == "model_unavailable", (body, answer.text)
-            assert (len(caller.calls), misbehaving.asked) == (calls, []), (body, answer.text)
+            assert (len(caller.calls), misbehaving.requests) == (calls, []), (body, answer.text)
     assert_money(caller)
 
 
@@ -58,10 +58,10 @@ def test_an_answer(stage: Stage, aliases: Aliases, misbehaving: MisbehavingUpstr
     case = Case(row, streams=False)
     alias = aliases.of(row, base_url=misbehaving.base_url)
     caller = stage.caller(balance=BALANCE, scopes=row.scopes)
-    for said in spoiled(row.answer):
-        misbehaving.play = Play([whole(dumps(said), row.media_type)])
+    for spoiled_answer in spoiled(row.answer):
+        misbehaving.play = Play([whole(dumps(spoiled_answer), row.media_type)])
         answer = post(caller, case, alias)
         code = None if answer.status_code == 200 else answer.json()["error"]["code"]
-        assert (answer.status_code, code) in ANSWERED, (said, answer.text)
+        assert (answer.status_code, code) in ANSWERED, (spoiled_answer, answer.text)
         assert code is None or not [leak for leak in LEAKS if leak in answer.text + str(answer.headers)]
     assert_money(caller)

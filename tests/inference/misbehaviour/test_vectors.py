@@ -40,8 +40,8 @@ def at(index: Any, embedding: Any = VECTOR) -> dict[str, Any]:
 def test_embeddings_are_numbers_each_of_its_own_input(
     stage: Stage, misbehaving: MisbehavingUpstream, data: Any, status: int
 ) -> None:
-    said = {"object": "list", "data": data, "model": "m", "usage": {"prompt_tokens": 2, "total_tokens": 2}}
-    misbehaving.play = Play([whole(dumps(said), "application/json")])
+    body = {"object": "list", "data": data, "model": "m", "usage": {"prompt_tokens": 2, "total_tokens": 2}}
+    misbehaving.play = Play([whole(dumps(body), "application/json")])
     row = stage.upstream_row(base_url=misbehaving.base_url)
     alias, caller = stage.model(upstream=row, options={"routes": ["embeddings"]}), stage.caller()
     answer = caller.post({"model": alias, "input": ["one", "two"]}, path=EMBEDDINGS)

@@ -61,7 +61,7 @@ class MisbehavingUpstream:
 
     def __init__(self) -> None:
         self.play = Play(())
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.port = 0
         self._loop = asyncio.new_event_loop()
         self._started = threading.Event()
@@ -96,7 +96,7 @@ class MisbehavingUpstream:
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-            self.asked.append(await _read_request(reader))
+            self.requests.append(await _read_request(reader))
             await _perform(self.play, reader, writer)
         writer.close()
 

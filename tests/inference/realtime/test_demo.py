@@ -19,7 +19,7 @@ def test_it_answers_a_text_in_text(stage: Stage) -> None:
     assert settled(caller).charge_microusd == cost(5, 0, usage["output_tokens"])
 
 
-def test_it_answers_sound_aloud(stage: Stage) -> None:
+def test_it_answers_audio_with_audio(stage: Stage) -> None:
     caller, alias = talker(stage), demo_model(stage)
     with opened(caller, alias) as session:
         assert session.seen[0]["session"]["model"] == alias
@@ -27,15 +27,15 @@ def test_it_answers_sound_aloud(stage: Stage) -> None:
         session.send("input_audio_buffer.commit")
         session.send("response.create")
         done = session.until("response.done")["response"]
-    said = done["output"][0]["content"][0]["transcript"]
-    assert said.endswith("I heard 1.2 seconds of sound.")
+    transcript = done["output"][0]["content"][0]["transcript"]
+    assert transcript.endswith("I heard 1.2 seconds of sound.")
     sounds = [event for event in session.seen if event["type"] == "response.output_audio.delta"]
     usage = done["usage"]
     assert usage["output_token_details"] == {"text_tokens": len(sounds), "audio_tokens": 2 * len(sounds)}
     assert settled(caller).charge_microusd == cost(0, 0, len(sounds), 12, 2 * len(sounds))
 
 
-def test_it_keeps_the_limit_and_stops_when_told(stage: Stage) -> None:
+def test_it_keeps_the_limit_and_stops_on_request(stage: Stage) -> None:
     caller, alias = talker(stage), demo_model(stage)
     with opened(caller, alias) as session:
         done = session.say(HELLO, output_modalities=["text"], max_output_tokens=3)["response"]

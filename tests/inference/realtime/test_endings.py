@@ -56,9 +56,9 @@ def test_a_newer_token_prolongs_it(stage: Stage) -> None:
     caller, alias, ends_at = ending_soon(stage), live_model(stage), time.time() + ENDS_SECONDS
     with opened(caller, alias) as session:
         token = mint_token(caller.did, SCOPES, caller.signer, consents=["realtime"])
-        told = renew(session, caller, token)
-        assert told["type"] == "service.reauthorized"
-        assert told["expires_at"] > time.time() + 200
+        event = renew(session, caller, token)
+        assert event["type"] == "service.reauthorized"
+        assert event["expires_at"] > time.time() + 200
         eventually(lambda: time.time() > ends_at)
         session.say(HELLO)
     assert settled(caller).charge_microusd == cost(4, 0, 8)

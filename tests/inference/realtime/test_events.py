@@ -16,7 +16,7 @@ def session_with(**members: Any) -> dict[str, Any]:
     return {"type": "session.update", "session": {"type": "realtime", **members}}
 
 
-def heard(**members: Any) -> dict[str, Any]:
+def input_audio(**members: Any) -> dict[str, Any]:
     return session_with(audio={"input": members})
 
 
@@ -56,13 +56,16 @@ REFUSED = [
     (session_with(input_audio_format="g711_ulaw"), "session.input_audio_format"),
     (session_with(audio=[]), "session.audio"),
     (session_with(audio={"input": 3}), "session.audio.input"),
-    (heard(format={"type": "audio/mp3"}), "session.audio.input.format.type"),
-    (heard(format={"type": "audio/pcm", "rate": 48000}), "session.audio.input.format.rate"),
-    (heard(transcription={"model": "another-model"}), "session.audio.input.transcription.model"),
-    (heard(transcription="whisper-1"), "session.audio.input.transcription"),
-    (heard(turn_detection={**TURNS, "idle_timeout_ms": 5000}), "session.audio.input.turn_detection.idle_timeout_ms"),
-    (heard(turn_detection={**TURNS, "create_response": 1}), "session.audio.input.turn_detection.create_response"),
-    (heard(turn_detection="server_vad"), "session.audio.input.turn_detection"),
+    (input_audio(format={"type": "audio/mp3"}), "session.audio.input.format.type"),
+    (input_audio(format={"type": "audio/pcm", "rate": 48000}), "session.audio.input.format.rate"),
+    (input_audio(transcription={"model": "another-model"}), "session.audio.input.transcription.model"),
+    (input_audio(transcription="whisper-1"), "session.audio.input.transcription"),
+    (
+        input_audio(turn_detection={**TURNS, "idle_timeout_ms": 5000}),
+        "session.audio.input.turn_detection.idle_timeout_ms",
+    ),
+    (input_audio(turn_detection={**TURNS, "create_response": 1}), "session.audio.input.turn_detection.create_response"),
+    (input_audio(turn_detection="server_vad"), "session.audio.input.turn_detection"),
     ({"type": "input_audio_buffer.append"}, "audio"),
     ({"type": "input_audio_buffer.append", "audio": [1]}, "audio"),
     ({"type": "conversation.item.create"}, "item"),

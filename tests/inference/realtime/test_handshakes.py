@@ -165,7 +165,7 @@ OVERLOADED = {"code": "overloaded", "type": "server_error"}
 
 
 @pytest.mark.parametrize(
-    ("status", "refusal", "told", "code", "handshakes", "alarms"),
+    ("status", "refusal", "answered", "code", "handshakes", "alarms"),
     [
         (400, {"code": "no"}, 400, "invalid_request", 1, 0),
         (422, {"code": "invalid_value", "param": "model"}, 400, "invalid_request", 1, 0),
@@ -184,13 +184,13 @@ OVERLOADED = {"code": "overloaded", "type": "server_error"}
     ],
 )
 def test_an_upstream_that_refuses_releases_the_hold(
-    stage: Stage, status: int, refusal: dict[str, str], told: int, code: str, handshakes: int, alarms: int
+    stage: Stage, status: int, refusal: dict[str, str], answered: int, code: str, handshakes: int, alarms: int
 ) -> None:
     upstream = stage.upstream_row(adapter="realtime")
     caller, alias = talker(stage), live_model(stage, upstream=upstream)
     stage.upstream.realtime.manners.refuse, stage.upstream.realtime.manners.refusal = status, refusal
     answer = refused(caller, alias)
-    assert code_of(answer) == (told, code)
+    assert code_of(answer) == (answered, code)
     assert stage.api_key.encode() not in (answer.body or b"")
     assert {call.state for call in caller.calls} == {"released"}
     assert caller.wallet == {"balance": 1_000_000, "held": 0, "debt": 0}
@@ -317,7 +317,7 @@ def test_a_token_that_has_ended_is_refused(stage: Stage) -> None:
     assert code_of(refused(caller, live_model(stage))) == (401, "invalid_token")
 
 
-def test_a_plain_request_is_told_to_shake_hands(stage: Stage) -> None:
+def test_a_plain_request_needs_a_handshake(stage: Stage) -> None:
     caller, alias = talker(stage), live_model(stage)
     answer = stage.client.get(f"{caller.origin}{PATH}?model={alias}", headers=headers_of(caller))
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_request")

@@ -97,8 +97,8 @@ def test_an_unknown_id_gets_the_upstreams_error_in_our_words(stage: Stage) -> No
     caller, alias = talker(stage), live_model(stage)
     with opened(caller, alias) as session:
         session.send("conversation.item.delete", item_id="item_unknown", event_id="mine")
-        told = session.until("error")["error"]
-    assert told == {
+        error = session.until("error")["error"]
+    assert error == {
         "type": "invalid_request_error",
         "code": "item_not_found",
         "message": "There is no such item.",
@@ -169,11 +169,11 @@ def test_what_is_no_id_stays_as_it_is() -> None:
 
 def test_only_the_ids_used_last_are_remembered() -> None:
     ids = Ids()
-    first, kept = (ids.for_client({"item_id": theirs})["item_id"] for theirs in ("first", "kept"))
+    first, latest = (ids.for_client({"item_id": theirs})["item_id"] for theirs in ("first", "kept"))
     for number in range(IDS_MAX - 1):
         ids.for_upstream({"item_id": f"client {number}", "event_id": f"event {number}"})
-        assert ids.for_client({"item_id": "kept"})["item_id"] == kept
-    assert ids.for_upstream({"item_id": kept})["item_id"] == "kept"
+        assert ids.for_client({"item_id": "kept"})["item_id"] == latest
+    assert ids.for_upstream({"item_id": latest})["item_id"] == "kept"
     assert ids.for_upstream({"item_id": first})["item_id"] == first
     assert len(ids._to_client._known) == len(ids._to_upstream._known) == IDS_MAX
     assert len(ids._client_events._known) == EVENT_IDS_MAX

@@ -11,7 +11,7 @@ from tests.support.sessions import SILENCE, SPEECH, live_model, opened, settled,
 from tests.support.stage import Stage
 
 
-def asked_of(stage: Stage) -> list[dict[str, Any]]:
+def requests_of(stage: Stage) -> list[dict[str, Any]]:
     return upstream_session(stage).of("response.create")
 
 
@@ -23,8 +23,8 @@ def test_a_pause_in_the_speech_gets_one_response_that_was_paid_for_before(stage:
         session.until("response.done")
     sent = upstream_session(stage)
     assert sent.of("session.update")[0]["session"]["audio"]["input"]["turn_detection"]["create_response"] is False
-    [asked] = sent.of("response.create")
-    assert asked["response"] == {"max_output_tokens": 4096}
+    [request] = sent.of("response.create")
+    assert request["response"] == {"max_output_tokens": 4096}
     assert settled(caller).charge_microusd == cost(0, 0, 8, 2)
 
 
@@ -37,23 +37,23 @@ def test_who_wants_no_response_to_a_pause_gets_none(stage: Stage) -> None:
         session.speak(SILENCE)
         session.until("input_audio_buffer.committed")
         session.say(HELLO)
-    assert len(asked_of(stage)) == 1
+    assert len(requests_of(stage)) == 1
     listened = upstream_session(stage).of("session.update")[1]
     assert listened["session"]["audio"]["input"]["turn_detection"]["create_response"] is False
 
 
 @pytest.mark.parametrize(
-    ("setting", "asked", "sent"),
+    ("setting", "requested", "sent"),
     [(None, None, 4096), ("inf", "inf", 4096), (100, None, 100), (100, 50, 50), (None, 9999, 4096), (50, "inf", 4096)],
 )
-def test_every_response_has_a_limit(stage: Stage, setting: Any, asked: Any, sent: int) -> None:
+def test_every_response_has_a_limit(stage: Stage, setting: Any, requested: Any, sent: int) -> None:
     caller, alias = talker(stage), live_model(stage)
     with opened(caller, alias) as session:
         if setting is not None:
             session.send("session.update", session={"type": "realtime", "max_output_tokens": setting})
             assert session.until("session.updated")["session"]["max_output_tokens"] == setting
-        session.say(HELLO, **({} if asked is None else {"max_output_tokens": asked}))
-    assert [each["response"]["max_output_tokens"] for each in asked_of(stage)] == [sent]
+        session.say(HELLO, **({} if requested is None else {"max_output_tokens": requested}))
+    assert [each["response"]["max_output_tokens"] for each in requests_of(stage)] == [sent]
 
 
 def test_the_alias_bounds_a_response_too(stage: Stage) -> None:
@@ -72,12 +72,12 @@ def test_a_response_gets_no_more_than_is_left_and_then_the_session_ends(stage: S
         assert done["response"]["status"] == "incomplete"
         session.send("response.create", event_id="mine")
         code, events = session.ending()
-    [asked] = asked_of(stage)
+    [request] = requests_of(stage)
     # At 64 a token of output, the most expensive; 32 a token of input, of which there are at most so many as bytes.
-    assert 100 < asked["response"]["max_output_tokens"] < 20_000 // 64
+    assert 100 < request["response"]["max_output_tokens"] < 20_000 // 64
     assert (code, events[-1]["type"], events[-1]["error"]["code"]) == (4402, "error", "max_cost_exceeded")
     call = settled(caller)
-    assert call.charge_microusd == cost(4, 0, 0, 0, asked["response"]["max_output_tokens"]) <= 20_000
+    assert call.charge_microusd == cost(4, 0, 0, 0, request["response"]["max_output_tokens"]) <= 20_000
     assert caller.wallet == {"balance": 1_000_000 - call.charge_microusd, "held": 0, "debt": 0}
 
 
@@ -99,7 +99,7 @@ def test_at_the_ceiling_what_is_paid_for_is_finished(stage: Stage) -> None:
     assert settled(caller).charge_microusd == cost(0, 0, 8)
 
 
-def test_sound_is_bounded_before_it_is_sent(stage: Stage) -> None:
+def test_audio_is_bounded_before_it_is_sent(stage: Stage) -> None:
     caller, alias = talker(stage), live_model(stage)
     with opened(caller, alias, max_cost=20_000) as session:
         session.listen(turn_detection=None)
@@ -161,7 +161,7 @@ def test_two_responses_at_once_are_never_set_aside_twice(stage: Stage) -> None:
         assert (error["code"], error["event_id"]) == ("max_cost_exceeded", "second")
         stage.upstream.loop.call_soon_threadsafe(stage.upstream.realtime.gate.set)
         session.until("response.done")
-    assert len(asked_of(stage)) == 1
+    assert len(requests_of(stage)) == 1
 
 
 def test_a_response_that_the_upstream_refuses_is_set_aside_no_more(stage: Stage) -> None:
@@ -189,4 +189,4 @@ def test_an_error_about_another_event_frees_nothing(stage: Stage) -> None:
         assert session.until("error")["error"]["code"] == "max_cost_exceeded"
         stage.upstream.loop.call_soon_threadsafe(stage.upstream.realtime.gate.set)
         session.until("response.done")
-    assert "same" not in {asked["event_id"] for asked in asked_of(stage)}
+    assert "same" not in {request["event_id"] for request in requests_of(stage)}

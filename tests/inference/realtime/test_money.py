@@ -14,7 +14,7 @@ from tests.support.stage import Stage
 USAGE = "/v1/usage"
 
 
-def test_sound_and_what_is_cached_have_their_own_prices(stage: Stage) -> None:
+def test_audio_and_what_is_cached_have_their_own_prices(stage: Stage) -> None:
     caller, alias = talker(stage, scopes=(*SCOPES, "usage:read")), live_model(stage)
     with opened(caller, alias) as session:
         session.listen(turn_detection=None)
@@ -29,13 +29,13 @@ def test_sound_and_what_is_cached_have_their_own_prices(stage: Stage) -> None:
     assert (record.input_tokens, record.input_audio_tokens) == (10 + 22, 10 + 18)
     assert (record.output_tokens, record.output_audio_tokens, record.cached_input_tokens) == (16, 8, 0)
     assert call.charge_microusd == cost(4, 0, 8, 28, 8)
-    [told] = caller.get(USAGE).json()["data"]
+    [usage] = caller.get(USAGE).json()["data"]
     parts = ("inputTokens", "inputAudioTokens", "cachedInputTokens", "outputTokens", "outputAudioTokens")
-    assert [told[part] for part in parts] == [32, 28, 0, 16, 8]
-    assert (told["route"], told["chargedMicrousd"]) == ("realtime", call.charge_microusd)
+    assert [usage[part] for part in parts] == [32, 28, 0, 16, 8]
+    assert (usage["route"], usage["chargedMicrousd"]) == ("realtime", call.charge_microusd)
 
 
-def test_cached_sound_is_no_sound_at_its_full_price(stage: Stage) -> None:
+def test_cached_audio_does_not_count_at_its_full_price(stage: Stage) -> None:
     caller, alias = talker(stage), live_model(stage)
     details = {"text_tokens": 100, "audio_tokens": 300, "cached_tokens": 250}
     split = {**details, "cached_tokens_details": {"text_tokens": 50, "audio_tokens": 200}}
@@ -80,10 +80,10 @@ def test_a_flat_price_needs_no_usage(stage: Stage, max_cost: int) -> None:
     assert settled(caller).charge_microusd == 700
 
 
-def test_an_item_of_sound_counts_as_sound(stage: Stage) -> None:
+def test_an_item_of_audio_counts_as_audio(stage: Stage) -> None:
     caller, alias = talker(stage), live_model(stage)
-    sound = base64.b64encode(SPEECH * 100).decode()  # ten seconds: 200 tokens at most, and 640,000 bytes
-    item = {"type": "message", "role": "user", "content": [{"type": "input_audio", "audio": sound}]}
+    audio = base64.b64encode(SPEECH * 100).decode()  # ten seconds: 200 tokens at most, and 640,000 bytes
+    item = {"type": "message", "role": "user", "content": [{"type": "input_audio", "audio": audio}]}
     with opened(caller, alias, max_cost=100_000) as session:
         session.send("conversation.item.create", item=item)
         session.send("response.create")

@@ -23,9 +23,9 @@ def test_text_is_answered_and_charged_by_what_the_upstream_reports(stage: Stage)
         assert (created["model"], created["max_output_tokens"]) == (alias, "inf")
         assert created["audio"]["input"]["turn_detection"]["create_response"] is True
         done = session.say(HELLO)
-        told = session.until("service.usage")
+        usage = session.until("service.usage")
         assert done["response"]["usage"]["output_tokens"] == 8
-        assert told["charge_microusd"] == cost(4, 0, 8) == 144
+        assert usage["charge_microusd"] == cost(4, 0, 8) == 144
         session.say("And of otters?")
         assert session.until("service.usage")["charge_microusd"] == cost(4 + 15, 4, 16)
         usage_id = session.headers["x-service-usage-id"]
@@ -50,7 +50,7 @@ def test_a_browser_authenticates_by_subprotocols(stage: Stage) -> None:
     assert caller.token not in json.dumps(sent.headers)
 
 
-def test_a_session_in_which_nothing_was_said_costs_nothing(stage: Stage) -> None:
+def test_a_session_without_events_costs_nothing(stage: Stage) -> None:
     caller, alias = talker(stage), live_model(stage)
     with opened(caller, alias):
         pass

@@ -46,8 +46,8 @@ def test_two_handshakes_with_one_key_at_once_are_one_session(stage: Stage) -> No
             return "accepted"
         return code_of(answer)
 
-    told = at_once(*[shake_hands] * 4)
-    assert {"accepted"} <= set(told) <= {"accepted", (409, "idempotency_in_progress")}
+    results = at_once(*[shake_hands] * 4)
+    assert {"accepted"} <= set(results) <= {"accepted", (409, "idempotency_in_progress")}
     eventually(lambda: caller.wallet["held"] == 0)
     assert len(caller.calls) == 1
     assert len(stage.upstream.realtime.sessions) == 1
@@ -70,20 +70,20 @@ def test_a_prompt_that_is_read_with_every_turn_is_bounded(stage: Stage) -> None:
     assert len(sent.of("session.update")) == 1, "the gateway's own"
 
 
-@pytest.mark.parametrize(("prompt", "is_heard"), [("", True), ("x" * 900, False)])
-def test_a_transcription_is_set_aside_with_its_prompt(stage: Stage, prompt: str, is_heard: bool) -> None:
+@pytest.mark.parametrize(("prompt", "is_sent"), [("", True), ("x" * 900, False)])
+def test_a_transcription_is_set_aside_with_its_prompt(stage: Stage, prompt: str, is_sent: bool) -> None:
     caller, alias = talker(stage), live_model(stage)
     # 32 micro-USD a token of input: the prompt alone would cost more than there is.
     with opened(caller, alias, max_cost=20_000) as session:
         session.send("session.update", session=transcribing(prompt))
         session.speak()
         session.send("input_audio_buffer.commit")
-        if is_heard:
+        if is_sent:
             session.until("conversation.item.input_audio_transcription.completed")
         else:
             assert session.ending()[0] == 4402
     sent = upstream_session(stage)
-    assert bool(sent.of("input_audio_buffer.append")) is is_heard
+    assert bool(sent.of("input_audio_buffer.append")) is is_sent
 
 
 def test_a_transcription_is_set_aside_where_the_upstream_refuses_to_end_it(stage: Stage) -> None:
@@ -99,16 +99,16 @@ def test_a_transcription_is_set_aside_where_the_upstream_refuses_to_end_it(stage
     assert not sent.of("input_audio_buffer.append")
 
 
-def test_sound_is_bounded_by_its_format_where_the_upstream_refuses_another(stage: Stage) -> None:
+def test_audio_is_bounded_by_its_format_where_the_upstream_refuses_another(stage: Stage) -> None:
     caller, alias = talker(stage), live_model(stage)
     # 32 micro-USD a token of input: 40 seconds of G.711 cost more than there is, and as many bytes of PCM are 7 seconds.
-    sound = b64encode(bytes(40 * BYTES_PER_SECOND["audio/pcmu"])).decode()
+    encoded = b64encode(bytes(40 * BYTES_PER_SECOND["audio/pcmu"])).decode()
     with opened(caller, alias, max_cost=20_000) as session:
         for kind, speed in (("audio/pcmu", 1.0), ("audio/pcm", 9.0)):
             audio = {"input": {"format": {"type": kind}, "turn_detection": None}, "output": {"speed": speed}}
             session.send("session.update", session={"type": "realtime", "audio": audio})
         session.until("error")
-        session.send("input_audio_buffer.append", audio=sound)
+        session.send("input_audio_buffer.append", audio=encoded)
         session.send("input_audio_buffer.clear")
         assert session.receive()["type"] == "error"
         assert session.ending()[0] == 4402

@@ -40,20 +40,20 @@ def test_it_talks_in_text(stage: Stage, way: str) -> None:
         content = [{"type": "input_text", "text": HELLO}]
         connection.conversation.item.create(item={"type": "message", "role": "user", "content": content})
         connection.response.create()
-        said = ""
+        text = ""
         for event in connection:
             if event.type == "response.output_text.delta":
-                said += event.delta
+                text += event.delta
             if event.type == "response.done":
                 break
         assert isinstance(event, ResponseDoneEvent)
-        assert said.split() == [f"word{number}" for number in range(8)]
+        assert text.split() == [f"word{number}" for number in range(8)]
         usage: Any = event.response.usage
         assert (usage.input_tokens, usage.output_tokens, usage.input_token_details.text_tokens) == (4, 8, 4)
 
 
 @pytest.mark.parametrize("way", [DIRECT, THROUGH])
-def test_it_is_told_of_its_mistakes(stage: Stage, way: str) -> None:
+def test_its_mistakes_are_reported(stage: Stage, way: str) -> None:
     with connected(stage, way) as connection:
         connection.recv()
         connection.conversation.item.delete(item_id="none", event_id="mine")
@@ -69,8 +69,8 @@ def test_it_talks_aloud_and_is_answered_at_a_pause(stage: Stage) -> None:
     caller, alias = talker(stage), live_model(stage)
     client = openai.OpenAI(base_url=f"{caller.origin}/v1", api_key="unused")
     with client.realtime.connect(model=alias, extra_headers=headers_of(caller)) as connection:
-        for sound in (SPEECH, SILENCE):
-            connection.input_audio_buffer.append(audio=base64.b64encode(sound).decode())
+        for audio in (SPEECH, SILENCE):
+            connection.input_audio_buffer.append(audio=base64.b64encode(audio).decode())
         kinds = []
         for event in connection:
             kinds.append(event.type)

@@ -7,8 +7,8 @@ from inference.routes.chat.members import VENDOR
 from tests.inference.routes.member_table import LIMIT, OUTPUT, PRICE, MemberTable
 from tests.support.stage import CHAT, chat
 
-SPOKEN, HEARD = Decimal(40), Decimal(20)
-AUDIO_PRICE = {**PRICE, "output_audio_token": str(SPOKEN), "input_audio_token": str(HEARD)}
+SPOKEN, AUDIO_INPUT = Decimal(40), Decimal(20)
+AUDIO_PRICE = {**PRICE, "output_audio_token": str(SPOKEN), "input_audio_token": str(AUDIO_INPUT)}
 PARAMETERS: Any = {"type": "object", "properties": {"city": {"type": "string", "maxLength": 9}}}
 FUNCTION = {"name": "weather", "parameters": PARAMETERS}
 

@@ -43,8 +43,8 @@ class Script:
 
     def __init__(self) -> None:
         self.says: Json | Sequence[Json] = {}
-        self.when_asked: Callable[[], None] = lambda: None
-        self.asked: list[Json] = []
+        self.on_request: Callable[[], None] = lambda: None
+        self.requests: list[Json] = []
 
     def application(self) -> web.Application:
         """Build the application."""
@@ -54,8 +54,8 @@ class Script:
         return app
 
     async def _answer(self, request: web.Request) -> web.Response:
-        self.asked.append(orjson.loads(await request.read()))
-        self.when_asked()
+        self.requests.append(orjson.loads(await request.read()))
+        self.on_request()
         if isinstance(self.says, dict):
             return web.Response(body=orjson.dumps(self.says), content_type="application/json")
         laid_out = b"".join(b"data: %b\n\n" % orjson.dumps(event) for event in self.says)

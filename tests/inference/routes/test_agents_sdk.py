@@ -45,7 +45,7 @@ def get_weather(city: str) -> str:
 
 
 @pytest.fixture(params=["responses", "chat.completions"])
-def asked(request: pytest.FixtureRequest) -> str:
+def called(request: pytest.FixtureRequest) -> str:
     """The route that the SDK calls."""
     return str(request.param)
 
@@ -66,11 +66,11 @@ def alias_at(stage: Stage, known: str, model: str = "small-1") -> str:
     return stage.model(model, max_output_tokens=100, upstream=stage.upstream_row(options={"routes": [known]}))
 
 
-async def run(caller: Caller, asked: str, alias: str, streaming: Streaming, turns: Any = PROMPT, **agent: Any) -> Any:
+async def run(caller: Caller, called: str, alias: str, streaming: Streaming, turns: Any = PROMPT, **agent: Any) -> Any:
     """Run an agent to its end, and return its result."""
     async with async_sdk(caller) as client:
         options = {name: agent.pop(name) for name in ("auto_previous_response_id",) if name in agent}
-        acting: Agent[None] = Agent(name="Weather", model=ROUTES[asked](alias, client), **agent)
+        acting: Agent[None] = Agent(name="Weather", model=ROUTES[called](alias, client), **agent)
         if streaming == "whole":
             return await Runner.run(acting, turns, run_config=QUIET, **options)
         result = Runner.run_streamed(acting, turns, run_config=QUIET, **options)
@@ -94,10 +94,10 @@ def assert_paid(caller: Caller, result: Any, calls: int) -> None:
     assert caller.wallet == {"balance": BALANCE - sum(costs), "held": 0, "debt": 0}
 
 
-def test_a_tool_loop(stage: Stage, asked: str, known: str, streaming: Streaming) -> None:
+def test_a_tool_loop(stage: Stage, called: str, known: str, streaming: Streaming) -> None:
     caller, alias = stage.caller(scopes=SCOPES, balance=BALANCE), alias_at(stage, known)
     agent = {"tools": [get_weather], "instructions": "Be brief.", "model_settings": ModelSettings(include_usage=True)}
-    result = asyncio.run(run(caller, asked, alias, streaming, **agent))
+    result = asyncio.run(run(caller, called, alias, streaming, **agent))
     kinds = [item.type for item in result.new_items]
     assert kinds == ["tool_call_item", "tool_call_output_item", "message_output_item"]
     assert result.new_items[1].output == "sunny in Reykjavík"
@@ -105,20 +105,22 @@ def test_a_tool_loop(stage: Stage, asked: str, known: str, streaming: Streaming)
     assert_paid(caller, result, calls=2)
 
 
-def test_parallel_calls(stage: Stage, asked: str, streaming: Streaming) -> None:
+def test_parallel_calls(stage: Stage, called: str, streaming: Streaming) -> None:
     caller, alias = stage.caller(scopes=SCOPES, balance=BALANCE), alias_at(stage, "responses", "small-1?calls=3")
     agent = {"tools": [get_weather], "model_settings": ModelSettings(include_usage=True, parallel_tool_calls=True)}
-    result = asyncio.run(run(caller, asked, alias, streaming, **agent))
+    result = asyncio.run(run(caller, called, alias, streaming, **agent))
     kinds = [item.type for item in result.new_items]
     assert (kinds.count("tool_call_item"), kinds.count("tool_call_output_item")) == (3, 3)
     assert_paid(caller, result, calls=2)
 
 
-def test_the_next_turn_sends_back_all_that_was_said(stage: Stage, asked: str, known: str, streaming: Streaming) -> None:
+def test_the_next_turn_sends_back_the_whole_conversation(
+    stage: Stage, called: str, known: str, streaming: Streaming
+) -> None:
     caller, alias = stage.caller(scopes=SCOPES), alias_at(stage, known)
-    first = asyncio.run(run(caller, asked, alias, streaming, tools=[get_weather]))
+    first = asyncio.run(run(caller, called, alias, streaming, tools=[get_weather]))
     turns = [*first.to_input_list(), {"role": "user", "content": "And?"}]
-    second = asyncio.run(run(caller, asked, alias, streaming, turns, tools=[get_weather]))
+    second = asyncio.run(run(caller, called, alias, streaming, turns, tools=[get_weather]))
     assert second.final_output
 
 
@@ -130,10 +132,10 @@ def test_a_loop_over_stored_responses(stage: Stage, known: str, streaming: Strea
     assert_paid(caller, result, calls=2)
 
 
-def test_reasoning_goes_back(stage: Stage, asked: str, known: str, streaming: Streaming) -> None:
+def test_reasoning_goes_back(stage: Stage, called: str, known: str, streaming: Streaming) -> None:
     caller, alias = stage.caller(scopes=SCOPES), alias_at(stage, known, "small-1?reasoning_tokens=9")
     settings = ModelSettings(reasoning=Reasoning(effort="high"), include_usage=True)
-    result = asyncio.run(run(caller, asked, alias, streaming, tools=[get_weather], model_settings=settings))
+    result = asyncio.run(run(caller, called, alias, streaming, tools=[get_weather], model_settings=settings))
     assert [response.usage.output_tokens_details.reasoning_tokens for response in result.raw_responses] == [9, 9]
 
 
@@ -146,20 +148,20 @@ def test_reasoning_goes_back_encrypted_where_nothing_is_stored(stage: Stage, str
     assert [item.get("encrypted_content") for item in sent if item.get("type") == "reasoning"] == ["gAAAA-thoughts"]
 
 
-def test_a_structured_answer(stage: Stage, asked: str, known: str, streaming: Streaming) -> None:
-    said = "small-1?" + urlencode({"text": '{"city":"Reykjavík"}'})
-    caller, alias = stage.caller(scopes=SCOPES), alias_at(stage, known, said)
-    result = asyncio.run(run(caller, asked, alias, streaming, output_type=Place))
+def test_a_structured_answer(stage: Stage, called: str, known: str, streaming: Streaming) -> None:
+    model = "small-1?" + urlencode({"text": '{"city":"Reykjavík"}'})
+    caller, alias = stage.caller(scopes=SCOPES), alias_at(stage, known, model)
+    result = asyncio.run(run(caller, called, alias, streaming, output_type=Place))
     assert result.final_output == Place(city="Reykjavík")
 
 
-def test_a_handoff(stage: Stage, asked: str, known: str, streaming: Streaming) -> None:
+def test_a_handoff(stage: Stage, called: str, known: str, streaming: Streaming) -> None:
     caller, alias = stage.caller(scopes=SCOPES), alias_at(stage, known)
 
     async def hand_over() -> Any:
         async with async_sdk(caller) as client:
-            expert: Agent[None] = Agent(name="Expert", model=ROUTES[asked](alias, client))
-            return await run(caller, asked, alias, streaming, handoffs=[expert])
+            expert: Agent[None] = Agent(name="Expert", model=ROUTES[called](alias, client))
+            return await run(caller, called, alias, streaming, handoffs=[expert])
 
     result = asyncio.run(hand_over())
     assert result.last_agent.name == "Expert"
@@ -167,16 +169,16 @@ def test_a_handoff(stage: Stage, asked: str, known: str, streaming: Streaming) -
 
 
 @pytest.mark.parametrize("preset", ["cut-mid-stream", "error-event"])
-def test_a_stream_that_breaks_off_raises_the_sdks_error(stage: Stage, asked: str, known: str, preset: str) -> None:
+def test_a_stream_that_breaks_off_raises_the_sdks_error(stage: Stage, called: str, known: str, preset: str) -> None:
     caller, alias = stage.caller(scopes=SCOPES), alias_at(stage, known, preset)
     with pytest.raises(openai.APIError) as raised:
-        asyncio.run(run(caller, asked, alias, "streamed"))
+        asyncio.run(run(caller, called, alias, "streamed"))
     assert raised.value.code == "upstream_error"
     assert caller.only_call.state == "review"
 
 
-def test_a_refusal_of_the_gateway_is_the_sdks_error(stage: Stage, asked: str, streaming: Streaming) -> None:
-    caller, alias = stage.caller(scopes=SCOPES, balance=0), alias_at(stage, asked)
+def test_a_refusal_of_the_gateway_is_the_sdks_error(stage: Stage, called: str, streaming: Streaming) -> None:
+    caller, alias = stage.caller(scopes=SCOPES, balance=0), alias_at(stage, called)
     with pytest.raises(openai.APIStatusError) as raised:
-        asyncio.run(run(caller, asked, alias, streaming))
+        asyncio.run(run(caller, called, alias, streaming))
     assert (raised.value.status_code, raised.value.code) == (402, "insufficient_funds")

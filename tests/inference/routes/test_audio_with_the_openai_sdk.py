@@ -10,12 +10,12 @@ import pytest
 from tests.factories.audio import wav
 from tests.inference.routes.sdk import async_sdk, sdk
 from tests.support.stage import Stage
-from tests.support.upstream.audio import TEXT, sound
+from tests.support.upstream.audio import TEXT, audio_of
 from tests.support.upstream.behaviours import Behaviour
 
 PRICE = {"input_character": "15", "audio_second": "100"}
 ROUTES = {"routes": ["audio.speech", "audio.transcriptions", "audio.translations"]}
-SAID = sound(Behaviour())
+AUDIO = audio_of(Behaviour())
 
 
 def model_of(stage: Stage, model: str = "small-1") -> str:
@@ -29,12 +29,12 @@ def spoken(stage: Stage, model: str = "small-1", **members: Any) -> dict[str, An
 def test_speech_is_read_at_once_or_written_to_a_file(stage: Stage, tmp_path: Any) -> None:
     with sdk(stage.caller()) as client:
         answer = client.audio.speech.create(**spoken(stage, response_format="wav"))
-        assert (answer.content, answer.response.headers["content-type"]) == (SAID, "audio/wav")
+        assert (answer.content, answer.response.headers["content-type"]) == (AUDIO, "audio/wav")
         answer.write_to_file(tmp_path / "a.wav")
-        assert (tmp_path / "a.wav").read_bytes() == SAID
+        assert (tmp_path / "a.wav").read_bytes() == AUDIO
         raw = client.audio.speech.with_raw_response.create(**spoken(stage))
         assert raw.headers["x-service-hold-microusd"] == "90"
-        assert raw.parse().read() == SAID
+        assert raw.parse().read() == AUDIO
 
 
 def test_speech_is_streamed_as_bytes(stage: Stage) -> None:
@@ -42,7 +42,7 @@ def test_speech_is_streamed_as_bytes(stage: Stage) -> None:
         sdk(stage.caller()) as client,
         client.audio.speech.with_streaming_response.create(**spoken(stage)) as answer,
     ):
-        assert b"".join(answer.iter_bytes(1024)) == SAID
+        assert b"".join(answer.iter_bytes(1024)) == AUDIO
 
 
 def test_speech_is_streamed_as_bytes_to_the_asynchronous_client(stage: Stage) -> None:
@@ -56,7 +56,7 @@ def test_speech_is_streamed_as_bytes_to_the_asynchronous_client(stage: Stage) ->
         ):
             return b"".join([piece async for piece in answer.iter_bytes()])
 
-    assert asyncio.run(run()) == SAID
+    assert asyncio.run(run()) == AUDIO
 
 
 def test_speech_that_breaks_off_is_an_error(stage: Stage) -> None:

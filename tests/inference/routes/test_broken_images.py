@@ -57,9 +57,9 @@ def model_of(stage: Stage, path: str) -> str:
     return name
 
 
-def assert_rejected(told: Any, param: str) -> None:
-    error = told.json()["error"]
-    assert (told.status_code, error["code"], error["param"]) == (400, "image_rejected", param), told.text
+def assert_rejected(response: Any, param: str) -> None:
+    error = response.json()["error"]
+    assert (response.status_code, error["code"], error["param"]) == (400, "image_rejected", param), response.text
 
 
 @pytest.mark.parametrize("media_type", IMAGES)
@@ -68,14 +68,14 @@ def test_an_image_cut_at_any_byte_of_its_first_structure(stage: Stage, path: str
     make, param, _ = ROUTES[path]
     name, caller = model_of(stage, path), stage.caller(scopes=SCOPES)
     for data in cut_at(media_type)[:: 1 if path == CHAT else 8]:
-        told = caller.post({"model": name, **make(data_url(media_type, data))}, path=path)
-        assert_rejected(told, param)
+        response = caller.post({"model": name, **make(data_url(media_type, data))}, path=path)
+        assert_rejected(response, param)
     assert (caller.calls, len(stage.upstream.ledger)) == ([], 0)
     assert caller.wallet == {"balance": 1_000_000, "held": 0, "debt": 0}
 
 
 @pytest.mark.parametrize("path", ROUTES)
-def test_a_fetched_page_that_is_a_signature_alone(stage: Stage, host: ImageHost, path: str) -> None:
+def test_a_fetched_page_that_is_only_a_signature(stage: Stage, host: ImageHost, path: str) -> None:
     make, param, _ = ROUTES[path]
     host.pages["/a"] = answer(IMAGES["image/png"][:8])
     name, caller = model_of(stage, path), stage.caller(scopes=SCOPES)

@@ -35,11 +35,11 @@ def ends_of(stage: Stage, scripted: ScriptedUpstream, events: list[Json], choice
     with caller.stream(chat(alias, n=choices)) as answer:
         lines = [line.removeprefix("data: ") for line in answer.iter_lines() if line.startswith("data: {")]
     assert caller.only_call.usage_record.basis == "delivered"
-    told = [choice for line in lines for choice in orjson.loads(line)["choices"]]
-    return [(choice["index"], choice["finish_reason"]) for choice in told if choice["finish_reason"]]
+    all_choices = [choice for line in lines for choice in orjson.loads(line)["choices"]]
+    return [(choice["index"], choice["finish_reason"]) for choice in all_choices if choice["finish_reason"]]
 
 
-def test_a_choice_that_ended_by_itself_is_not_told_to_be_cut(stage: Stage, scripted: ScriptedUpstream) -> None:
+def test_a_choice_that_ended_by_itself_is_not_reported_as_cut(stage: Stage, scripted: ScriptedUpstream) -> None:
     events = [chunk(0, WORD), chunk(0, None, "stop"), *(chunk(1, WORD) for _ in range(60))]
     assert ends_of(stage, scripted, events, 3) == [(0, "stop"), (1, "length"), (2, "length")]
 

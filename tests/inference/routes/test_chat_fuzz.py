@@ -79,8 +79,8 @@ def test_a_request_is_valid_or_refused(body: dict[str, Any]) -> None:
     members = strict_loads(json.dumps(body).encode())
     size_bytes = len(canonical(members))
     with contextlib.suppress(ApiError):
-        asked = read_request(JsonBody(members, size_bytes, b"", is_large=False), MODEL)
-        bounded = bound_chat(asked, MODEL, PRICE, 10**9)
+        request = read_request(JsonBody(members, size_bytes, b"", is_large=False), MODEL)
+        bounded = bound_chat(request, MODEL, PRICE, 10**9)
         assert bounded.hold_microusd > 0
         for name in members.keys() & VENDOR.keys():
             row = VENDOR[name]

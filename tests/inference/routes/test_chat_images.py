@@ -97,8 +97,8 @@ def test_what_is_no_image_is_rejected_before_anything_is_spent(stage: Stage, url
 def test_a_url_is_fetched_and_its_image_goes_upstream(stage: Stage, host: ImageHost) -> None:
     host.pages["/a"], host.pages["/b"] = answer(WEBP, headers="Content-Type: text/plain\r\n"), answer(PNG)
     messages = showing(host.url("/a"), data_url(JPEG, "image/jpeg"), host.url("/b"), host.url("/a"))
-    caller, told = ask(stage, messages)
-    assert told.status_code == 200, told.text
+    caller, response = ask(stage, messages)
+    assert response.status_code == 200, response.text
     webp = data_url(WEBP, "image/webp")
     assert sent_urls(stage) == [webp, data_url(JPEG, "image/jpeg"), data_url(PNG), webp]
     assert caller.only_call.state == "settled"
@@ -109,8 +109,8 @@ def test_a_url_is_fetched_and_its_image_goes_upstream(stage: Stage, host: ImageH
 
 def test_a_url_in_place_of_an_object_is_fetched_as_well(stage: Stage, host: ImageHost) -> None:
     host.pages["/a"] = answer(PNG)
-    _, told = ask(stage, showing(host.url("/a"), plain=True))
-    assert told.status_code == 200
+    _, response = ask(stage, showing(host.url("/a"), plain=True))
+    assert response.status_code == 200
     assert stage.upstream.ledger.entries[0].body["messages"][1]["content"][1]["image_url"] == data_url(PNG)
 
 
@@ -129,23 +129,23 @@ def test_a_url_without_an_image_is_rejected_before_anything_is_spent(
     stage: Stage, host: ImageHost, served: bytes, words: str
 ) -> None:
     host.pages["/good"], host.pages["/bad"] = answer(PNG), served
-    caller, told = ask(stage, showing(host.url("/good"), host.url("/bad")))
-    assert words in assert_rejected(stage, caller, told, part=2)
+    caller, response = ask(stage, showing(host.url("/good"), host.url("/bad")))
+    assert words in assert_rejected(stage, caller, response, part=2)
 
 
 def test_a_name_of_a_private_address_is_rejected_without_a_connection(
     stage: Stage, host: ImageHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher(allowed=lambda address: False))
-    caller, told = ask(stage, showing(host.url("/a")))
-    assert "no public address" in assert_rejected(stage, caller, told)
+    caller, response = ask(stage, showing(host.url("/a")))
+    assert "no public address" in assert_rejected(stage, caller, response)
     assert host.requests == []
 
 
 def test_images_are_bounded_together_as_well(stage: Stage, host: ImageHost) -> None:
     host.pages["/a"] = answer(PNG + b"\0" * 7 * 1024 * 1024)
-    caller, told = ask(stage, showing(host.url("/a"), host.url("/a")))
-    assert "together" in assert_rejected(stage, caller, told, part=2)
+    caller, response = ask(stage, showing(host.url("/a"), host.url("/a")))
+    assert "together" in assert_rejected(stage, caller, response, part=2)
 
 
 def until_it_leaves(connection: socket.socket) -> None:
@@ -155,23 +155,23 @@ def until_it_leaves(connection: socket.socket) -> None:
 def test_images_that_are_too_large_together_wait_for_no_other(stage: Stage, host: ImageHost) -> None:
     host.pages["/a"] = answer(PNG + b"\0" * 7 * 1024 * 1024)
     host.pages["/never"] = until_it_leaves
-    caller, told = ask(stage, showing(host.url("/a"), host.url("/a"), host.url("/never")))
-    assert "together" in assert_rejected(stage, caller, told, part=3)
+    caller, response = ask(stage, showing(host.url("/a"), host.url("/a"), host.url("/never")))
+    assert "together" in assert_rejected(stage, caller, response, part=3)
 
 
 def test_an_image_is_counted_before_the_others_have_come(stage: Stage, host: ImageHost, settings: Any) -> None:
     settings.LARGE_BODIES_MAX_BYTES = 300_000
     host.pages["/a"] = answer(PNG + b"\0" * 30_000)
     host.pages["/never"] = until_it_leaves
-    caller, told = ask(stage, showing(*[host.url("/a")] * 4, host.url("/never")))
-    assert (told.status_code, told.json()["error"]["code"]) == (503, "not_ready")
+    caller, response = ask(stage, showing(*[host.url("/a")] * 4, host.url("/never")))
+    assert (response.status_code, response.json()["error"]["code"]) == (503, "not_ready")
     assert caller.calls == []
 
 
 def test_so_many_urls_are_too_many(stage: Stage, host: ImageHost) -> None:
-    caller, told = ask(stage, showing(*[host.url("/a")] * 17))
-    error = told.json()["error"]
-    assert (told.status_code, error["param"]) == (400, "messages.1.content.17.image_url.url")
+    caller, response = ask(stage, showing(*[host.url("/a")] * 17))
+    error = response.json()["error"]
+    assert (response.status_code, error["param"]) == (400, "messages.1.content.17.image_url.url")
     assert (caller.calls, host.requests) == ([], [])
 
 
@@ -200,13 +200,13 @@ def test_a_repeated_request_gets_its_first_answer_though_its_image_is_gone(stage
 
 def test_an_upstream_that_fetches_for_itself_gets_the_url(stage: Stage, host: ImageHost) -> None:
     upstream = stage.upstream_row(fetches_images=True)
-    _, told = ask(stage, showing("https://images.example/a.png", data_url(PNG)), upstream=upstream)
-    assert told.status_code == 200
+    _, response = ask(stage, showing("https://images.example/a.png", data_url(PNG)), upstream=upstream)
+    assert response.status_code == 200
     assert sent_urls(stage) == ["https://images.example/a.png", data_url(PNG)]
     assert host.requests == []
-    caller, told = ask(stage, showing("https://10.0.0.1/a.png"), upstream=upstream)
+    caller, response = ask(stage, showing("https://10.0.0.1/a.png"), upstream=upstream)
     stage.upstream.reset()
-    assert_rejected(stage, caller, told)
+    assert_rejected(stage, caller, response)
 
 
 def test_a_url_is_fetched_where_one_of_several_upstreams_does_not(stage: Stage, host: ImageHost) -> None:
@@ -225,10 +225,10 @@ def test_a_url_is_fetched_where_one_of_several_upstreams_does_not(stage: Stage, 
 
 def test_a_body_may_be_larger_where_it_brings_images_along(stage: Stage) -> None:
     image = data_url(PNG + b"\0" * 8 * 1024 * 1024)
-    _, told = ask(stage, showing(image))
-    assert told.status_code == 200, told.text
+    _, response = ask(stage, showing(image))
+    assert response.status_code == 200, response.text
     assert sent_urls(stage) == [image]
-    _, told = ask(stage, [{"role": "user", "content": "x" * 10 * 1024 * 1024}])
-    assert (told.status_code, told.json()["error"]["code"]) == (413, "request_too_large")
-    _, told = ask(stage, showing(image, image))
-    assert (told.status_code, told.json()["error"]["code"]) == (413, "request_too_large")
+    _, response = ask(stage, [{"role": "user", "content": "x" * 10 * 1024 * 1024}])
+    assert (response.status_code, response.json()["error"]["code"]) == (413, "request_too_large")
+    _, response = ask(stage, showing(image, image))
+    assert (response.status_code, response.json()["error"]["code"]) == (413, "request_too_large")

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.core.json.pieces import canonical
 from inference.routes.chat.members import INSIDE
-from tests.inference.routes.chat_member_table import AUDIO_PRICE, CHAT_TABLE, HEARD
+from tests.inference.routes.chat_member_table import AUDIO_INPUT, AUDIO_PRICE, CHAT_TABLE
 from tests.inference.routes.member_table import INPUT, LIMIT, OUTPUT, PNG, assert_refused
 from tests.support.stage import MESSAGES, Stage, chat
 
@@ -93,8 +93,8 @@ def test_a_bounded_part_is_held_for_as_the_context(stage: Stage, name: str) -> N
     caller = stage.caller()
     body = chat(alias, **in_a_message(part))
     assert caller.post(body).status_code == 200
-    dearest = HEARD if name == "input_audio" else INPUT
-    assert caller.only_call.hold_microusd == math.ceil(2000 * dearest + LIMIT * OUTPUT)
+    highest = AUDIO_INPUT if name == "input_audio" else INPUT
+    assert caller.only_call.hold_microusd == math.ceil(2000 * highest + LIMIT * OUTPUT)
     assert stage.upstream.ledger.entries[0].body["messages"] == body["messages"]
 
 

@@ -19,7 +19,7 @@ PRICE = {
 PLAIN = {"input_token": "3", "output_token": "7"}
 SPOKEN: Any = {"modalities": ["text", "audio"], "audio": {"voice": "alloy", "format": "pcm16"}}
 PREDICTED: Any = {"prediction": {"type": "content", "content": "the quick brown fox " * 20}}
-HEARD: Any = [
+WITH_AUDIO: Any = [
     {"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}] * 40}
 ]
 
@@ -38,8 +38,8 @@ CASES = [
     ("small-1?tokens=10&cached_tokens=5", {}, PRICE),
     ("small-1?tokens=10&cached_tokens=5", {}, PLAIN),
     ("small-1?tokens=10&spoken_tokens=12", SPOKEN, PRICE),
-    ("small-1?tokens=10&heard_tokens=20&cached_tokens=3", {"messages": HEARD}, PRICE),
-    ("small-1?tokens=10&heard_tokens=20", {"messages": HEARD}, PLAIN),
+    ("small-1?tokens=10&audio_tokens=20&cached_tokens=3", {"messages": WITH_AUDIO}, PRICE),
+    ("small-1?tokens=10&audio_tokens=20", {"messages": WITH_AUDIO}, PLAIN),
     ("small-1?tokens=10", {"n": 4}, PRICE),
 ]
 
@@ -52,11 +52,11 @@ def test_each_token_is_charged_at_its_own_price_once(
     _, call = ask(stage, model, body, price, streams)
     usage = stage.upstream.ledger.entries[0].reported_usage
     cached = usage["prompt_tokens_details"]["cached_tokens"]
-    heard, spoken = (usage[f"{side}_tokens_details"]["audio_tokens"] for side in ("prompt", "completion"))
+    audio, spoken = (usage[f"{side}_tokens_details"]["audio_tokens"] for side in ("prompt", "completion"))
     counted = {
-        "input_token": usage["prompt_tokens"] - cached - heard,
+        "input_token": usage["prompt_tokens"] - cached - audio,
         "cached_input_token": cached,
-        "input_audio_token": heard,
+        "input_audio_token": audio,
         "output_token": usage["completion_tokens"] - spoken,
         "output_audio_token": spoken,
     }
@@ -69,7 +69,7 @@ def test_each_token_is_charged_at_its_own_price_once(
     assert call.state == "settled"
     assert call.charge_microusd == math.ceil(due) <= call.hold_microusd
     record = call.usage_record
-    assert (record.input_audio_tokens or 0, record.output_audio_tokens or 0) == (heard, spoken)
+    assert (record.input_audio_tokens or 0, record.output_audio_tokens or 0) == (audio, spoken)
     assert record.output_tokens == usage["completion_tokens"]
 
 
@@ -112,7 +112,7 @@ def test_a_spoken_answer_has_an_id_of_ours(stage: Stage, streams: bool) -> None:
     assert len([one for one in audio if "data" in one]) == 3
 
 
-def test_a_spoken_stream_that_breaks_off_is_charged_by_the_sound_that_came(stage: Stage) -> None:
+def test_a_spoken_stream_that_breaks_off_is_charged_by_the_audio_that_came(stage: Stage) -> None:
     _, call = ask(stage, "small-1?tokens=10&spoken_tokens=8&done=false&usage=missing", SPOKEN, PRICE, streams=True)
     assert call.state == "review"
     assert call.evidence["output_audio_tokens"] == 8

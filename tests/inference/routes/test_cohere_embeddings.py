@@ -59,7 +59,7 @@ def test_texts_are_embedded_as_documents(world: Bench) -> None:
     }
     assert (body["manifest"], body["manifest_id"]) == (manifest, manifest_id(manifest))
     assert body["usage"] == {"prompt_tokens": 3, "total_tokens": 3}
-    [call] = world.upstream.asked
+    [call] = world.upstream.requests
     assert (call.path, call.authorization) == ("/v2/embed", f"Bearer {world.stage.api_key}")
     assert call.key == world.caller.only_call.id
     assert call.body == {
@@ -76,7 +76,7 @@ def test_wishes_go_upstream_in_the_vendors_words(world: Bench) -> None:
     answer = world.post(input="x", input_type="query", truncation=True, dimensions=4, encoding_format="base64")
     [item] = answer.json()["data"]
     assert struct.unpack("<4f", base64.b64decode(item["embedding"])) == tuple(vector("x", 4))
-    [call] = world.upstream.asked
+    [call] = world.upstream.requests
     assert {name: call.body[name] for name in ("input_type", "truncate", "output_dimension")} == {
         "input_type": "search_query",
         "truncate": "END",
@@ -90,7 +90,7 @@ def test_queries_and_documents_share_a_manifest_id_that_can_be_pinned(world: Ben
     world.serve("embed-english-v3.0", options=OPTIONS)
     answer = world.post(input="three", input_type="query", manifest_id=pinned)
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "manifest_mismatch")
-    assert len(world.upstream.asked) == 2
+    assert len(world.upstream.requests) == 2
 
 
 def test_the_operator_says_whether_vectors_have_length_one(world: Bench) -> None:
@@ -107,7 +107,7 @@ def test_the_vendor_needs_an_input_type(world: Bench, members: Any) -> None:
 def test_images_go_upstream_among_texts(world: Bench) -> None:
     body = world.post(input=["a badger", image()], input_type="document").json()
     assert body["data"][1]["embedding"] == pytest.approx(vector(IMAGE, DIMENSIONS))
-    [call] = world.upstream.asked
+    [call] = world.upstream.requests
     assert call.body["inputs"] == [{"content": [{"type": "text", "text": "a badger"}]}, {"content": [image()]}]
     assert "texts" not in call.body
     world.assert_charged(2 * (2 + IMAGE_TOKENS))
@@ -116,11 +116,11 @@ def test_images_go_upstream_among_texts(world: Bench) -> None:
 def test_96_inputs_go_in_one_call(world: Bench) -> None:
     texts = [f"text {index}" for index in range(97)]
     body = world.post(input=texts, input_type="document").json()
-    assert [len(call.body["texts"]) for call in world.upstream.asked] == [96, 1]
+    assert [len(call.body["texts"]) for call in world.upstream.requests] == [96, 1]
     assert [item["index"] for item in body["data"]] == list(range(97))
     assert body["data"][96]["embedding"] == pytest.approx(vector("text 96", DIMENSIONS), abs=1e-7)
     call_id = world.caller.only_call.id
-    assert [call.key for call in world.upstream.asked] == [call_id, f"{call_id}-1"]
+    assert [call.key for call in world.upstream.requests] == [call_id, f"{call_id}-1"]
     world.assert_charged(2 * 2 * 97)
 
 
@@ -137,7 +137,7 @@ def test_counts_may_be_written_with_a_fraction_of_zero(world: Bench) -> None:
     world.assert_charged(2)
 
 
-def test_an_image_alone_needs_no_count_of_texts(world: Bench) -> None:
+def test_an_image_without_texts_needs_no_count_of_texts(world: Bench) -> None:
     world.upstream.twist = billing(images=1, image_tokens=5)
     assert world.post(input=[image()], input_type="document").status_code == 200
     world.assert_charged(10)
@@ -197,14 +197,14 @@ def test_a_malformed_answer_is_left_to_review(world: Bench, embeddings: Any) -> 
     world.assert_in_review()
 
 
-def test_vectors_of_other_dimensions_than_asked_for_are_left_to_review(world: Bench) -> None:
+def test_vectors_of_other_dimensions_than_requested_are_left_to_review(world: Bench) -> None:
     world.upstream.twist = lambda call, honest: {**honest, "embeddings": {"float": [[1.0, 0.0]]}}
     assert world.post(input="one", input_type="query", dimensions=4).json()["error"]["code"] == "upstream_invalid"
     world.assert_in_review()
 
 
 @pytest.mark.parametrize(
-    ("status", "told", "code"),
+    ("status", "answered", "code"),
     [
         (400, 400, "invalid_request"),
         (401, 503, "model_unavailable"),
@@ -212,11 +212,11 @@ def test_vectors_of_other_dimensions_than_asked_for_are_left_to_review(world: Be
         (500, 502, "upstream_error"),
     ],
 )
-def test_the_vendors_refusals_cost_nothing(world: Bench, status: int, told: int, code: str) -> None:
-    said = {"id": "e1", "message": "texts are too long: secret"}
-    world.upstream.twist = lambda call, honest: web.json_response(said, status=status)
+def test_the_vendors_refusals_cost_nothing(world: Bench, status: int, answered: int, code: str) -> None:
+    body = {"id": "e1", "message": "texts are too long: secret"}
+    world.upstream.twist = lambda call, honest: web.json_response(body, status=status)
     answer = world.post(input="one", input_type="query")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (told, code)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (answered, code)
     assert "secret" not in answer.text
     assert world.caller.only_call.state == "released"
 

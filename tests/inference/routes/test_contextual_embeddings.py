@@ -13,7 +13,7 @@ from tests.support.vector_upstreams.server import refusal, vector
 
 PATH = "/v1/embeddings/contextual"
 DOCUMENTS = [["one badger", "digs"], ["two"]]
-ASKED: dict[str, Any] = {"input_type": "document", "documents": DOCUMENTS}
+MEMBERS: dict[str, Any] = {"input_type": "document", "documents": DOCUMENTS}
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def embeddings(body: Any) -> list[list[Any]]:
 
 
 def test_documents_keep_their_chunks_in_order(world: Bench) -> None:
-    answer = world.post(**ASKED)
+    answer = world.post(**MEMBERS)
     assert answer.status_code == 200
     body = answer.json()
     found = body.pop("data")
@@ -64,11 +64,11 @@ def test_documents_keep_their_chunks_in_order(world: Bench) -> None:
         for index, made in enumerate(group["data"]):
             assert made == item(index, pytest.approx(chunk(DOCUMENTS, document, index), abs=1e-7))
     world.assert_charged(8)
-    [call] = world.upstream.asked
+    [call] = world.upstream.requests
     assert (call.path, call.key) == ("/embed/contextual", world.caller.only_call.id)
     assert call.body == {
         "model": "vectors-1",
-        **ASKED,
+        **MEMBERS,
         "dimensions": 1024,
         "quantization": "float",
     }
@@ -80,7 +80,7 @@ def test_queries_are_groups_of_one(world: Bench) -> None:
     found = embeddings(answer.json())
     assert [[len(made) for made in group] for group in found] == [[2048], [2048]]
     assert found[1][0] == pytest.approx(vector("two", 2048), abs=1e-7)
-    assert world.upstream.asked[0].body == {
+    assert world.upstream.requests[0].body == {
         "model": "vectors-1",
         "input_type": "query",
         "queries": ["one", "two"],
@@ -90,7 +90,7 @@ def test_queries_are_groups_of_one(world: Bench) -> None:
 
 
 def test_int8_is_whole_numbers_as_the_upstream_has_them(world: Bench) -> None:
-    answer = world.post(**ASKED, quantization="int8")
+    answer = world.post(**MEMBERS, quantization="int8")
     [[first, _], _] = embeddings(answer.json())
     assert first == [round(value * 127) for value in chunk(DOCUMENTS, 0, 0)]
     manifest = answer.json()["manifest"]
@@ -103,7 +103,7 @@ def test_floats_are_brought_to_length_one(world: Bench) -> None:
         return {**honest, "embeddings": scaled, "normalized": False}
 
     world.upstream.twist = longer
-    answer = world.post(**ASKED)
+    answer = world.post(**MEMBERS)
     for group in embeddings(answer.json()):
         for made in group:
             assert float(np.linalg.norm(made)) == pytest.approx(1, abs=1e-6)
@@ -114,7 +114,7 @@ def test_many_documents_go_in_several_calls_of_one_revision(world: Bench) -> Non
     documents = [[f"{index}", "x" * 1000] for index in range(300)]
     answer = world.post(input_type="document", documents=documents, max_cost=1_000_000)
     assert answer.status_code == 200
-    calls = world.upstream.asked
+    calls = world.upstream.requests
     assert len(calls) == 3
     assert [call.body.get("revision") for call in calls] == [None, "r1", "r1"]
     assert [document for call in calls for document in call.body["documents"]] == documents
@@ -126,7 +126,7 @@ def test_many_documents_go_in_several_calls_of_one_revision(world: Bench) -> Non
 
 
 def test_another_revision_in_a_further_call_is_left_to_review(world: Bench) -> None:
-    world.upstream.twist = lambda call, honest: {**honest, "revision": f"r{len(world.upstream.asked)}"}
+    world.upstream.twist = lambda call, honest: {**honest, "revision": f"r{len(world.upstream.requests)}"}
     answer = world.post(input_type="document", documents=[["x" * 1000]] * 300, max_cost=1_000_000)
     assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_invalid")
     world.assert_in_review()
@@ -135,12 +135,12 @@ def test_another_revision_in_a_further_call_is_left_to_review(world: Bench) -> N
 def test_a_document_stays_in_one_call(world: Bench) -> None:
     documents = [["a" * 70_000, "b" * 70_000], ["c"]]
     assert world.post(input_type="document", documents=documents, max_cost=1_000_000).status_code == 200
-    assert [call.body["documents"] for call in world.upstream.asked] == [documents[:1], documents[1:]]
+    assert [call.body["documents"] for call in world.upstream.requests] == [documents[:1], documents[1:]]
 
 
 def test_a_refusal_costs_nothing(world: Bench) -> None:
     world.upstream.twist = lambda call, honest: refusal(400, message="secret")
-    answer = world.post(**ASKED)
+    answer = world.post(**MEMBERS)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_request")
     assert world.caller.only_call.state == "released"
 
@@ -168,7 +168,7 @@ UNIT = [1.0, *[0.0] * 1023]
 )
 def test_a_malformed_answer_is_left_to_review(world: Bench, members: Any) -> None:
     world.upstream.twist = lambda call, honest: {**honest, **members}
-    answer = world.post(**ASKED)
+    answer = world.post(**MEMBERS)
     assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_invalid")
     world.assert_in_review()
 
@@ -183,7 +183,7 @@ def test_int8_that_is_none_is_left_to_review(world: Bench, value: Any) -> None:
 
 def test_missing_usage_leaves_the_answer_and_its_charge_to_review(world: Bench) -> None:
     world.upstream.twist = lambda call, honest: {**honest, "usage": None}
-    answer = world.post(**ASKED)
+    answer = world.post(**MEMBERS)
     assert (answer.status_code, answer.json()["usage"]) == (200, None)
     world.assert_in_review()
 
@@ -207,15 +207,15 @@ def test_missing_usage_leaves_the_answer_and_its_charge_to_review(world: Bench) 
         ({"input_type": "document", "documents": [["x"] * 501] * 2}, "documents"),
         ({"input_type": "query", "queries": "x"}, "queries"),
         ({"input_type": "query", "queries": [["x"]]}, "queries.0"),
-        ({**ASKED, "dimensions": 512}, "dimensions"),
-        ({**ASKED, "dimensions": 1024.0}, "dimensions"),
-        ({**ASKED, "dimensions": "1024"}, "dimensions"),
-        ({**ASKED, "quantization": "binary"}, "quantization"),
-        ({**ASKED, "quantization": ["int8"]}, "quantization"),
-        ({**ASKED, "manifest_id": "0" * 64}, "manifest_id"),
-        ({**ASKED, "output_dtype": "int8"}, "output_dtype"),
-        ({**ASKED, "novelty": None}, "novelty"),
-        ({**ASKED, "api_base": "https://elsewhere.example"}, "api_base"),
+        ({**MEMBERS, "dimensions": 512}, "dimensions"),
+        ({**MEMBERS, "dimensions": 1024.0}, "dimensions"),
+        ({**MEMBERS, "dimensions": "1024"}, "dimensions"),
+        ({**MEMBERS, "quantization": "binary"}, "quantization"),
+        ({**MEMBERS, "quantization": ["int8"]}, "quantization"),
+        ({**MEMBERS, "manifest_id": "0" * 64}, "manifest_id"),
+        ({**MEMBERS, "output_dtype": "int8"}, "output_dtype"),
+        ({**MEMBERS, "novelty": None}, "novelty"),
+        ({**MEMBERS, "api_base": "https://elsewhere.example"}, "api_base"),
     ],
 )
 def test_what_cannot_be_embedded_is_refused_by_name(world: Bench, members: Any, param: str) -> None:
@@ -225,24 +225,24 @@ def test_what_cannot_be_embedded_is_refused_by_name(world: Bench, members: Any, 
 @pytest.mark.parametrize("price", [None, {"output_token": "1"}, {"input_item": "1"}])
 def test_without_a_price_for_its_input_it_is_unavailable(world: Bench, price: Any) -> None:
     world.serve(price=price, options=alias_options(PATH))
-    world.assert_refused(world.post(**ASKED), 503, "model_unavailable")
+    world.assert_refused(world.post(**MEMBERS), 503, "model_unavailable")
 
 
 @pytest.mark.parametrize(("price", "cost"), [({"input_kilobyte": "7"}, 7), ({"request": "3"}, 3)])
 def test_every_component_is_charged(world: Bench, price: Any, cost: int) -> None:
     world.serve(price=price, options=alias_options(PATH))
-    assert world.post(**ASKED).status_code == 200
+    assert world.post(**MEMBERS).status_code == 200
     world.assert_charged(cost)
 
 
 def test_what_cannot_contradict_is_not_compared(world: Bench) -> None:
     world.serve(options={**alias_options(PATH), "normalized": True, "revision": "r1"})
-    assert world.post(**ASKED, quantization="int8").status_code == 200
-    assert world.upstream.asked[0].body["revision"] == "r1"
+    assert world.post(**MEMBERS, quantization="int8").status_code == 200
+    assert world.upstream.requests[0].body["revision"] == "r1"
 
 
 def test_without_a_representation_upstream_it_is_unavailable(stage: Stage) -> None:
     alias, caller = stage.model(options=alias_options(PATH)), stage.caller()
-    answer = caller.post({"model": alias, **ASKED}, path=PATH)
+    answer = caller.post({"model": alias, **MEMBERS}, path=PATH)
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "model_unavailable")
     assert caller.calls == []

@@ -33,8 +33,8 @@ def world(stage: Stage) -> tuple[str, Caller]:
 def test_speech_is_a_tone_that_plays_as_long_as_the_words_would(world: Any) -> None:
     alias, caller = world
     with sdk(caller) as client:
-        said = client.audio.speech.create(model=alias, input=TEXT, voice="alloy", response_format="wav").content
-    with wave.open(io.BytesIO(said)) as file:
+        audio = client.audio.speech.create(model=alias, input=TEXT, voice="alloy", response_format="wav").content
+    with wave.open(io.BytesIO(audio)) as file:
         assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (24_000, 1, 2)
         assert file.getnframes() / file.getframerate() == pytest.approx(len(TEXT) / 15, abs=0.05)
         assert max(file.readframes(1000)) > 0
@@ -45,11 +45,11 @@ def test_speech_is_a_tone_that_plays_as_long_as_the_words_would(world: Any) -> N
 def test_other_formats_that_need_no_encoder(world: Any, layout: str) -> None:
     alias, caller = world
     with sdk(caller) as client:
-        said = client.audio.speech.create(model=alias, input=TEXT, voice="alloy", response_format=layout).content
+        audio = client.audio.speech.create(model=alias, input=TEXT, voice="alloy", response_format=layout).content
     if layout == "mp3":
-        assert read_length(Stored(said), stopped).seconds == math.ceil(len(TEXT) / 15)
+        assert read_length(Stored(audio), stopped).seconds == math.ceil(len(TEXT) / 15)
     else:
-        assert len(said) == pytest.approx(48_000 * len(TEXT) / 15, rel=0.02)
+        assert len(audio) == pytest.approx(48_000 * len(TEXT) / 15, rel=0.02)
 
 
 @pytest.mark.parametrize("layout", ["opus", "aac", "flac"])
@@ -66,8 +66,10 @@ def test_a_format_that_needs_an_encoder_is_refused_and_costs_nothing(world: Any,
 def test_what_it_hears_is_that_it_cannot(world: Any, route: str, layout: str) -> None:
     alias, caller = world
     with sdk(caller) as client:
-        told = getattr(client.audio, route).create(model=alias, file=("a.wav", wav(1.5)), response_format=layout)
-    text = told if isinstance(told, str) else told.text
+        transcription = getattr(client.audio, route).create(
+            model=alias, file=("a.wav", wav(1.5)), response_format=layout
+        )
+    text = transcription if isinstance(transcription, str) else transcription.text
     assert "This is the demo backend, which cannot hear. It got 2 seconds of wav." in text
     assert caller.only_call.charge_microusd == 200
 

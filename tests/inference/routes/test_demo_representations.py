@@ -75,9 +75,9 @@ def test_contextual_embeddings_lean_towards_their_document(stage: Stage, local_m
     assert [group.shape for group in groups] == [(2, 2048), (1, 2048), (2, 2048)]
     for group in groups:
         assert np.linalg.norm(group, axis=1) == pytest.approx(1, abs=1e-6)
-    alone, among_equals, in_company = groups[1][0], groups[2][0], groups[0][0]
-    assert alone @ among_equals == pytest.approx(1, abs=1e-5)
-    assert 0.8 < alone @ in_company < 0.999
+    by_itself, among_equals, in_company = groups[1][0], groups[2][0], groups[0][0]
+    assert by_itself @ among_equals == pytest.approx(1, abs=1e-5)
+    assert 0.8 < by_itself @ in_company < 0.999
     assert groups[0][0] @ groups[0][1] > groups[1][0] @ groups[0][1]
 
 

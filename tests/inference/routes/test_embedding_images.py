@@ -41,12 +41,12 @@ def sent(data: bytes, media_type: str) -> Any:
 def test_images_go_upstream_as_bytes_under_their_own_type(world: Bench, host: ImageHost) -> None:
     host.pages["/a"] = answer(WEBP, headers="Content-Type: text/html\r\n")
     inputs = ["a badger", image(data_url(PNG)), image(data_url(JPEG, "image/png")), image(host.url("/a"))]
-    told = world.post(input=inputs)
-    assert told.status_code == 200, told.text
-    [call] = world.upstream.asked
+    response = world.post(input=inputs)
+    assert response.status_code == 200, response.text
+    [call] = world.upstream.requests
     images = [sent(PNG, "image/png"), sent(JPEG, "image/jpeg"), sent(WEBP, "image/webp")]
     assert call.body["input"] == [{"type": "text", "text": "a badger"}, *images]
-    assert told.json()["data"][3]["embedding"] == vector(base64.b64encode(WEBP).decode(), 8)
+    assert response.json()["data"][3]["embedding"] == vector(base64.b64encode(WEBP).decode(), 8)
     assert world.caller.only_call.hold_microusd == 2 * (len("a badger") + 4 * 32 + 3 * CONTEXT)
     world.assert_charged(2 * (2 + 3 * IMAGE_TOKENS))
 
@@ -57,7 +57,7 @@ def test_an_item_is_charged_by_its_price(world: Bench) -> None:
     world.assert_charged(24)
 
 
-def test_a_text_beside_it_is_charged_by_its_own_price_alone(world: Bench) -> None:
+def test_a_text_beside_it_is_charged_only_by_its_own_price(world: Bench) -> None:
     world.serve(options=OPTIONS, price={"input_item": "12", "input_kilobyte": "5"})
     assert world.post(input=[image(data_url(PNG)), "x", "y"]).status_code == 200
     world.assert_charged(12 + 5)
@@ -92,15 +92,15 @@ def test_an_image_whose_tokens_nobody_can_bound_is_unavailable(world: Bench) -> 
     ],
 )
 def test_what_is_no_public_image_is_rejected(world: Bench, host: ImageHost, url: str) -> None:
-    told = world.post(input=["x", image(url)])
-    world.assert_refused(told, 400, "image_rejected", "input.1.image_url.url")
+    response = world.post(input=["x", image(url)])
+    world.assert_refused(response, 400, "image_rejected", "input.1.image_url.url")
     assert host.requests == []
 
 
 @pytest.mark.parametrize("member", [None, 5, [], {}])
 def test_an_image_needs_a_url(world: Bench, member: Any) -> None:
-    told = world.post(input=[{"type": "image_url", "image_url": member}])
-    world.assert_refused(told, 400, "invalid_request", "input.0.image_url.url")
+    response = world.post(input=[{"type": "image_url", "image_url": member}])
+    world.assert_refused(response, 400, "invalid_request", "input.0.image_url.url")
 
 
 @pytest.mark.parametrize(
@@ -115,16 +115,16 @@ def test_an_image_needs_a_url(world: Bench, member: Any) -> None:
 )
 def test_what_is_not_fetched_is_rejected(world: Bench, host: ImageHost, page: bytes) -> None:
     host.pages["/a"] = page
-    told = world.post(input=[image(host.url("/a"))])
-    world.assert_refused(told, 400, "image_rejected", "input.0.image_url.url")
+    response = world.post(input=[image(host.url("/a"))])
+    world.assert_refused(response, 400, "image_rejected", "input.0.image_url.url")
 
 
 def test_an_image_may_have_five_megabytes(world: Bench) -> None:
     padded = PNG + b"\0" * (5 * MEGABYTE - len(PNG))
     assert world.post(input=[image(data_url(padded))]).status_code == 200
-    told = world.post(input=[image(data_url(padded + b"\0"))])
-    assert (told.status_code, told.json()["error"]["code"]) == (400, "image_rejected")
-    assert told.json()["error"]["param"] == "input.0.image_url.url"
+    response = world.post(input=[image(data_url(padded + b"\0"))])
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "image_rejected")
+    assert response.json()["error"]["param"] == "input.0.image_url.url"
 
 
 def test_images_together_may_have_ten_megabytes(world: Bench, host: ImageHost) -> None:
@@ -132,14 +132,14 @@ def test_images_together_may_have_ten_megabytes(world: Bench, host: ImageHost) -
     host.pages["/a"], host.pages["/b"] = answer(large), answer(PNG)
     assert world.post(input=[image(data_url(large)), image(host.url("/a"))]).status_code == 200
     for last in (host.url("/b"), data_url(PNG)):
-        told = world.post(input=[image(data_url(large)), image(data_url(large)), image(last)])
-        assert (told.status_code, told.json()["error"]["code"]) == (400, "image_rejected")
-        assert told.json()["error"]["param"] == "input.2.image_url.url"
+        response = world.post(input=[image(data_url(large)), image(data_url(large)), image(last)])
+        assert (response.status_code, response.json()["error"]["code"]) == (400, "image_rejected")
+        assert response.json()["error"]["param"] == "input.2.image_url.url"
     assert len(world.caller.calls) == 1
 
 
 def test_eight_inputs_may_be_images(world: Bench) -> None:
     assert world.post(input=[image(data_url(PNG))] * 8).status_code == 200
-    told = world.post(input=["x", *[image(data_url(PNG))] * 9])
-    assert (told.status_code, told.json()["error"]["param"]) == (400, "input.9")
+    response = world.post(input=["x", *[image(data_url(PNG))] * 9])
+    assert (response.status_code, response.json()["error"]["param"]) == (400, "input.9")
     assert len(world.caller.calls) == 1

@@ -64,13 +64,13 @@ def vectors() -> Iterator[RepresentationUpstream]:
 @pytest.fixture(autouse=True)
 def _with_vectors(stage: Stage, vectors: RepresentationUpstream) -> None:
     """Put an empty upstream of vectors beside the vendor's."""
-    vectors.asked.clear()
+    vectors.requests.clear()
     stage.vectors = vectors
 
 
 def keys_sent(stage: Stage) -> list[str | None]:
     """List the idempotency keys of everything that arrived upstream."""
-    return [*(entry.caller_key for entry in stage.upstream.ledger), *(call.key for call in stage.vectors.asked)]
+    return [*(entry.caller_key for entry in stage.upstream.ledger), *(call.key for call in stage.vectors.requests)]
 
 
 def view_of(path: str) -> Any:

@@ -31,10 +31,10 @@ def embed(world: Bench, url: str) -> Any:
 def test_an_address_that_is_not_public_is_refused_without_a_look_up(
     world: Bench, host: ImageHost, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher(look_up=hostile_images.noting(asked)))
+    looked_up: list[str] = []
+    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher(look_up=hostile_images.noting(looked_up)))
     world.assert_refused(embed(world, url), 400, "image_rejected", PARAM)
-    assert asked == []
+    assert looked_up == []
 
 
 @pytest.mark.parametrize("name", hostile_images.RESOLVED)
@@ -51,14 +51,14 @@ def test_a_name_of_such_an_address_is_not_connected_to(
 def test_the_address_that_was_checked_is_the_one_that_is_connected_to(
     world: Bench, host: ImageHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher(look_up=hostile_images.rebinding(asked)))
+    looked_up: list[str] = []
+    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher(look_up=hostile_images.rebinding(looked_up)))
     host.pages["/a"] = answer(PNG)
     assert embed(world, host.url("/a")).status_code == 200
-    assert len(asked) == len(host.requests) == 1
+    assert len(looked_up) == len(host.requests) == 1
     again = embed(world, host.url("/a"))
     assert (again.status_code, again.json()["error"]["code"]) == (400, "image_rejected")
-    assert (len(asked), len(host.requests), len(world.caller.calls)) == (2, 1, 1)
+    assert (len(looked_up), len(host.requests), len(world.caller.calls)) == (2, 1, 1)
 
 
 @pytest.mark.parametrize("page", hostile_images.PAGES)

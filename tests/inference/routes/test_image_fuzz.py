@@ -60,8 +60,8 @@ def price_of(prices: PriceList) -> PriceVersion:
 
 def bounded_of(body: dict[str, Any], prices: PriceList) -> BoundedImages:
     members = strict_loads(json.dumps(body).encode())
-    asked = read_request(JsonBody(members, len(canonical(members)), b"", is_large=False), MODEL)
-    return bound_images(asked, MODEL, price_of(prices), 10**9)
+    request = read_request(JsonBody(members, len(canonical(members)), b"", is_large=False), MODEL)
+    return bound_images(request, MODEL, price_of(prices), 10**9)
 
 
 @given(BODIES, st.sampled_from(PRICE_LISTS))
@@ -91,6 +91,6 @@ def test_an_answer_is_charged_or_reviewed(body: dict[str, Any], prices: PriceLis
         assert orjson.loads(bounded.content(verdict.answer).body)["model"] == "image"
 
 
-def test_more_images_than_were_asked_for_are_never_counted() -> None:
+def test_more_images_than_were_requested_are_never_counted() -> None:
     bounded = bounded_of({"model": "image", "prompt": "x", "n": 2}, PRICE_LISTS[1])
     assert bounded.quantities(5, {}, {}).images == 2

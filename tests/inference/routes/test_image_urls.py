@@ -27,27 +27,27 @@ def ask(stage: Stage, url: str, **members: Any) -> tuple[Caller, Any]:
 @pytest.mark.parametrize("data", [PNG, JPEG, WEBP])
 def test_the_client_gets_the_bytes(stage: Stage, host: ImageHost, data: bytes) -> None:
     host.pages["/made.png?sig=secret"] = answer(data)
-    caller, told = ask(stage, host.url("/made.png?sig=secret"), n=2)
-    images = told.json()["data"]
+    caller, response = ask(stage, host.url("/made.png?sig=secret"), n=2)
+    images = response.json()["data"]
     assert [base64.b64decode(image["b64_json"]) for image in images] == [data, data]
     assert images[0] == {"b64_json": images[0]["b64_json"], "revised_prompt": "a badger"}
-    assert NAME not in told.text
-    assert "secret" not in told.text
+    assert NAME not in response.text
+    assert "secret" not in response.text
     assert len(host.requests) == 2
     assert "authorization" not in host.requests[0].lower()
     assert caller.wallet == {"balance": 1_000_000 - 80, "held": 0, "debt": 0}
 
 
 def test_a_data_url_needs_no_fetch(stage: Stage, host: ImageHost) -> None:
-    _caller, told = ask(stage, f"data:image/png;base64,{base64.b64encode(PNG).decode()}")
-    assert base64.b64decode(told.json()["data"][0]["b64_json"]) == PNG
+    _caller, response = ask(stage, f"data:image/png;base64,{base64.b64encode(PNG).decode()}")
+    assert base64.b64decode(response.json()["data"][0]["b64_json"]) == PNG
     assert host.requests == []
 
 
-def left_to_review(caller: Caller, told: Any) -> None:
+def left_to_review(caller: Caller, response: Any) -> None:
     """Work may have been done and paid upstream: the hold stands, and the client learns no address."""
-    error = told.json()["error"]
-    assert (told.status_code, error["code"]) == (502, "upstream_invalid")
+    error = response.json()["error"]
+    assert (response.status_code, error["code"]) == (502, "upstream_invalid")
     assert caller.only_call.state == "review"
     assert caller.wallet == {"balance": 1_000_000, "held": 40, "debt": 0}
 
@@ -78,15 +78,15 @@ def test_an_address_that_is_not_public_is_not_fetched(
     from gateway.core.outbound.public_addresses import is_public
 
     monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher(allowed=is_public))
-    caller, told = ask(stage, url)
-    left_to_review(caller, told)
+    caller, response = ask(stage, url)
+    left_to_review(caller, response)
     assert host.requests == []
 
 
 def test_an_address_with_credentials_is_not_fetched_even_of_a_public_place(stage: Stage, host: ImageHost) -> None:
     host.pages["/a.png"] = answer(PNG)
-    caller, told = ask(stage, host.url("/a.png").replace("https://", "https://user:word@"))
-    left_to_review(caller, told)
+    caller, response = ask(stage, host.url("/a.png").replace("https://", "https://user:word@"))
+    left_to_review(caller, response)
     assert host.requests == []
 
 
@@ -96,8 +96,8 @@ def test_a_name_that_resolves_to_a_private_address_is_not_fetched(
     from gateway.core.outbound.public_addresses import is_public
 
     monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher(allowed=is_public))
-    caller, told = ask(stage, host.url("/a.png"))
-    left_to_review(caller, told)
+    caller, response = ask(stage, host.url("/a.png"))
+    left_to_review(caller, response)
     assert host.requests == []
 
 
@@ -123,10 +123,10 @@ def test_images_that_are_too_large_together_are_left_to_review(
 ) -> None:
     monkeypatch.setattr(endpoint, "ALL_MAX_BYTES", 2 * len(PNG))
     host.pages["/a.png"] = answer(PNG)
-    _, told = ask(stage, host.url("/a.png"), n=2)
-    assert told.status_code == 200
-    caller, told = ask(stage, host.url("/a.png"), n=3)
-    assert (told.status_code, told.json()["error"]["code"]) == (502, "upstream_invalid")
+    _, response = ask(stage, host.url("/a.png"), n=2)
+    assert response.status_code == 200
+    caller, response = ask(stage, host.url("/a.png"), n=3)
+    assert (response.status_code, response.json()["error"]["code"]) == (502, "upstream_invalid")
     assert caller.only_call.state == "review"
 
 

@@ -42,25 +42,25 @@ def assert_charged(caller: Caller, answer: Any, *, hold: int, charge: int) -> No
 
 def test_an_image_of_a_size_and_quality_is_charged_at_its_price(stage: Stage) -> None:
     alias, caller = model_at(stage), stage.caller()
-    asked = draw(alias, size="1536x1024", quality="low", n=2, user="u-1", moderation="low", background="opaque")
-    answer = caller.post({**asked, "style": "vivid", "output_compression": 80, "novelty": 1}, path=PATH)
+    requested = draw(alias, size="1536x1024", quality="low", n=2, user="u-1", moderation="low", background="opaque")
+    answer = caller.post({**requested, "style": "vivid", "output_compression": 80, "novelty": 1}, path=PATH)
     assert_charged(caller, answer, hold=300, charge=300)
-    told = answer.json()
-    assert [base64.b64decode(image["b64_json"]) for image in told["data"]] == [
+    body = answer.json()
+    assert [base64.b64decode(image["b64_json"]) for image in body["data"]] == [
         data_of(Behaviour(), at) for at in (0, 1)
     ]
-    assert (told["model"], told["size"], told["quality"], told["output_format"]) == (alias, "1536x1024", "low", "png")
-    assert told["usage"]["output_tokens"] == 544
-    assert set(told) == {"created", "model", "data", "background", "output_format", "quality", "size", "usage"}
+    assert (body["model"], body["size"], body["quality"], body["output_format"]) == (alias, "1536x1024", "low", "png")
+    assert body["usage"]["output_tokens"] == 544
+    assert set(body) == {"created", "model", "data", "background", "output_format", "quality", "size", "usage"}
     [entry] = stage.upstream.ledger
-    assert entry.body == {**asked, "model": "small-1", "style": "vivid", "output_compression": 80, "novelty": 1}
+    assert entry.body == {**requested, "model": "small-1", "style": "vivid", "output_compression": 80, "novelty": 1}
     used = UsageRecord.objects.get(call_id=caller.only_call.id)
     assert (used.images, used.input_tokens, used.output_tokens) == (2, entry.prompt_tokens, 544)
     assert audit.findings() == []
 
 
 @pytest.mark.parametrize(
-    ("members", "told", "hold", "charge"),
+    ("members", "made", "hold", "charge"),
     [
         ({}, "1024x1024/low", 1300, 100),
         ({"size": "auto", "quality": "auto"}, "1536x1024/high", 1300, 1300),
@@ -71,10 +71,10 @@ def test_an_image_of_a_size_and_quality_is_charged_at_its_price(stage: Stage) ->
         ({"n": 3}, "1024x1024/low", 3900, 300),
     ],
 )
-def test_what_is_left_open_is_held_at_the_dearest_and_charged_as_it_came(
-    stage: Stage, members: dict[str, Any], told: str, hold: int, charge: int
+def test_what_is_left_open_is_held_at_the_highest_price_and_charged_as_it_came(
+    stage: Stage, members: dict[str, Any], made: str, hold: int, charge: int
 ) -> None:
-    stage.upstream.script(told=told)
+    stage.upstream.script(made=made)
     caller, answer = ask(stage, **members)
     assert_charged(caller, answer, hold=hold, charge=charge)
 
@@ -122,7 +122,7 @@ def test_a_kind_without_a_price_is_refused_before_anything_is_held(
 
 
 def test_an_image_of_a_kind_without_a_price_is_handed_out_and_left_to_review(stage: Stage) -> None:
-    stage.upstream.script(told="4096x4096/low")
+    stage.upstream.script(made="4096x4096/low")
     caller, answer = ask(stage)
     assert (answer.status_code, answer.json()["size"], len(answer.json()["data"])) == (200, "4096x4096", 1)
     assert "x-service-charge-microusd" not in answer.headers
@@ -194,7 +194,7 @@ def test_what_asks_for_nothing_passes(stage: Stage, members: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize(("shape", "images"), [("few", 1), ("many", 2)])
-def test_images_are_counted_in_the_answer_and_never_more_than_were_asked_for(
+def test_images_are_counted_in_the_answer_and_never_more_than_were_requested(
     stage: Stage, shape: str, images: int
 ) -> None:
     stage.upstream.script(shape=shape)
@@ -266,15 +266,15 @@ def test_an_image_that_costs_more_than_the_callers_maximum_is_not_made(stage: St
     assert_refused(stage, caller, answer, 402, "max_cost_exceeded", None)
 
 
-@pytest.mark.parametrize("asked", ["url", "b64_json"])
-def test_a_client_gets_the_data_whatever_it_asks_for(stage: Stage, asked: str) -> None:
-    _, answer = ask(stage, {"image": "40"}, response_format=asked)
+@pytest.mark.parametrize("response_format", ["url", "b64_json"])
+def test_a_client_gets_the_data_whatever_it_asks_for(stage: Stage, response_format: str) -> None:
+    _, answer = ask(stage, {"image": "40"}, response_format=response_format)
     [image] = answer.json()["data"]
     assert set(image) == {"b64_json"}
     assert stage.upstream.ledger.entries[0].body["response_format"] == "b64_json"
 
 
-def test_nothing_of_the_upstream_is_told(stage: Stage) -> None:
+def test_nothing_of_the_upstream_is_shown(stage: Stage) -> None:
     _, answer = ask(stage)
     assert not any(leak in answer.text for leak in LEAKS)
 

@@ -41,15 +41,15 @@ def body(stage: Stage, host: ImageHost, path: str) -> dict[str, Any]:
     }
 
 
-def refused(told: Any, status: int, code: str) -> None:
-    assert (told.status_code, told.json()["error"]["code"]) == (status, code), told.text
+def refused(response: Any, status: int, code: str) -> None:
+    assert (response.status_code, response.json()["error"]["code"]) == (status, code), response.text
 
 
 def test_not_for_an_empty_wallet(stage: Stage, host: ImageHost, path: str, body: Any) -> None:
     caller = stage.caller(balance=0)
-    told = caller.post(body, path=path)
-    refused(told, 402, "insufficient_funds")
-    needed = told.json()["error"]["details"]["requiredMicrousd"]
+    response = caller.post(body, path=path)
+    refused(response, 402, "insufficient_funds")
+    needed = response.json()["error"]["details"]["requiredMicrousd"]
     refused(stage.caller(balance=needed - 1).post(body, path=path), 402, "insufficient_funds")
     assert (host.requests, caller.calls) == ([], [])
     exactly = stage.caller(balance=needed)
@@ -61,9 +61,9 @@ def test_not_beyond_a_budget_and_not_without_access(stage: Stage, host: ImageHos
     world = World(stage)
     bob = world.context()
     budget = budgets.put(world.team.id, limit_microusd=1, now=timezone.now())
-    told = bob.post(body, path=path)
-    refused(told, 402, "budget_exceeded")
-    assert told.json()["error"]["details"] == {"budgetId": budget.id}
+    response = bob.post(body, path=path)
+    refused(response, 402, "budget_exceeded")
+    assert response.json()["error"]["details"] == {"budgetId": budget.id}
     world.end("no_seat")
     refused(bob.post(body, path=path), 403, "no_seat")
     assert host.requests == []
@@ -85,9 +85,9 @@ def test_the_proof_is_taken_although_the_image_is_refused(stage: Stage, host: Im
     caller = stage.caller()
     proof = caller.headers(path)
     refused(caller.post(body, path=path, key="one", headers=proof), 400, "image_rejected")
-    asked = len(host.requests)
+    before = len(host.requests)
     refused(caller.post(body, path=path, key="one", headers=proof), 401, "invalid_dpop_proof")
-    assert (len(host.requests), caller.calls) == (asked, [])
+    assert (len(host.requests), caller.calls) == (before, [])
     host.pages["/a"] = answer(PNG)
     assert caller.post(body, path=path, key="one").status_code == 200  # the key is free
 
@@ -165,11 +165,11 @@ def test_what_ends_meanwhile_is_seen_by_the_hold(
         slow.clear()
         caller = stage.caller()
         with ThreadPoolExecutor() as threads:
-            asked = threads.submit(caller.post, body, path=path)
+            pending = threads.submit(caller.post, body, path=path)
             eventually(lambda: len(host.requests) == 2)
             happens(caller)
             slow.set()
-            refused(asked.result(), status, code)
+            refused(pending.result(), status, code)
         assert caller.calls == []
     assert len(stage.upstream.ledger) == 0
 
@@ -180,13 +180,13 @@ def test_a_key_taken_by_another_process_meanwhile_is_seen_by_the_hold(
     caller, plain = stage.caller(), stage.model(max_output_tokens=20, context_tokens=CONTEXT)
     text = {"messages": [{"role": "user", "content": "Hi"}]} if path == CHAT else {"input": "Hi"}
     with RunningGateway() as another, ThreadPoolExecutor() as threads:
-        asked = threads.submit(caller.post, body, path=path, key="one")
+        pending = threads.submit(caller.post, body, path=path, key="one")
         eventually(lambda: len(host.requests) == 2)
         home, caller.origin = caller.origin, another.origin
         assert caller.post({"model": plain, **text}, path=path, key="one").status_code == 200
         caller.origin = home
         slow.set()
-        refused(asked.result(), 422, "idempotency_key_reused")
+        refused(pending.result(), 422, "idempotency_key_reused")
     assert len(caller.calls) == 1
 
 
@@ -199,13 +199,13 @@ def test_several_requests_with_money_for_three_are_three_calls(
     caller = stage.caller(balance=3 * hold)
     slowly = {**body, "model": stage.model("small-1", max_output_tokens=20, context_tokens=CONTEXT)}
     with stage.upstream.holding(), ThreadPoolExecutor(8) as threads:
-        asked = [threads.submit(caller.post, slowly, path=path) for _ in range(8)]
-        eventually(lambda: sum(one.done() for one in asked) >= 5)
+        pending = [threads.submit(caller.post, slowly, path=path) for _ in range(8)]
+        eventually(lambda: sum(one.done() for one in pending) >= 5)
         assert caller.wallet == {"balance": 3 * hold, "held": 3 * hold, "debt": 0}
         stage.upstream.release()
-        told = [one.result() for one in asked]
-    assert sorted(one.status_code for one in told) == [200] * 3 + [402] * 5
-    spent = sum(int(one.headers["x-service-charge-microusd"]) for one in told if one.status_code == 200)
+        responses = [one.result() for one in pending]
+    assert sorted(one.status_code for one in responses) == [200] * 3 + [402] * 5
+    spent = sum(int(one.headers["x-service-charge-microusd"]) for one in responses if one.status_code == 200)
     assert caller.wallet == {"balance": 3 * hold - spent, "held": 0, "debt": 0}
 
 

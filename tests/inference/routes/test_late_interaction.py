@@ -20,7 +20,7 @@ DOCUMENTS = [
     {"id": "empty", "text": ""},
     {"id": "one", "text": "Digs"},
 ]
-ASKED: dict[str, Any] = {"query": "badger digs", "documents": DOCUMENTS}
+MEMBERS: dict[str, Any] = {"query": "badger digs", "documents": DOCUMENTS}
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def maxsim(upstream: Any, query: str, text: str) -> float:
 
 
 def test_documents_are_scored_and_shown_where_they_matched(world: Bench) -> None:
-    answer = world.post(**ASKED)
+    answer = world.post(**MEMBERS)
     assert answer.status_code == 200
     body = answer.json()
     found = body.pop("data")
@@ -78,8 +78,8 @@ def test_documents_are_scored_and_shown_where_they_matched(world: Bench) -> None
 
 
 def test_the_query_and_the_texts_go_upstream_at_one_revision(world: Bench) -> None:
-    world.post(**ASKED)
-    query, documents = world.upstream.asked
+    world.post(**MEMBERS)
+    query, documents = world.upstream.requests
     assert (query.path, query.key) == ("/multivector", world.caller.only_call.id)
     assert query.body == {
         "model": "vectors-1",
@@ -99,7 +99,7 @@ def test_the_query_and_the_texts_go_upstream_at_one_revision(world: Bench) -> No
 
 
 def test_no_matrix_leaves(world: Bench) -> None:
-    answer = world.post(**ASKED)
+    answer = world.post(**MEMBERS)
     assert sorted(answer.json()["data"][0]) == ["id", "score", "spans"]
     row = base64.b64encode(world.upstream.matrix("badger").tobytes())[:40].decode()  # type: ignore[union-attr]
     assert row not in answer.text
@@ -119,10 +119,10 @@ def test_equals_keep_the_order_of_the_request(world: Bench) -> None:
     assert [one["id"] for one in found] == ["0", "1", "2", "3", "4"]
 
 
-def test_where_every_text_is_empty_the_query_alone_is_asked_for(world: Bench) -> None:
+def test_where_every_text_is_empty_only_the_query_is_sent(world: Bench) -> None:
     found = world.post(query="x", documents=[{"id": "a", "text": ""}, {"id": "b", "text": ""}]).json()["data"]
     assert found == [{"id": "a", "score": 0.0, "spans": []}, {"id": "b", "score": 0.0, "spans": []}]
-    assert len(world.upstream.asked) == 1
+    assert len(world.upstream.requests) == 1
 
 
 def test_a_text_without_tokens_scores_nothing(world: Bench) -> None:
@@ -134,36 +134,36 @@ def test_many_documents_go_in_several_calls(world: Bench) -> None:
     documents = [{"id": str(index), "text": f"badger {index} " + "x " * 500} for index in range(90)]
     answer = world.post(query="badger 7", documents=documents, max_cost=1_000_000)
     assert answer.status_code == 200
-    sizes = [sum(len(text) for text in call.body["input"]) for call in world.upstream.asked]
+    sizes = [sum(len(text) for text in call.body["input"]) for call in world.upstream.requests]
     assert len(sizes) == 4
     assert max(sizes) <= 32 * 1024 * 1024 // (128 * 6)
-    assert {call.body.get("revision") for call in world.upstream.asked[1:]} == {"r1"}
+    assert {call.body.get("revision") for call in world.upstream.requests[1:]} == {"r1"}
     assert answer.json()["data"][0]["id"] == "7"
 
 
 def test_another_revision_in_a_further_call_is_left_to_review(world: Bench) -> None:
-    world.upstream.twist = lambda call, honest: {**honest, "revision": f"r{len(world.upstream.asked)}"}
-    answer = world.post(**ASKED)
+    world.upstream.twist = lambda call, honest: {**honest, "revision": f"r{len(world.upstream.requests)}"}
+    answer = world.post(**MEMBERS)
     assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_invalid")
     world.assert_in_review()
 
 
-@pytest.mark.parametrize(("status", "told", "code"), [(400, 400, "invalid_request"), (503, 502, "upstream_error")])
-def test_a_refusal_of_the_documents_is_left_to_review(world: Bench, status: int, told: int, code: str) -> None:
+@pytest.mark.parametrize(("status", "answered", "code"), [(400, 400, "invalid_request"), (503, 502, "upstream_error")])
+def test_a_refusal_of_the_documents_is_left_to_review(world: Bench, status: int, answered: int, code: str) -> None:
     world.upstream.twist = lambda call, honest: (
         honest if call.body["input_type"] == "query" else refusal(status, code="overloaded")
     )
-    answer = world.post(**ASKED)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (told, code)
+    answer = world.post(**MEMBERS)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (answered, code)
     world.assert_in_review()
-    again = world.caller.post({"model": world.model, **ASKED}, path=PATH, key=world.caller.only_call.idempotency_key)
+    again = world.caller.post({"model": world.model, **MEMBERS}, path=PATH, key=world.caller.only_call.idempotency_key)
     assert (again.status_code, again.json()["error"]["code"]) == (409, "idempotency_in_progress")
-    assert len(world.upstream.asked) == 2
+    assert len(world.upstream.requests) == 2
 
 
 def test_a_refusal_of_the_query_costs_nothing(world: Bench) -> None:
     world.upstream.twist = lambda call, honest: refusal(400)
-    assert world.post(**ASKED).status_code == 400
+    assert world.post(**MEMBERS).status_code == 400
     assert world.caller.only_call.state == "released"
 
 
@@ -214,15 +214,15 @@ def test_usage_that_one_call_leaves_out_is_missing(world: Bench, which: str) -> 
     world.upstream.twist = lambda call, honest: (
         {**honest, "usage": None} if call.body["input_type"] == which else honest
     )
-    answer = world.post(**ASKED)
+    answer = world.post(**MEMBERS)
     assert (answer.status_code, answer.json()["usage"]) == (200, None)
     world.assert_in_review()
 
 
 def test_a_client_that_asks_again_gets_the_same_answer(world: Bench) -> None:
-    first, again = (world.post(**ASKED, key="same") for _ in range(2))
+    first, again = (world.post(**MEMBERS, key="same") for _ in range(2))
     assert (again.content, again.headers["idempotent-replayed"]) == (first.content, "true")
-    assert len(world.upstream.asked) == 2
+    assert len(world.upstream.requests) == 2
     world.assert_charged(22)
 
 
@@ -234,7 +234,7 @@ def test_an_upstream_that_hangs_up_is_left_to_review(world: Bench) -> None:
         return cut
 
     world.upstream.twist = hang_up
-    assert world.post(**ASKED).status_code == 502
+    assert world.post(**MEMBERS).status_code == 502
     world.assert_in_review()
 
 
@@ -267,13 +267,13 @@ def test_an_upstream_that_hangs_up_is_left_to_review(world: Bench) -> None:
     ],
 )
 def test_what_cannot_be_scored_is_refused_by_name(world: Bench, members: Any, param: str) -> None:
-    world.assert_refused(world.post(**{**ASKED, **members}), 400, "invalid_request", param)
+    world.assert_refused(world.post(**{**MEMBERS, **members}), 400, "invalid_request", param)
 
 
 @pytest.mark.parametrize("price", [None, {"output_token": "1"}, {"input_item": "1"}])
 def test_without_a_price_for_its_input_it_is_unavailable(world: Bench, price: Any) -> None:
     world.serve(price=price, options=alias_options(PATH))
-    world.assert_refused(world.post(**ASKED), 503, "model_unavailable")
+    world.assert_refused(world.post(**MEMBERS), 503, "model_unavailable")
 
 
 @pytest.mark.parametrize(("price", "cost"), [({"input_kilobyte": "7"}, 14), ({"request": "3"}, 3)])

@@ -33,10 +33,10 @@ def dot(one: list[float], other: list[float]) -> float:
 def oracle(query: list[list[float]], document: list[list[float]]) -> tuple[float, list[int]]:
     """Score a document token by token, with sums that are exact for quarters."""
     best = []
-    for asked in query if document else []:
-        products = [dot(asked, token) for token in document]
+    for token_of_query in query if document else []:
+        products = [dot(token_of_query, token) for token in document]
         best.append(products.index(max(products)))
-    return sum(dot(asked, document[at]) for asked, at in zip(query, best, strict=False)), best
+    return sum(dot(token_of_query, document[at]) for token_of_query, at in zip(query, best, strict=False)), best
 
 
 @given(query=MATRIX, documents=st.lists(MATRIX, max_size=8), block=st.integers(1, 12), most=st.integers(1, 20))
@@ -111,12 +111,12 @@ def test_spans_are_the_best_tokens_with_their_weights(document: Any, query: Any,
 def test_the_weights_of_all_spans_sum_to_the_score(document: Any, query: Any) -> None:
     text, offsets, rows = document
     whole = [(start, end) for start, end in offsets if start < end]
-    kept = [row for row, (start, end) in zip(rows, offsets, strict=True) if start < end]
-    [match] = match_documents(floats(query), floats(kept), [len(kept)])
+    filled = [row for row, (start, end) in zip(rows, offsets, strict=True) if start < end]
+    [match] = match_documents(floats(query), floats(filled), [len(filled)])
     spans = best_spans(text, whole, match, 100)
     assert sum(span["weight"] for span in spans) == match.score
     assert sorted(index for span in spans for index in span["query_tokens"]) == (
-        list(range(len(query))) if kept else []
+        list(range(len(query))) if filled else []
     )
 
 

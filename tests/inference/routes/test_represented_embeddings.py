@@ -12,7 +12,7 @@ from aiohttp import web
 from tests.inference.routes.vectors import Bench, alias_options, bench, manifest_id
 from tests.support.stage import EMBEDDINGS, Stage
 from tests.support.vector_upstreams import RepresentationUpstream
-from tests.support.vector_upstreams.server import Asked, refusal, vector
+from tests.support.vector_upstreams.server import ReceivedRequest, refusal, vector
 
 OPTIONS = alias_options(EMBEDDINGS)
 
@@ -49,7 +49,7 @@ def test_an_answer_has_the_vendors_members_and_a_manifest(world: Bench) -> None:
         "usage": {"prompt_tokens": 3, "total_tokens": 3},
     }
     world.assert_charged(6)
-    [call] = world.upstream.asked
+    [call] = world.upstream.requests
     assert call.path == "/embed"
     assert call.key == world.caller.only_call.id
     assert call.body == {
@@ -76,7 +76,7 @@ def test_a_repeated_request_gets_the_same_answer_and_costs_nothing(world: Bench)
     first, again = (world.post(input="one", key="same") for _ in range(2))
     assert (again.content, again.headers["idempotent-replayed"]) == (first.content, "true")
     world.assert_charged(2)
-    assert len(world.upstream.asked) == 1
+    assert len(world.upstream.requests) == 1
 
 
 def test_input_types_share_a_manifest_id(world: Bench) -> None:
@@ -85,11 +85,11 @@ def test_input_types_share_a_manifest_id(world: Bench) -> None:
     assert (query["manifest"]["input_type"], document["manifest"]["input_type"]) == ("query", "document")
 
 
-def test_a_pinned_manifest_is_asked_for_by_its_revision(world: Bench) -> None:
+def test_a_pinned_manifest_is_requested_by_its_revision(world: Bench) -> None:
     pinned = world.post(input="one").json()["manifest_id"]
     answer = world.post(input="two", manifest_id=pinned)
     assert answer.json()["manifest_id"] == pinned
-    assert world.upstream.asked[1].body["revision"] == "r1"
+    assert world.upstream.requests[1].body["revision"] == "r1"
 
 
 @pytest.mark.parametrize("pinned", ["0" * 64, "x", "é"])
@@ -102,7 +102,7 @@ def test_the_manifest_of_other_dimensions_is_refused_before_anything_is_spent(wo
     assert world.post(input="one", dimensions=8).status_code == 200
     answer = world.post(input="one", dimensions=8, manifest_id=pinned)
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "manifest_mismatch")
-    assert (len(world.upstream.asked), len(world.caller.calls)) == (2, 2)
+    assert (len(world.upstream.requests), len(world.caller.calls)) == (2, 2)
 
 
 def test_the_manifest_of_a_former_revision_is_refused_before_anything_is_spent(world: Bench) -> None:
@@ -112,7 +112,7 @@ def test_the_manifest_of_a_former_revision_is_refused_before_anything_is_spent(w
     assert former != present
     answer = world.post(input="one", manifest_id=former)
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "manifest_mismatch")
-    assert (len(world.upstream.asked), len(world.caller.calls)) == (2, 2)
+    assert (len(world.upstream.requests), len(world.caller.calls)) == (2, 2)
     assert world.post(input="one", manifest_id=present).status_code == 200
 
 
@@ -132,8 +132,8 @@ def test_a_configured_representation_is_known_before_any_answer(world: Bench) ->
     answer = world.post(input="one", manifest_id=manifest_id(manifest))
     assert answer.status_code == 200
     assert answer.json()["manifest"] == {**manifest, "input_type": None}
-    assert world.upstream.asked[0].body["revision"] == "r1"
-    assert world.upstream.asked[0].body["dimensions"] == 8
+    assert world.upstream.requests[0].body["revision"] == "r1"
+    assert world.upstream.requests[0].body["dimensions"] == 8
 
 
 def test_an_upstream_that_has_no_such_revision_any_more_costs_nothing(world: Bench) -> None:
@@ -158,7 +158,7 @@ def test_many_inputs_are_embedded_in_several_calls_of_one_revision(world: Bench)
     found = answer.json()["data"]
     assert [item["index"] for item in found] == list(range(300))
     assert [item["embedding"] for item in found] == [vector(text, 8) for text in texts]
-    first, second = world.upstream.asked
+    first, second = world.upstream.requests
     assert "revision" not in first.body
     assert second.body["revision"] == "r1"
     assert second.key == f"{first.key}-1"
@@ -166,7 +166,7 @@ def test_many_inputs_are_embedded_in_several_calls_of_one_revision(world: Bench)
 
 
 def test_another_revision_in_a_further_call_is_left_to_review(world: Bench) -> None:
-    world.upstream.twist = lambda call, honest: {**honest, "revision": f"r{len(world.upstream.asked)}"}
+    world.upstream.twist = lambda call, honest: {**honest, "revision": f"r{len(world.upstream.requests)}"}
     answer = world.post(input=["badger"] * 300)
     assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_invalid")
     world.assert_in_review()
@@ -174,20 +174,20 @@ def test_another_revision_in_a_further_call_is_left_to_review(world: Bench) -> N
 
 @pytest.mark.parametrize("status", [400, 401, 413, 429, 500, 503])
 def test_a_refusal_behind_an_answer_is_left_to_review(world: Bench, status: int) -> None:
-    def second_fails(call: Asked, honest: Any) -> Any:
-        return honest if len(world.upstream.asked) == 1 else refusal(status, code="overloaded")
+    def second_fails(call: ReceivedRequest, honest: Any) -> Any:
+        return honest if len(world.upstream.requests) == 1 else refusal(status, code="overloaded")
 
     world.upstream.twist = second_fails
     assert world.post(input=["badger"] * 300).status_code >= 400
     world.assert_in_review()
-    assert len(world.upstream.asked) == 2
+    assert len(world.upstream.requests) == 2
 
 
 def test_all_calls_together_have_the_time_of_one(world: Bench, stage: Stage) -> None:
     done = threading.Event()
 
-    def second_hangs(call: Asked, honest: Any) -> Any:
-        if len(world.upstream.asked) == 2:
+    def second_hangs(call: ReceivedRequest, honest: Any) -> Any:
+        if len(world.upstream.requests) == 2:
             done.wait()
         return honest
 
@@ -203,13 +203,13 @@ def test_all_calls_together_have_the_time_of_one(world: Bench, stage: Stage) -> 
 
 
 @pytest.mark.parametrize(
-    ("status", "told", "code"),
+    ("status", "answered", "code"),
     [(400, 400, "invalid_request"), (413, 413, "input_too_large"), (500, 502, "upstream_error")],
 )
-def test_a_refusal_of_the_only_call_costs_nothing(world: Bench, status: int, told: int, code: str) -> None:
+def test_a_refusal_of_the_only_call_costs_nothing(world: Bench, status: int, answered: int, code: str) -> None:
     world.upstream.twist = lambda call, honest: refusal(status, message="secret words")
     answer = world.post(input="one")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (told, code)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (answered, code)
     assert "secret" not in answer.text
     assert world.caller.only_call.state == "released"
     assert world.caller.wallet == {"balance": 1_000_000, "held": 0, "debt": 0}

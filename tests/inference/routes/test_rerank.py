@@ -14,11 +14,11 @@ from tests.support.stage import Stage
 def test_voyage_reranks_and_the_bytes_are_charged(stage: Stage) -> None:
     alias, caller = model_at(stage), stage.caller()
     answer = caller.post(rerank(alias, top_n=2), path=PATH)
-    told = answer.json()
-    assert told.pop("id").startswith("rrk_")
+    body = answer.json()
+    assert body.pop("id").startswith("rrk_")
     paid_bytes = TEXT_BYTES + len(QUERY) * 3
     [entry] = stage.upstream.ledger
-    assert told == {
+    assert body == {
         "object": "list",
         "model": alias,
         "results": [{"index": 1, "relevance_score": 0.4}, {"index": 2, "relevance_score": 0.2}],
@@ -41,9 +41,9 @@ def test_voyage_reranks_and_the_bytes_are_charged(stage: Stage) -> None:
 
 def test_cohere_reranks_by_its_own_names(stage: Stage) -> None:
     caller, answer = ask(stage, "cohere", top_n=1, instruction="Zoology.", truncation=False)
-    told = answer.json()
-    assert told["results"] == [{"index": 1, "relevance_score": pytest.approx(1 / 3, abs=1e-6)}]
-    assert told["usage"] == {"input_bytes": TEXT_BYTES + (len(QUERY) + len("Zoology.")) * 3}
+    body = answer.json()
+    assert body["results"] == [{"index": 1, "relevance_score": pytest.approx(1 / 3, abs=1e-6)}]
+    assert body["usage"] == {"input_bytes": TEXT_BYTES + (len(QUERY) + len("Zoology.")) * 3}
     [entry] = stage.upstream.ledger
     assert entry.path == "/v2/rerank"
     assert entry.body == {
@@ -72,7 +72,7 @@ def test_every_begun_kilobyte_is_paid(stage: Stage, members: dict[str, Any], pai
     assert caller.wallet["balance"] == 1_000_000 - 20 * -(-paid_bytes // 1000)
 
 
-def test_documents_come_back_only_if_asked_for(stage: Stage) -> None:
+def test_documents_come_back_only_on_request(stage: Stage) -> None:
     _, answer = ask(stage, return_documents=True, top_n=1)
     assert answer.json()["results"] == [
         {"index": 1, "relevance_score": 0.4, "document": {"text": "badgers eat earthworms"}}
@@ -80,7 +80,7 @@ def test_documents_come_back_only_if_asked_for(stage: Stage) -> None:
     assert stage.upstream.ledger.entries[0].body["return_documents"] is False
 
 
-def test_more_results_than_documents_may_be_asked_for(stage: Stage) -> None:
+def test_more_results_than_documents_may_be_requested(stage: Stage) -> None:
     _, answer = ask(stage, top_n=1000)
     assert [result["index"] for result in answer.json()["results"]] == [1, 2, 0]
 

@@ -35,13 +35,13 @@ def test_the_demos_local_model_reranks_by_meaning(stage: Stage, settings: Any) -
     documents = [FAR, NEAR, OTHER]
     settings.LOCAL_MODEL = True
     caller, answer = demo(stage, query="a pet that barks", documents=documents)
-    told = answer.json()
-    first, second, _ = told["results"]
+    body = answer.json()
+    first, second, _ = body["results"]
     assert first["index"] == 1
     assert first["relevance_score"] > second["relevance_score"] + 0.2
-    assert told["results"][-1]["relevance_score"] >= 0
+    assert body["results"][-1]["relevance_score"] >= 0
     call = caller.only_call
-    assert call.charge_microusd == 20 + 2 * told["usage"]["total_tokens"]
+    assert call.charge_microusd == 20 + 2 * body["usage"]["total_tokens"]
     assert call.charge_microusd <= call.hold_microusd
     assert caller.wallet == {"balance": 1_000_000 - call.charge_microusd, "held": 0, "debt": 0}
 

@@ -42,9 +42,9 @@ def model_at(*adapters: str, context_tokens: int | None = None) -> ServedModel:
 
 def bounded_of(body: dict[str, Any], model: ServedModel) -> BoundedRerank:
     members = strict_loads(json.dumps(body).encode())
-    asked = RERANK.check(JsonBody(members, len(canonical(members)), b"", is_large=False), model)
-    assert isinstance(asked, RerankRequest)
-    return bound_rerank(asked, model, PRICE, 10**9)
+    request = RERANK.check(JsonBody(members, len(canonical(members)), b"", is_large=False), model)
+    assert isinstance(request, RerankRequest)
+    return bound_rerank(request, model, PRICE, 10**9)
 
 
 @given(
@@ -111,6 +111,6 @@ def test_an_answer_is_charged_or_reviewed(endpoint: Any, member: str, results: A
 
 @pytest.mark.parametrize("score", [math.inf, -math.inf, math.nan])
 def test_a_score_beyond_all_numbers_is_none(score: float) -> None:
-    asked = bounded_of({"model": "rerank", "query": "q", "documents": ["a"]}, model_at("voyage")).params
+    params = bounded_of({"model": "rerank", "query": "q", "documents": ["a"]}, model_at("voyage")).params
     with pytest.raises(NotJSONError):
-        read_scores([{"index": 0, "relevance_score": score}], asked)
+        read_scores([{"index": 0, "relevance_score": score}], params)

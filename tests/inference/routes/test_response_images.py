@@ -34,22 +34,22 @@ def sent_urls(stage: Stage) -> list[str]:
 
 def test_a_url_is_fetched_and_its_image_goes_upstream(stage: Stage, host: ImageHost) -> None:
     host.pages["/a"] = answer(JPEG)
-    _, told, _ = ask(stage, showing(host.url("/a"), data_url(GIF, "image/gif")))
-    assert told.status_code == 200, told.text
+    _, response, _ = ask(stage, showing(host.url("/a"), data_url(GIF, "image/gif")))
+    assert response.status_code == 200, response.text
     assert sent_urls(stage) == [data_url(JPEG, "image/jpeg"), data_url(GIF, "image/gif")]
 
 
 def test_an_image_with_the_label_of_another_type_goes_upstream_under_its_own(stage: Stage) -> None:
-    _, told, _ = ask(stage, showing(data_url(JPEG, "image/png")))
-    assert told.status_code == 200
+    _, response, _ = ask(stage, showing(data_url(JPEG, "image/png")))
+    assert response.status_code == 200
     assert sent_urls(stage) == [data_url(JPEG, "image/jpeg")]
 
 
 def test_an_image_in_the_output_of_a_function_is_fetched_as_well(stage: Stage, host: ImageHost) -> None:
     host.pages["/a"] = answer(PNG)
     output = [{"type": "input_image", "image_url": host.url("/a")}]
-    _, told, _ = ask(stage, [{"type": "function_call_output", "call_id": "call_1", "output": output}])
-    assert told.status_code == 200, told.text
+    _, response, _ = ask(stage, [{"type": "function_call_output", "call_id": "call_1", "output": output}])
+    assert response.status_code == 200, response.text
     assert stage.upstream.ledger.entries[-1].body["input"][0]["output"][0]["image_url"] == data_url(PNG)
 
 
@@ -82,8 +82,8 @@ def test_a_url_without_an_image_is_rejected_before_anything_is_spent(stage: Stag
 
 
 def test_an_upstream_that_fetches_for_itself_gets_the_url(stage: Stage, host: ImageHost) -> None:
-    _, told, _ = ask(stage, showing(host.url("/a")), upstream=stage.upstream_row(fetches_images=True))
-    assert told.status_code == 200
+    _, response, _ = ask(stage, showing(host.url("/a")), upstream=stage.upstream_row(fetches_images=True))
+    assert response.status_code == 200
     assert sent_urls(stage) == [host.url("/a")]
     assert host.requests == []
 

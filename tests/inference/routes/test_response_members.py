@@ -111,7 +111,7 @@ def test_a_part_that_is_no_text_is_held_for_as_the_context(stage: Stage, name: s
     assert stage.upstream.ledger.entries[0].body["input"] == body["input"]
 
 
-def test_a_model_without_a_known_context_takes_text_alone(stage: Stage) -> None:
+def test_a_model_without_a_known_context_takes_only_text(stage: Stage) -> None:
     caller, answer, _ = ask(stage, **part(**INSIDE_BOUNDED["input.content.image_url"]))
     assert_refused(stage, caller, answer, "input.0.content.1")
 

@@ -19,7 +19,7 @@ BALANCE = 50_000
 HUGE = "huge"
 
 
-class Told(NamedTuple):
+class Outcome(NamedTuple):
     """How a call ends: the status, the code of the error, if any, and the state of its money."""
 
     status: int
@@ -27,17 +27,17 @@ class Told(NamedTuple):
     state: str
 
 
-OK = Told(200, None, "settled")
-UNKNOWN_CHARGE = Told(200, None, "review")
-INVALID = Told(502, "upstream_invalid", "review")
-LOST = Told(502, "upstream_error", "review")
-LATE = Told(504, "upstream_timeout", "review")
-BROKEN = Told(200, "upstream_error", "review")
-BROKEN_LATE = Told(200, "upstream_timeout", "review")
-BROKEN_INVALID = Told(200, "upstream_invalid", "review")
+OK = Outcome(200, None, "settled")
+UNKNOWN_CHARGE = Outcome(200, None, "review")
+INVALID = Outcome(502, "upstream_invalid", "review")
+LOST = Outcome(502, "upstream_error", "review")
+LATE = Outcome(504, "upstream_timeout", "review")
+BROKEN = Outcome(200, "upstream_error", "review")
+BROKEN_LATE = Outcome(200, "upstream_timeout", "review")
+BROKEN_INVALID = Outcome(200, "upstream_invalid", "review")
 
 # What the upstream does; what becomes of it as JSON, and as a stream.
-TABLE: dict[str, tuple[Told, Told]] = {
+TABLE: dict[str, tuple[Outcome, Outcome]] = {
     "cut-first-event": (LOST, BROKEN),
     "hang-first-event": (LATE, BROKEN_LATE),
     "cut-mid-body": (LOST, BROKEN),
@@ -90,7 +90,7 @@ def model_of(stage: Stage, behaviour: str) -> str:
     return stage.model(behaviour, max_output_tokens=30, upstream=upstream)
 
 
-def assert_money(caller: Caller, expected: Told, usage: Any) -> None:
+def assert_money(caller: Caller, expected: Outcome, usage: Any) -> None:
     """Compare the state of the call, and its money to the micro-USD."""
     call = caller.only_call
     assert call.state == expected.state
@@ -103,7 +103,7 @@ def assert_money(caller: Caller, expected: Told, usage: Any) -> None:
         assert caller.wallet == {"balance": BALANCE, "held": held, "debt": 0}
 
 
-def assert_refused(caller: Caller, answer: Any, expected: Told) -> None:
+def assert_refused(caller: Caller, answer: Any, expected: Outcome) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (expected.status, expected.code)
     assert not [leak for leak in LEAKS if leak in answer.text + str(answer.headers)]
     assert_money(caller, expected, None)

@@ -56,7 +56,7 @@ def scripted() -> Iterator[ScriptedUpstream]:
 
 @pytest.fixture
 def alias(stage: Stage, scripted: ScriptedUpstream) -> str:
-    scripted.player.when_asked = lambda: None
+    scripted.player.on_request = lambda: None
     return stage.model(max_output_tokens=50, upstream=stage.upstream_row(base_url=scripted.base_url))
 
 
@@ -125,14 +125,14 @@ def test_however_deep_an_answer_is_it_can_be_written_or_is_invalid(
 
 
 @pytest.mark.parametrize("streams", [False, True], ids=["json", "stream"])
-def test_a_charge_is_written_although_the_answer_cannot_be_kept(
+def test_a_charge_is_written_although_the_answer_cannot_be_stored(
     scripted: ScriptedUpstream, alias: str, caller: Caller, settings: Any, streams: bool
 ) -> None:
     def lose_the_keys() -> None:
         settings.FIELD_ENCRYPTION_KEYS = []
 
     scripted.player.says = events_of() if streams else response_of(MESSAGE)
-    scripted.player.when_asked = lose_the_keys
+    scripted.player.on_request = lose_the_keys
     answer = respond(caller, ask(alias, stream=streams))
     call = caller.only_call
     assert (answer.status_code, call.state, call.charge_microusd) == (

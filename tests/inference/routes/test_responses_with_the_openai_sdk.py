@@ -104,24 +104,24 @@ def test_structured_output_is_parsed(client: Make) -> None:
 @pytest.mark.parametrize("streams", [False, True], ids=["json", "stream"])
 def test_tools_are_called_in_parallel_and_answered(client: Make, calls: int, streams: bool) -> None:
     ours, alias = client(f"small-1?calls={calls}")
-    asked: Any = {"model": alias, "input": PROMPT, "tools": [WEATHER], "tool_choice": "auto"}
+    request: Any = {"model": alias, "input": PROMPT, "tools": [WEATHER], "tool_choice": "auto"}
     if streams:
-        with ours.responses.stream(**asked) as stream:
+        with ours.responses.stream(**request) as stream:
             made = stream.get_final_response()
     else:
-        made = ours.responses.create(**asked)
+        made = ours.responses.create(**request)
     assert [item.arguments for item in made.output] == ['{"city":"Reykjavík"}'] * calls
     assert len({item.call_id for item in made.output}) == len({item.id for item in made.output}) == calls
     results = [{"type": "function_call_output", "call_id": item.call_id, "output": "sunny"} for item in made.output]
-    told = ours.responses.create(model=alias, input=results, previous_response_id=made.id, tools=[WEATHER])
-    assert len(told.output_text.split()) == 16
+    answer = ours.responses.create(model=alias, input=results, previous_response_id=made.id, tools=[WEATHER])
+    assert len(answer.output_text.split()) == 16
 
 
 def test_reasoning_is_an_item_of_its_own_and_goes_back_encrypted(client: Make, stage: Stage) -> None:
     ours, alias = client("small-1?reasoning_tokens=9")
-    asked: Any = {"model": alias, "input": PROMPT, "reasoning": {"effort": "high", "summary": "auto"}}
+    request: Any = {"model": alias, "input": PROMPT, "reasoning": {"effort": "high", "summary": "auto"}}
     include = ["reasoning.encrypted_content"]
-    made = ours.responses.create(**asked, include=include)
+    made = ours.responses.create(**request, include=include)
     thought, message = made.output
     assert (thought.type, message.type) == ("reasoning", "message")
     assert made.usage.output_tokens_details.reasoning_tokens == 9
@@ -129,10 +129,10 @@ def test_reasoning_is_an_item_of_its_own_and_goes_back_encrypted(client: Make, s
     ours.responses.create(model=alias, input="And?", previous_response_id=made.id)
     sent = stage.upstream.ledger.entries[-1].body["input"]
     assert [item.get("encrypted_content") for item in sent if item["type"] == "reasoning"] == ["gAAAA-thoughts"]
-    bare = ours.responses.create(**asked)
+    bare = ours.responses.create(**request)
     ours.responses.create(model=alias, input="And?", previous_response_id=bare.id)
     assert "reasoning" not in [item["type"] for item in stage.upstream.ledger.entries[-1].body["input"]]
-    with ours.responses.stream(**asked) as stream:
+    with ours.responses.stream(**request) as stream:
         assert stream.get_final_response().usage.output_tokens == 25
 
 
@@ -172,7 +172,7 @@ def test_log_probabilities_and_images_are_passed_on(client: Make) -> None:
     assert item.content[1].image_url == image["image_url"]
 
 
-def test_a_failed_response_is_told_in_our_words_and_paid_for(client: Make, stage: Stage) -> None:
+def test_a_failed_response_has_our_words_and_is_paid_for(client: Make, stage: Stage) -> None:
     ours, alias = client("small-1?failed=true")
     made = ours.responses.create(model=alias, input=PROMPT)
     assert (made.status, made.error.code, made.error.message) == (
@@ -244,5 +244,5 @@ def test_the_demo_talks_to_the_sdk_as_well(client: Make, stage: Stage) -> None:
     made = ours.responses.create(model=alias, input="get weather", tools=[WEATHER], tool_choice="required")
     [call] = made.output
     result = [{"type": "function_call_output", "call_id": call.call_id, "output": "sunny"}]
-    told = ours.responses.create(model=alias, input=result, previous_response_id=made.id, tools=[WEATHER])
-    assert "sunny" in told.output_text
+    answer = ours.responses.create(model=alias, input=result, previous_response_id=made.id, tools=[WEATHER])
+    assert "sunny" in answer.output_text

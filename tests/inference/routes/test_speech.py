@@ -18,14 +18,14 @@ from billing.operations import reviews
 from tests.support.concurrency import eventually
 from tests.support.server_thread import http_server
 from tests.support.stage import Caller, Stage
-from tests.support.upstream.audio import MEDIA_TYPES, sound
+from tests.support.upstream.audio import MEDIA_TYPES, audio_of
 from tests.support.upstream.behaviours import Behaviour
 
 SPEECH = "/v1/audio/speech"
 PRICE = {"input_character": "15.1"}
 INPUT = "Badgers sleep 🦡"
 HOLD = 212  # 14 characters at 15.1, rounded up
-SAID = sound(Behaviour())
+AUDIO = audio_of(Behaviour())
 
 
 def model_of(stage: Stage, model: str = "small-1", price: Any = PRICE, **fields: Any) -> str:
@@ -44,12 +44,12 @@ def events_of(text: str) -> list[Any]:
 def test_the_bytes_come_under_the_upstreams_media_type_and_replay(stage: Stage, layout: str | None) -> None:
     caller, body = stage.caller(), speech(model_of(stage), response_format=layout)
     first, again = (caller.post(body, path=SPEECH, key="same") for _ in range(2))
-    assert (first.status_code, first.content) == (200, SAID)
+    assert (first.status_code, first.content) == (200, AUDIO)
     assert first.headers["content-type"] == MEDIA_TYPES[layout or "mp3"]
     assert first.headers["x-service-hold-microusd"] == str(HOLD)
     assert first.headers["x-service-usage-id"] == caller.only_call.id
     assert "x-service-charge-microusd" not in first.headers
-    assert (again.content, again.headers["idempotent-replayed"]) == (SAID, "true")
+    assert (again.content, again.headers["idempotent-replayed"]) == (AUDIO, "true")
     assert again.headers["content-type"] == first.headers["content-type"]
     assert caller.only_call.charge_microusd == HOLD
     assert caller.only_call.usage_record.input_characters == 14
@@ -57,14 +57,14 @@ def test_the_bytes_come_under_the_upstreams_media_type_and_replay(stage: Stage, 
     assert len(stage.upstream.ledger) == 1
 
 
-def test_the_first_bytes_come_before_the_last_are_said(stage: Stage) -> None:
+def test_the_first_bytes_come_before_the_last_are_generated(stage: Stage) -> None:
     caller = stage.caller()
     with stage.upstream.holding(), caller.stream(speech(model_of(stage)), path=SPEECH) as answer:
         pieces = answer.iter_bytes()
-        assert next(pieces) == SAID[:1000]
+        assert next(pieces) == AUDIO[:1000]
         assert caller.only_call.state == "dispatched"
         stage.upstream.release()
-        assert b"".join(pieces) == SAID[1000:]
+        assert b"".join(pieces) == AUDIO[1000:]
     eventually(lambda: caller.only_call.state == "settled")
 
 
@@ -73,7 +73,7 @@ def test_events_come_with_the_receipt_at_their_end(stage: Stage) -> None:
     first, again = (caller.post(body, path=SPEECH, key="same") for _ in range(2))
     *deltas, done = events_of(first.text)
     assert first.headers["content-type"].startswith("text/event-stream")
-    assert b"".join(base64.b64decode(event["audio"]) for event in deltas) == SAID
+    assert b"".join(base64.b64decode(event["audio"]) for event in deltas) == AUDIO
     assert (done["type"], done["usage"]["total_tokens"]) == ("speech.audio.done", 55)
     receipt = {"usage_id": caller.only_call.id, "charge_microusd": HOLD}
     assert json.loads(first.text.rstrip().rpartition("\n\n")[2].removeprefix(": service ")) == receipt
@@ -81,11 +81,11 @@ def test_events_come_with_the_receipt_at_their_end(stage: Stage) -> None:
     assert caller.only_call.charge_microusd == HOLD
 
 
-def test_an_upstream_without_events_is_told_as_events(stage: Stage) -> None:
+def test_an_upstream_without_events_is_shown_as_events(stage: Stage) -> None:
     caller = stage.caller()
     answer = caller.post(speech(model_of(stage, "swapped"), stream_format="sse"), path=SPEECH)
     *deltas, done = events_of(answer.text)
-    assert b"".join(base64.b64decode(event["audio"]) for event in deltas) == SAID
+    assert b"".join(base64.b64decode(event["audio"]) for event in deltas) == AUDIO
     assert done == {"type": "speech.audio.done"}
     assert caller.only_call.charge_microusd == HOLD
 
@@ -131,7 +131,7 @@ def test_events_that_break_off_say_so(stage: Stage, behaviour: str) -> None:
 
 
 @pytest.mark.parametrize("stream_format", ["audio", "sse"])
-def test_a_client_that_leaves_pays_for_what_was_asked(stage: Stage, stream_format: str) -> None:
+def test_a_client_that_leaves_pays_for_its_request(stage: Stage, stream_format: str) -> None:
     caller = stage.caller()
     with (
         stage.upstream.holding(),
@@ -149,7 +149,7 @@ def assert_gone(caller: Caller, body: dict[str, Any]) -> None:
     assert caller.wallet == {"balance": 1_000_000 - HOLD, "held": 0, "debt": 0}
 
 
-def test_sound_that_broke_off_is_not_given_again_once_it_is_charged(stage: Stage) -> None:
+def test_audio_that_broke_off_is_not_given_again_once_it_is_charged(stage: Stage) -> None:
     caller, body = stage.caller(), speech(model_of(stage))
     stage.upstream.script("cut-mid-stream")
     with caller.stream(body, path=SPEECH, key="same") as answer, pytest.raises(httpx.RemoteProtocolError):
@@ -159,7 +159,7 @@ def test_sound_that_broke_off_is_not_given_again_once_it_is_charged(stage: Stage
     assert_gone(caller, body)
 
 
-def test_sound_whose_client_left_is_not_given_again(stage: Stage) -> None:
+def test_audio_whose_client_left_is_not_given_again(stage: Stage) -> None:
     caller, body = stage.caller(), speech(model_of(stage))
     with stage.upstream.holding():
         with caller.stream(body, path=SPEECH, key="same") as answer:
@@ -168,7 +168,7 @@ def test_sound_whose_client_left_is_not_given_again(stage: Stage) -> None:
     assert_gone(caller, body)
 
 
-def test_sound_of_an_account_that_was_suspended_meanwhile_is_cut(stage: Stage, settings: Any) -> None:
+def test_audio_of_an_account_that_was_suspended_meanwhile_is_cut(stage: Stage, settings: Any) -> None:
     settings.STREAM_CHECKPOINT_SECONDS = 0.1
     caller, body = stage.caller(), speech(model_of(stage))
     account = Account.objects.filter(did=caller.did)
@@ -202,7 +202,7 @@ def test_what_an_upstream_does_wrong(stage: Stage, behaviour: str, status: int, 
 
 
 @pytest.mark.parametrize("content_type", ["application/json", "text/event-stream", "audio/wav", "audio/mpeg\\x", ""])
-def test_another_type_than_was_asked_for_is_not_given(stage: Stage, content_type: str) -> None:
+def test_another_type_than_was_requested_is_not_given(stage: Stage, content_type: str) -> None:
     caller, alias = stage.caller(), model_of(stage)
     stage.upstream.script(content_type=content_type or " ")
     answer = caller.post(speech(alias), path=SPEECH)
@@ -221,14 +221,14 @@ def test_parameters_of_the_type_pass_where_they_are_plain(stage: Stage, sent: st
     caller, alias = stage.caller(), model_of(stage)
     stage.upstream.script(content_type=sent)
     answer = caller.post(speech(alias, response_format="pcm"), path=SPEECH)
-    assert (answer.content, answer.headers["content-type"]) == (SAID, given)
+    assert (answer.content, answer.headers["content-type"]) == (AUDIO, given)
 
 
 def test_bytes_of_no_stated_type_are_of_the_requested_one(stage: Stage) -> None:
     caller, alias = stage.caller(), model_of(stage)
     stage.upstream.script(content_type="application/octet-stream")
     answer = caller.post(speech(alias), path=SPEECH)
-    assert (answer.content, answer.headers["content-type"]) == (SAID, "application/octet-stream")
+    assert (answer.content, answer.headers["content-type"]) == (AUDIO, "application/octet-stream")
 
 
 class _Unframed(BaseHTTPRequestHandler):
@@ -240,7 +240,7 @@ class _Unframed(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "audio/mpeg")
         self.end_headers()
-        self.wfile.write(SAID)
+        self.wfile.write(AUDIO)
 
     def log_message(self, *args: Any) -> None:
         """Log nothing."""
@@ -251,7 +251,7 @@ def test_a_body_without_a_length_ends_with_its_connection(stage: Stage) -> None:
     with http_server(ThreadingHTTPServer(("127.0.0.1", 0), _Unframed)) as origin:
         alias = model_of(stage, upstream=stage.upstream_row(base_url=origin))
         answer = caller.post(speech(alias), path=SPEECH)
-    assert (answer.status_code, answer.content) == (200, SAID)
+    assert (answer.status_code, answer.content) == (200, AUDIO)
     assert caller.wallet == {"balance": 1_000_000 - HOLD, "held": 0, "debt": 0}
 
 

@@ -42,14 +42,14 @@ def test_a_response_is_continued_from_our_record_and_its_words_are_paid_for(
     assert "previous_response_id" not in sent
     assert "instructions" not in sent
     assert sent["store"] is False
-    said = first["output"][0]["content"][0]["text"]
+    answer = first["output"][0]["content"][0]["text"]
     assert [item["role"] for item in sent["input"]] == ["user", "assistant", "user"]
-    assert [item["content"][0]["text"] for item in sent["input"]] == [HELLO, said, "And otters?"]
+    assert [item["content"][0]["text"] for item in sent["input"]] == [HELLO, answer, "And otters?"]
     assert not any("id" in item for item in sent["input"])
-    tokens = count_text(HELLO) + count_text(said) + count_text("And otters?")
+    tokens = count_text(HELLO) + count_text(answer) + count_text("And otters?")
     assert second["usage"]["input_tokens"] == tokens
     held = [call.hold_microusd for call in caller.calls]
-    assert held[1] > held[0] + len(said) * 150_000 // 10**6
+    assert held[1] > held[0] + len(answer) * 150_000 // 10**6
 
 
 def test_a_conversation_goes_on_when_its_beginning_is_deleted(stage: Stage, caller: Caller, alias: str) -> None:
@@ -92,7 +92,7 @@ def test_a_response_of_somebody_else_is_not_there(stage: Stage, caller: Caller, 
 
 
 def test_an_expired_response_is_gone_at_once_and_purged_by_the_job(caller: Caller, alias: str) -> None:
-    response, kept = made(caller, alias), made(caller, alias)
+    response, remaining = made(caller, alias), made(caller, alias)
     row = StoredResponse.objects.get(pk=response["id"])
     assert row.expires_at - row.created_at == timedelta(days=30)
     now = timezone.now()
@@ -101,7 +101,7 @@ def test_an_expired_response_is_gone_at_once_and_purged_by_the_job(caller: Calle
     assert respond(caller, ask(alias, previous_response_id=row.pk)).status_code == 404
     assert stored_responses.purge(now=now) == 1
     assert not StoredResponse.objects.filter(pk=row.pk).exists()
-    assert StoredResponse.objects.filter(pk=kept["id"]).exists()
+    assert StoredResponse.objects.filter(pk=remaining["id"]).exists()
 
 
 def test_input_items_are_listed_in_pages(caller: Caller, alias: str) -> None:
@@ -138,9 +138,9 @@ def test_an_id_that_cannot_be_is_refused_before_anything_is_held(stage: Stage, c
 
 
 def test_items_with_the_same_id_are_listed_once_each(caller: Caller, alias: str) -> None:
-    said = [{"role": "user", "content": text, "id": "msg_same"} for text in ("One", "Two", "Three")]
-    response, found, query = made(caller, alias, input=said), list[str](), "?order=asc&limit=1"
-    for _ in said:
+    messages = [{"role": "user", "content": text, "id": "msg_same"} for text in ("One", "Two", "Three")]
+    response, found, query = made(caller, alias, input=messages), list[str](), "?order=asc&limit=1"
+    for _ in messages:
         page = listed(caller, response["id"], query)
         found.append(page["data"][0]["content"][0]["text"])
         query = f"?order=asc&limit=1&after={page['last_id']}"

@@ -125,7 +125,7 @@ def test_a_response_that_is_too_long_is_answered_and_not_stored(
 
 
 @pytest.mark.parametrize("streams", [False, True])
-def test_a_response_that_cannot_be_kept_is_answered_and_does_not_say_that_it_was(
+def test_a_response_that_cannot_be_stored_is_answered_as_not_stored(
     caller: Caller, alias: str, monkeypatch: pytest.MonkeyPatch, streams: bool
 ) -> None:
     def encrypt_text(data: bytes, place: str) -> str:
@@ -134,9 +134,9 @@ def test_a_response_that_cannot_be_kept_is_answered_and_does_not_say_that_it_was
         return stored_bytes.encrypt_text(data, place)
 
     monkeypatch.setattr(record, "encrypt_text", encrypt_text)
-    told = respond(caller, ask(alias, stream=streams))
-    assert told.status_code == 200
-    response = orjson.loads(told.content) if not streams else last_event(told.text)["response"]
+    answer = respond(caller, ask(alias, stream=streams))
+    assert answer.status_code == 200
+    response = orjson.loads(answer.content) if not streams else last_event(answer.text)["response"]
     assert (response["status"], response["store"]) == ("completed", False)
     assert caller.get(f"{RESPONSES}/{response['id']}").status_code == 404
     assert caller.only_call.state == "settled"
@@ -146,7 +146,7 @@ def last_event(text: str) -> Any:
     return orjson.loads([line for line in text.splitlines() if line.startswith("data: ")][-1][len("data: ") :])
 
 
-def test_a_response_whose_key_is_lost_cannot_be_read_and_the_operator_is_told(
+def test_a_response_whose_key_is_lost_cannot_be_read_and_is_logged(
     caller: Caller, alias: str, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     response, keys = made(caller, alias), settings.FIELD_ENCRYPTION_KEYS
@@ -181,8 +181,8 @@ def test_the_answer_of_a_repeated_request_is_deleted_with_its_response(
     assert "was not stored" in again.json()["error"]["message"]
     assert respond(caller, ask(alias), key="other").json() == other
     assert (caller.wallet, len(stage.upstream.ledger)) == (paid, sent)
-    kept = StoredReplay.objects.filter(call__actor_did=caller.did)
-    stored = [Replay(row.status, row.headers, bytes(row.body), row.pk) for row in kept]
+    rows = StoredReplay.objects.filter(call__actor_did=caller.did)
+    stored = [Replay(row.status, row.headers, bytes(row.body), row.pk) for row in rows]
     assert not [replay for replay in stored if response["id"].encode() in replays.decrypted(replay).body]
 
 
@@ -207,11 +207,11 @@ def test_a_call_that_is_closed_from_the_journal_is_charged_without_its_words(cal
 def test_a_closing_that_is_tried_again_brings_nothing_back(caller: Caller, alias: str) -> None:
     response = made(caller, alias)
     row, call = StoredResponse.objects.get(pk=response["id"]), caller.only_call
-    kept = {name: row.__dict__[name] for name in ("id", "status", "response", "input_items")} | {"days": 30}
+    members = {name: row.__dict__[name] for name in ("id", "status", "response", "input_items")} | {"days": 30}
     closing = closings.settle(
         OpenCall(("account", caller.did), call.id, None), cost_microusd=1, basis="upstream", quantities={}
     )
-    again = orjson.dumps([{**orjson.loads(closing.note), "kept": kept}]).decode()
+    again = orjson.dumps([{**orjson.loads(closing.note), "kept": members}]).decode()
     assert caller.delete(f"{RESPONSES}/{response['id']}").status_code == 200
     with connection.cursor() as cursor:
         cursor.execute("SELECT answer FROM inference_close_responses(%s, ARRAY[NULL]::bytea[], true)", [again])

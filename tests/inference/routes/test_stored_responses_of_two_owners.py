@@ -19,7 +19,7 @@ OWNERS = st.integers(0, 1)
 ANY = st.integers(0, 10**6)
 
 
-class Kept(NamedTuple):
+class StoredText(NamedTuple):
     """A response that ought to be there: whose it is, itself, and the texts that it answered."""
 
     owner: int
@@ -37,28 +37,28 @@ class TwoOwners(RuleBasedStateMachine):
         super().__init__()
         self.callers: list[Caller] = [self.stage.caller(scopes=READ, balance=10_000_000) for _ in range(2)]
         self.charged = [0, 0]
-        self.kept: dict[str, Kept] = {}
+        self.stored: dict[str, StoredText] = {}
         self.gone: list[str] = ["resp_nobodys"]
         self.words = itertools.count()
 
     def pick(self, number: int) -> str:
         """Choose an id that is known to somebody, there or gone."""
-        ids = [*self.kept, *self.gone]
+        ids = [*self.stored, *self.gone]
         return ids[number % len(ids)]
 
     def is_own(self, owner: int, response_id: str) -> bool:
         """Return whether this owner has such a response now."""
-        return response_id in self.kept and self.kept[response_id].owner == owner
+        return response_id in self.stored and self.stored[response_id].owner == owner
 
     def remember(self, owner: int, response: dict[str, Any], texts: list[str]) -> None:
         """Check the words and the money of a new response, and expect it to be there."""
         sent = self.stage.upstream.ledger.entries[-1].body["input"]
-        told = [sent] if isinstance(sent, str) else [part["text"] for item in sent for part in item["content"]]
-        assert told == texts
+        sent_texts = [sent] if isinstance(sent, str) else [part["text"] for item in sent for part in item["content"]]
+        assert sent_texts == texts
         assert response["usage"]["input_tokens"] == -(-sum(len(text.encode()) for text in texts) // 4)
         self.charged[owner] += cost_of(response["usage"])
         if response["store"]:
-            self.kept[response["id"]] = Kept(owner, response, texts)
+            self.stored[response["id"]] = StoredText(owner, response, texts)
         else:
             self.gone.append(response["id"])
 
@@ -72,14 +72,14 @@ class TwoOwners(RuleBasedStateMachine):
     def go_on(self, owner: int, number: int, stores: bool, streams: bool) -> None:
         """Continue from any response that was ever made."""
         previous, text = self.pick(number), f"Owner {owner} goes on {next(self.words)}"
-        asked = {"input": text, "store": stores, "previous_response_id": previous}
+        members = {"input": text, "store": stores, "previous_response_id": previous}
         if self.is_own(owner, previous):
-            before = self.kept[previous]
-            said = before.response["output"][0]["content"][0]["text"]
-            self.remember(owner, self.answered(owner, streams, **asked), [*before.texts, said, text])
+            before = self.stored[previous]
+            answer = before.response["output"][0]["content"][0]["text"]
+            self.remember(owner, self.answered(owner, streams, **members), [*before.texts, answer, text])
         else:
             calls = len(self.stage.upstream.ledger)
-            refused = respond(self.callers[owner], ask(self.alias, **asked, stream=streams))
+            refused = respond(self.callers[owner], ask(self.alias, **members, stream=streams))
             assert (refused.status_code, refused.json()["error"]["code"]) == (404, "not_found")
             assert len(self.stage.upstream.ledger) == calls
 
@@ -101,8 +101,8 @@ class TwoOwners(RuleBasedStateMachine):
         read = self.callers[owner].get(f"{RESPONSES}/{wanted}")
         items = self.callers[owner].get(f"{RESPONSES}/{wanted}/input_items?limit=100&order=asc")
         if self.is_own(owner, wanted):
-            assert read.json() == self.kept[wanted].response
-            assert [item["content"][0]["text"] for item in items.json()["data"]] == self.kept[wanted].texts
+            assert read.json() == self.stored[wanted].response
+            assert [item["content"][0]["text"] for item in items.json()["data"]] == self.stored[wanted].texts
         else:
             assert (read.status_code, items.status_code) == (404, 404)
             assert "says word" not in read.text + items.text
@@ -121,7 +121,7 @@ class TwoOwners(RuleBasedStateMachine):
         """Make a response expire."""
         wanted = self.pick(number)
         StoredResponse.objects.filter(pk=wanted).update(expires_at=timezone.now() - timedelta(seconds=1))
-        if wanted in self.kept:
+        if wanted in self.stored:
             self.forget(wanted)
 
     @rule()
@@ -132,7 +132,7 @@ class TwoOwners(RuleBasedStateMachine):
 
     def forget(self, response_id: str) -> None:
         """Expect it to be gone for good."""
-        del self.kept[response_id]
+        del self.stored[response_id]
         self.gone.append(response_id)
 
     @invariant()
@@ -147,7 +147,7 @@ class TwoOwners(RuleBasedStateMachine):
         for owner, caller in enumerate(self.callers):
             now = timezone.now()
             rows = StoredResponse.objects.filter(owner_key=caller.did, expires_at__gt=now).values_list("pk", flat=True)
-            assert set(rows) == {response_id for response_id, kept in self.kept.items() if kept.owner == owner}
+            assert set(rows) == {response_id for response_id, stored in self.stored.items() if stored.owner == owner}
 
 
 def test_stored_responses_of_two_owners(stage: Stage) -> None:

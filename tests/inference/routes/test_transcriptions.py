@@ -134,9 +134,9 @@ def test_the_same_form_under_another_boundary_is_the_same_request(stage: Stage, 
 @pytest.mark.parametrize(
     ("behaviour", "seconds"),
     [
-        ({"heard_seconds": 1.5}, 2),
-        ({"heard_seconds": 7.0}, 7),
-        ({"heard_tokens": 10**12}, 10),
+        ({"audio_seconds": 1.5}, 2),
+        ({"audio_seconds": 7.0}, 7),
+        ({"audio_tokens": 10**12}, 10),
         ({"usage": "missing"}, 10),
         ({"usage": "null"}, 10),
     ],
@@ -267,7 +267,7 @@ def test_a_stream_that_breaks_off_says_so_and_goes_to_review(stage: Stage, behav
     assert caller.only_call.evidence["charge_microusd"] == 201
 
 
-def test_an_upstream_that_does_not_stream_is_told_as_events(stage: Stage) -> None:
+def test_an_upstream_that_does_not_stream_is_shown_as_events(stage: Stage) -> None:
     caller = stage.caller()
     sent = form(wav(1.2), [("model", model_of(stage, "swapped")), ("stream", "true")])
     delta, done = events_of(caller.post(sent, path=TRANSCRIPTIONS))

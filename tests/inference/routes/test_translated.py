@@ -124,11 +124,11 @@ def test_a_translated_response_is_stored_and_continued_from(stage: Stage) -> Non
     assert caller.get(f"{RESPONSES}/{first['id']}").json() == first
     second = caller.post(ask(alias, previous_response_id=first["id"]), path=RESPONSES)
     assert second.json()["previous_response_id"] == first["id"]
-    said = first["output"][0]["content"][0]["text"]
+    answer = first["output"][0]["content"][0]["text"]
     question = "Say something about badgers."
     assert list(stage.upstream.ledger)[-1].body["messages"] == [
         {"role": "user", "content": question},
-        {"role": "assistant", "content": said},
+        {"role": "assistant", "content": answer},
         {"role": "user", "content": question},
     ]
 
@@ -150,7 +150,7 @@ def test_a_translated_stream_of_a_response_is_numbered_stored_and_charged(stage:
 
 
 @pytest.mark.parametrize("shown", [True, False])
-def test_a_translated_stream_of_a_chat_shows_its_usage_where_asked(stage: Stage, shown: bool) -> None:
+def test_a_translated_stream_of_a_chat_shows_its_usage_on_request(stage: Stage, shown: bool) -> None:
     alias, caller = TO_RESPONSES.model(stage), stage.caller()
     events, receipt = events_of(caller, TO_RESPONSES, chat(alias, stream_options={"include_usage": shown}))
     assert [bool(event.get("usage")) for event in events if "usage" in event] == (
@@ -161,7 +161,7 @@ def test_a_translated_stream_of_a_chat_shows_its_usage_where_asked(stage: Stage,
     assert len({event["id"] for event in events}) == 1
 
 
-def said_in(way: Direction, answer: dict[str, Any]) -> Any:
+def content_of(way: Direction, answer: dict[str, Any]) -> Any:
     """Return what an answer says, its calls, its reasoning and how it ended, in one shape for both forms."""
     if way.path == CHAT:
         [choice] = answer["choices"]
@@ -179,7 +179,7 @@ def said_in(way: Direction, answer: dict[str, Any]) -> Any:
     return *(("".join(each) if each else None) for each in (texts, refusals, thoughts)), calls, ended
 
 
-SAID: dict[str, Any] = {
+CONTENT: dict[str, Any] = {
     "text": ("Hello wörld \U0001f30d", None, None, [], "stop"),
     "nothing": (None, None, None, [], "stop"),
     "structured": ('{"city":"Rome"}', None, None, [], "stop"),
@@ -200,13 +200,13 @@ def test_every_kind_of_answer_comes_over_whole(
     alias, caller = way.model(stage, name, row={"base_url": recorded.base_url}), stage.caller()
     answer = caller.post(way.body(alias), path=way.path)
     assert answer.status_code == 200, answer.text
-    assert said_in(way, answer.json()) == SAID[name]
+    assert content_of(way, answer.json()) == CONTENT[name]
     usage = answer.json()["usage"]
     parts = ("prompt", "completion") if way.path == CHAT else ("input", "output")
     assert usage[f"{parts[0]}_tokens_details"]["cached_tokens"] == 16
     assert usage[f"{parts[1]}_tokens_details"]["reasoning_tokens"] == (5 if name == "reasoning" else 0)
     assert caller.only_call.charge_microusd == COST_OF_A_RECORDING
-    assert recorded.player.asked[-1][0] == way.upstream_path
+    assert recorded.player.requests[-1][0] == way.upstream_path
 
 
 @BOTH
@@ -217,7 +217,7 @@ def test_every_kind_of_answer_comes_over_in_a_stream(
     alias, caller = way.model(stage, name, row={"base_url": recorded.base_url}), stage.caller()
     body = way.body(alias, **({"stream_options": {"include_usage": True}} if way.path == CHAT else {}))
     events, receipt = events_of(caller, way, body)
-    assert said_in(way, added_up(events) if way.path == CHAT else events[-1]["response"]) == SAID[name]
+    assert content_of(way, added_up(events) if way.path == CHAT else events[-1]["response"]) == CONTENT[name]
     assert receipt["charge_microusd"] == caller.only_call.charge_microusd == COST_OF_A_RECORDING
 
 
@@ -241,14 +241,14 @@ def added_up(chunks: list[dict[str, Any]]) -> dict[str, Any]:
 @BOTH
 def test_log_probabilities_come_over(stage: Stage, recorded: RecordedUpstream, way: Direction) -> None:
     alias, caller = way.model(stage, "logprobs", row={"base_url": recorded.base_url}), stage.caller()
-    asked = {"logprobs": True} if way.path == CHAT else {"include": ["message.output_text.logprobs"]}
-    answer = caller.post(way.body(alias, **asked), path=way.path).json()
+    members = {"logprobs": True} if way.path == CHAT else {"include": ["message.output_text.logprobs"]}
+    answer = caller.post(way.body(alias, **members), path=way.path).json()
     if way.path == CHAT:
         assert answer["choices"][0]["logprobs"] == {"content": [TOKEN], "refusal": None}
-        assert recorded.player.asked[-1][1]["include"] == ["message.output_text.logprobs"]
+        assert recorded.player.requests[-1][1]["include"] == ["message.output_text.logprobs"]
     else:
         assert answer["output"][0]["content"][0]["logprobs"] == [TOKEN]
-        assert recorded.player.asked[-1][1]["logprobs"] is True
+        assert recorded.player.requests[-1][1]["logprobs"] is True
 
 
 REFUSED = [
@@ -303,7 +303,7 @@ def test_an_upstream_that_knows_neither_serves_neither(stage: Stage, way: Direct
 
 
 @BOTH
-def test_an_upstream_that_knows_both_is_asked_in_its_own_words(stage: Stage, way: Direction) -> None:
+def test_an_upstream_that_knows_both_gets_an_untranslated_request(stage: Stage, way: Direction) -> None:
     alias = way.model(stage, row={"options": {"routes": ["chat.completions", "responses"]}})
     stage.caller().post(way.body(alias), path=way.path)
     [entry] = stage.upstream.ledger
@@ -325,9 +325,9 @@ def test_an_upstreams_refusal_names_the_member_as_the_client_does(
     stage: Stage, way: Direction, of_chat: str, of_responses: str
 ) -> None:
     named = {CHAT: of_chat.partition(".")[0].partition("[")[0], RESPONSES: of_responses}
-    told = {"responses": of_responses, "chat.completions": of_chat}
+    param_of = {"responses": of_responses, "chat.completions": of_chat}
     alias, caller = way.model(stage), stage.caller()
-    stage.upstream.script("reject-parameter", path=f"/v1{way.upstream_path}", error_param=told[way.known])
+    stage.upstream.script("reject-parameter", path=f"/v1{way.upstream_path}", error_param=param_of[way.known])
     error = caller.post(way.body(alias), path=way.path).json()["error"]
     assert (error["code"], error["param"]) == ("invalid_request", named[way.path])
 
@@ -380,8 +380,8 @@ def outcome(stage: Stage, way: Direction, preset: str, *, known: str, streams: b
     row = {"options": {"routes": [known]}, "timeout_seconds": patience_seconds}
     alias, caller = way.model(stage, preset, row=row, max_output_tokens=20), stage.caller(balance=5_000)
     answer = caller.post(way.body(alias, stream=streams), path=way.path)
-    told = answer.text + str(answer.headers)
-    assert not [leak for leak in LEAKS if leak in told]
+    text = answer.text + str(answer.headers)
+    assert not [leak for leak in LEAKS if leak in text]
     call = caller.only_call
     code = None if answer.status_code == 200 else answer.json()["error"]["code"]
     ends = [line for line in answer.text.split("\n\n") if '"error":{"code"' in line]

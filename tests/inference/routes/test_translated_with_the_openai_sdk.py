@@ -65,8 +65,8 @@ def test_a_chat_stream_of_a_responses_upstream_adds_up(client: Make) -> None:
 
 
 def test_structured_answers_are_parsed(client: Make) -> None:
-    said = {"text": '{"city":"Reykjavík","country":"Reykjavík"}'}
-    ours, alias = client("chat.completions", "small-1?" + urlencode(said))
+    behaviour = {"text": '{"city":"Reykjavík","country":"Reykjavík"}'}
+    ours, alias = client("chat.completions", "small-1?" + urlencode(behaviour))
     response = ours.responses.parse(model=alias, input=PROMPT, text_format=Place)
     theirs, other = client("responses")
     messages: Any = [{"role": "user", "content": PROMPT}]
@@ -80,18 +80,18 @@ def test_structured_answers_are_parsed(client: Make) -> None:
 def test_a_tool_loop_of_responses_runs_at_a_chat_upstream(client: Make, streams: bool) -> None:
     ours, alias = client("chat.completions")
     tool: Any = {"type": "function", "name": "get_weather", "strict": True, "parameters": PARAMETERS}
-    asked: Any = {"model": alias, "input": PROMPT, "tools": [tool], "store": False}
+    request: Any = {"model": alias, "input": PROMPT, "tools": [tool], "store": False}
     if streams:
-        with ours.responses.stream(**asked) as stream:
+        with ours.responses.stream(**request) as stream:
             made = stream.get_final_response()
     else:
-        made = ours.responses.create(**asked)
+        made = ours.responses.create(**request)
     [called] = made.output
     assert (called.type, called.arguments) == ("function_call", '{"city":"Reykjavík"}')
     result = {"type": "function_call_output", "call_id": called.call_id, "output": "sunny"}
     history: Any = [{"role": "user", "content": PROMPT}, called, result]
-    told = ours.responses.create(model=alias, input=history, tools=[tool])
-    assert len(told.output_text.split()) == 16
+    answer = ours.responses.create(model=alias, input=history, tools=[tool])
+    assert len(answer.output_text.split()) == 16
 
 
 @pytest.mark.parametrize("calls", [1, 3])
@@ -107,9 +107,9 @@ def test_a_tool_loop_of_chats_runs_at_a_responses_upstream(client: Make, calls: 
         message = ours.chat.completions.create(model=alias, messages=messages, tools=[tool]).choices[0].message
     assert [call.function.arguments for call in message.tool_calls] == ['{"city":"Reykjavík"}'] * calls
     results = [{"role": "tool", "tool_call_id": call.id, "content": "sunny"} for call in message.tool_calls]
-    said = message.model_dump(exclude={"parsed": True, "tool_calls": {"__all__": {"function": {"parsed_arguments"}}}})
-    told = ours.chat.completions.create(model=alias, messages=[*messages, said, *results], tools=[tool])
-    assert len(told.choices[0].message.content.split()) == 16
+    turn = message.model_dump(exclude={"parsed": True, "tool_calls": {"__all__": {"function": {"parsed_arguments"}}}})
+    answer = ours.chat.completions.create(model=alias, messages=[*messages, turn, *results], tools=[tool])
+    assert len(answer.choices[0].message.content.split()) == 16
 
 
 def test_a_limit_ends_each_stream_as_the_vendor_does(client: Make) -> None:
@@ -134,7 +134,7 @@ def test_a_stream_that_breaks_off_raises_the_sdks_own_error(client: Make, preset
         list(theirs.chat.completions.create(model=other, messages=messages, stream=True))
 
 
-def test_what_cannot_be_said_is_a_bad_request_with_its_param(client: Make) -> None:
+def test_what_cannot_be_translated_is_a_bad_request_with_its_param(client: Make) -> None:
     ours, alias = client("responses")
     messages: Any = [{"role": "user", "content": PROMPT}]
     with pytest.raises(openai.BadRequestError) as refused:

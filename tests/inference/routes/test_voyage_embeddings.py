@@ -56,7 +56,7 @@ def test_a_plain_request_at_a_dense_upstream_is_a_representation(plain: Bench) -
     }
     assert (body["manifest"], body["manifest_id"]) == (manifest, manifest_id(manifest))
     assert body["usage"] == {"prompt_tokens": 3, "total_tokens": 3}
-    [call] = plain.upstream.asked
+    [call] = plain.upstream.requests
     assert (call.path, call.authorization) == ("/embeddings", f"Bearer {plain.stage.api_key}")
     assert call.body == {
         "model": "voyage-3.5",
@@ -72,7 +72,7 @@ def test_wishes_go_upstream_in_the_vendors_words(plain: Bench) -> None:
     answer = plain.post(input="x", input_type="query", truncation=True, dimensions=4, encoding_format="base64")
     [item] = answer.json()["data"]
     assert struct.unpack("<4f", base64.b64decode(item["embedding"])) == tuple(vector("x", 4))
-    [call] = plain.upstream.asked
+    [call] = plain.upstream.requests
     assert {name: call.body[name] for name in ("input_type", "truncation", "output_dimension")} == {
         "input_type": "query",
         "truncation": True,
@@ -83,18 +83,18 @@ def test_wishes_go_upstream_in_the_vendors_words(plain: Bench) -> None:
 def test_a_pinned_manifest_holds_from_one_call_to_the_next(plain: Bench) -> None:
     pinned = plain.post(input="one").json()["manifest_id"]
     assert plain.post(input="two", manifest_id=pinned).json()["manifest_id"] == pinned
-    assert "output_dimension" not in plain.upstream.asked[1].body
+    assert "output_dimension" not in plain.upstream.requests[1].body
     plain.serve("voyage-4", options=alias_options(EMBEDDINGS))
     answer = plain.post(input="three", manifest_id=pinned)
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "manifest_mismatch")
-    assert len(plain.upstream.asked) == 2
+    assert len(plain.upstream.requests) == 2
 
 
 def test_images_and_their_company_go_the_multimodal_way(plain: Bench) -> None:
     image = {"type": "image_url", "image_url": {"url": IMAGE}}
     body = plain.post(input=["a badger", image], input_type="document").json()
     assert body["data"][1]["embedding"] == pytest.approx(vector(IMAGE, DIMENSIONS))
-    [call] = plain.upstream.asked
+    [call] = plain.upstream.requests
     assert call.path == "/multimodalembeddings"
     assert call.body == {
         "model": "voyage-3.5",
@@ -108,10 +108,10 @@ def test_images_and_their_company_go_the_multimodal_way(plain: Bench) -> None:
     plain.assert_charged(6)
 
 
-def test_a_multimodal_model_is_asked_for_texts_on_its_own_route(plain: Bench) -> None:
+def test_a_multimodal_model_gets_texts_on_its_own_route(plain: Bench) -> None:
     plain.serve("voyage-multimodal-3", options=alias_options(EMBEDDINGS))
     assert plain.post(input="one").status_code == 200
-    assert plain.upstream.asked[0].path == "/multimodalembeddings"
+    assert plain.upstream.requests[0].path == "/multimodalembeddings"
 
 
 def test_items_are_ordered_by_their_index(plain: Bench) -> None:
@@ -164,18 +164,18 @@ def test_missing_usage_leaves_the_charge_to_review(plain: Bench, usage: Any) -> 
 
 
 @pytest.mark.parametrize(
-    ("status", "told", "code", "state"),
+    ("status", "answered", "code", "state"),
     [
         (400, 400, "invalid_request", "released"),
         (401, 503, "model_unavailable", "released"),
         (500, 502, "upstream_error", "released"),
     ],
 )
-def test_the_vendors_refusals_cost_nothing(plain: Bench, status: int, told: int, code: str, state: str) -> None:
-    said = b'{"detail": "Your input is too long: secret"}'
-    plain.upstream.twist = lambda call, honest: web.Response(status=status, body=said, content_type="application/json")
+def test_the_vendors_refusals_cost_nothing(plain: Bench, status: int, answered: int, code: str, state: str) -> None:
+    body = b'{"detail": "Your input is too long: secret"}'
+    plain.upstream.twist = lambda call, honest: web.Response(status=status, body=body, content_type="application/json")
     answer = plain.post(input="one")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (told, code)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (answered, code)
     assert "secret" not in answer.text
     assert plain.caller.only_call.state == state
 
@@ -189,7 +189,7 @@ def test_chunks_go_upstream_in_their_documents(contextual: Bench) -> None:
         "embedding": [round(value * 127) for value in vector("digsone badgerdigs", 2048)],
     }
     assert (body["manifest"]["revision"], body["manifest"]["normalized"]) == ("voyage-context-3", False)
-    [call] = contextual.upstream.asked
+    [call] = contextual.upstream.requests
     assert call.path == "/contextualizedembeddings"
     assert call.body == {
         "model": "voyage-context-3",
@@ -203,7 +203,7 @@ def test_chunks_go_upstream_in_their_documents(contextual: Bench) -> None:
 
 def test_queries_are_inputs_of_one(contextual: Bench) -> None:
     body = contextual.post(input_type="query", queries=["one", "two"]).json()
-    assert contextual.upstream.asked[0].body["inputs"] == [["one"], ["two"]]
+    assert contextual.upstream.requests[0].body["inputs"] == [["one"], ["two"]]
     assert body["data"][1]["data"][0]["embedding"] == pytest.approx(vector("twotwo", 1024), abs=1e-7)
 
 

@@ -42,7 +42,7 @@ class Bench:
         """Check that nothing was held and nothing sent."""
         assert self.caller.calls == []
         assert self.caller.wallet == {"balance": BALANCE, "held": 0, "debt": 0}
-        assert self.upstream.asked == []
+        assert self.upstream.requests == []
 
     def assert_refused(self, answer: httpx.Response, status: int, code: str, param: str | None = None) -> None:
         """Check a refusal before anything was held."""
@@ -77,7 +77,7 @@ def alias_options(path: str) -> dict[str, Any]:
 @contextmanager
 def bench(stage: Stage, upstream: Upstream, path: str) -> Iterator[Bench]:
     """Set a test's own world up around a running upstream."""
-    upstream.asked.clear()
+    upstream.requests.clear()
     upstream.twist = None
     made = Bench(stage, upstream, stage.caller(balance=BALANCE), path)
     made.serve(options=alias_options(path))

@@ -14,7 +14,7 @@ class Player:
     """Plays recordings back, and remembers what it was asked."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.requests: list[tuple[str, dict[str, Any]]] = []
 
     def application(self) -> web.Application:
         """Build the application."""
@@ -25,7 +25,7 @@ class Player:
 
     async def _play(self, request: web.Request) -> web.Response:
         body = orjson.loads(await request.read())
-        self.asked.append((request.path.removeprefix("/v1"), body))
+        self.requests.append((request.path.removeprefix("/v1"), body))
         recording, is_chat = RECORDINGS[body["model"]], "chat" in request.path
         if not body.get("stream"):
             return web.json_response(whole_chat(recording) if is_chat else recording.responses[-1]["response"])

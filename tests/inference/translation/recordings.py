@@ -83,7 +83,7 @@ def message(
     place = {"item_id": shell["id"], "output_index": index, "content_index": 0}
     empty = {**part, name: "", **({} if refuses else {"logprobs": []})}
     item = {**shell, "status": status, "content": [part]}
-    said = [{"type": f"response.{kind}.delta", **place, "delta": delta, **tail} for delta in deltas]
+    written = [{"type": f"response.{kind}.delta", **place, "delta": delta, **tail} for delta in deltas]
     events = [
         {
             "type": "response.output_item.added",
@@ -91,7 +91,7 @@ def message(
             "item": {**shell, "status": "in_progress", "content": []},
         },
         {"type": "response.content_part.added", **place, "part": empty},
-        *said,
+        *written,
         {"type": f"response.{kind}.done", **place, name: "".join(deltas), **tail},
         {"type": "response.content_part.done", **place, "part": part},
         {"type": "response.output_item.done", "output_index": index, "item": item},

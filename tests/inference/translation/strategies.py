@@ -48,14 +48,14 @@ put_in: st.SearchStrategy[Part] = (
     | st.builds(Image, words, st.sampled_from(["auto", "low", "high"]))
     | st.builds(File, data=words, filename=some(words))
 )
-said: st.SearchStrategy[Part] = texts | st.builds(Refusal, words)
+spoken: st.SearchStrategy[Part] = texts | st.builds(Refusal, words)
 
 
 def _parts(strategy: st.SearchStrategy[Part]) -> st.SearchStrategy[tuple[Part, ...]]:
     return st.lists(strategy, max_size=3).map(tuple)
 
 
-_asked = st.builds(Message, st.sampled_from(["system", "developer"]), _parts(texts)) | st.builds(
+_instructions = st.builds(Message, st.sampled_from(["system", "developer"]), _parts(texts)) | st.builds(
     Message, st.just("user"), _parts(put_in)
 )
 
@@ -65,9 +65,9 @@ def turns(draw: Callable[..., Any]) -> list[Item]:
     """Make what an assistant said and called, and what its functions gave back."""
     items: list[Item] = []
     calls = draw(st.lists(st.builds(FunctionCall, words, names, words), max_size=3))
-    parts = draw(_parts(said))
+    parts = draw(_parts(spoken))
     if not (parts or calls):  # an empty message before another turn's call is a part of that turn in a chat
-        parts = (draw(said),)
+        parts = (draw(spoken),)
     if parts:
         items.append(Message("assistant", parts))
     items += calls
@@ -75,7 +75,7 @@ def turns(draw: Callable[..., Any]) -> list[Item]:
     return items
 
 
-items = st.lists(_asked.map(lambda message: [message]) | turns(), min_size=1, max_size=4).map(
+items = st.lists(_instructions.map(lambda message: [message]) | turns(), min_size=1, max_size=4).map(
     lambda lists: tuple(item for each in lists for item in each)
 )
 functions = st.builds(Function, names, some(words), some(schemas), st.booleans())

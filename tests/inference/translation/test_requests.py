@@ -13,7 +13,7 @@ from inference.translation.responses import request_writer as responses_writer
 from tests.inference.translation.documents import CHAT_REQUEST, DATA_URL, RESPONSES_REQUEST
 
 HELLO = {"messages": [{"role": "user", "content": "hello"}]}
-ASKED = {"input": "hello"}
+REQUEST = {"input": "hello"}
 FUNCTION = {"type": "function", "name": "now"}
 
 
@@ -37,22 +37,22 @@ def test_a_responses_request_is_written_for_chat_member_by_member() -> None:
         "metadata",  # it stays with the record that the gateway keeps; providers take it only for what they store
     ):
         del expected[of_the_call_or_silent]
-    said = expected["messages"][2]
-    expected["messages"][2] = {name: said[name] for name in ("role", "content", "tool_calls")}
+    message = expected["messages"][2]
+    expected["messages"][2] = {name: message[name] for name in ("role", "content", "tool_calls")}
     expected["messages"][4]["content"] = "rain"
     expected["tools"][1]["function"]["strict"] = False
     assert as_chat(RESPONSES_REQUEST) == expected
 
 
 def test_instructions_are_the_first_message() -> None:
-    assert as_chat({"instructions": "Be brief.", **ASKED})["messages"] == [
+    assert as_chat({"instructions": "Be brief.", **REQUEST})["messages"] == [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "hello"},
     ]
 
 
 def test_an_output_limit_goes_where_the_upstream_reads_it() -> None:
-    body = {**ASKED, "max_output_tokens": 7}
+    body = {**REQUEST, "max_output_tokens": 7}
     assert as_chat(body)["max_completion_tokens"] == 7
     assert as_chat(body, limit_field="max_tokens") == {**HELLO, "max_tokens": 7}
 
@@ -68,13 +68,13 @@ def test_a_function_of_chat_is_not_strict_unless_it_says_so() -> None:
 
 
 def test_a_function_of_responses_keeps_what_it_leaves_open() -> None:
-    assert as_chat({**ASKED, "tools": [FUNCTION]})["tools"] == [{"type": "function", "function": {"name": "now"}}]
+    assert as_chat({**REQUEST, "tools": [FUNCTION]})["tools"] == [{"type": "function", "function": {"name": "now"}}]
 
 
 @pytest.mark.parametrize("choice", ["none", "auto", "required"])
 def test_a_plain_tool_choice_stays(choice: str) -> None:
     assert as_responses({**HELLO, "tool_choice": choice})["tool_choice"] == choice
-    assert as_chat({**ASKED, "tool_choice": choice})["tool_choice"] == choice
+    assert as_chat({**REQUEST, "tool_choice": choice})["tool_choice"] == choice
 
 
 def test_allowed_tools_are_carried_over() -> None:
@@ -84,13 +84,13 @@ def test_allowed_tools_are_carried_over() -> None:
     }
     of_responses = {"type": "allowed_tools", "mode": "auto", "tools": [FUNCTION]}
     assert as_responses({**HELLO, "tool_choice": of_chat})["tool_choice"] == of_responses
-    assert as_chat({**ASKED, "tool_choice": of_responses})["tool_choice"] == of_chat
+    assert as_chat({**REQUEST, "tool_choice": of_responses})["tool_choice"] == of_chat
 
 
 @pytest.mark.parametrize("kind", ["text", "json_object"])
 def test_a_plain_text_format_is_carried_over(kind: str) -> None:
     assert as_responses({**HELLO, "response_format": {"type": kind}})["text"] == {"format": {"type": kind}}
-    assert as_chat({**ASKED, "text": {"format": {"type": kind}}})["response_format"] == {"type": kind}
+    assert as_chat({**REQUEST, "text": {"format": {"type": kind}}})["response_format"] == {"type": kind}
 
 
 def test_calls_stand_in_one_message_right_before_their_outputs() -> None:
@@ -117,13 +117,13 @@ def test_calls_stand_in_one_message_right_before_their_outputs() -> None:
 
 
 def test_a_part_of_the_bare_type_text_is_text() -> None:
-    said = [{"role": "user", "content": [{"type": "text", "text": "hello"}]}]
-    assert as_chat({"input": said})["messages"] == HELLO["messages"]
+    messages = [{"role": "user", "content": [{"type": "text", "text": "hello"}]}]
+    assert as_chat({"input": messages})["messages"] == HELLO["messages"]
 
 
 def test_two_messages_of_the_assistant_stay_two() -> None:
-    said = [{"role": "assistant", "content": "One."}, {"role": "assistant", "content": "Two."}]
-    assert as_chat({"input": said})["messages"] == said
+    messages = [{"role": "assistant", "content": "One."}, {"role": "assistant", "content": "Two."}]
+    assert as_chat({"input": messages})["messages"] == messages
 
 
 def test_earlier_reasoning_that_is_sealed_is_left_out_of_chat() -> None:
@@ -175,7 +175,7 @@ CHAT_NOWHERE = [
 ]
 FILE_ID = [{"role": "user", "content": [{"type": "file", "file": {"file_id": "file-1", "file_data": "x"}}]}]
 AUDIO = {"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}
-SOUND = [{"role": "user", "content": [{"type": "text", "text": "Listen."}, AUDIO]}]
+WITH_AUDIO = [{"role": "user", "content": [{"type": "text", "text": "Listen."}, AUDIO]}]
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ SOUND = [{"role": "user", "content": [{"type": "text", "text": "Listen."}, AUDIO
     [
         *CHAT_ONLY,
         *CHAT_NOWHERE,
-        ({"messages": SOUND}, "messages.0.content.1"),
+        ({"messages": WITH_AUDIO}, "messages.0.content.1"),
         ({"messages": FILE_ID}, "messages.0.content.0.file.file_id"),
     ],
 )
@@ -244,7 +244,7 @@ RESPONSES_NOWHERE = [
 )
 def test_what_chat_cannot_say_is_refused_by_its_name_in_responses(members: dict[str, Any], param: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        as_chat({**ASKED, **members})
+        as_chat({**REQUEST, **members})
     assert refused.value.param == param
 
 
@@ -256,7 +256,7 @@ def test_what_only_chat_can_say_stays_within_chat(members: dict[str, Any], param
 
 @pytest.mark.parametrize(("members", "param"), RESPONSES_ONLY)
 def test_what_only_responses_can_say_stays_within_responses(members: dict[str, Any], param: str) -> None:
-    written = responses_writer.write_request(responses_reader.read_request({**ASKED, **members}))
+    written = responses_writer.write_request(responses_reader.read_request({**REQUEST, **members}))
     assert {name: written[name] for name in members} == members
 
 
@@ -269,4 +269,4 @@ def test_what_asks_for_the_ordinary_is_no_obstacle() -> None:
         "max_tool_calls": 3,
         "store": True,
     }
-    assert as_chat({**ASKED, **silent, "conversation": None, "stream_options": None}) == HELLO
+    assert as_chat({**REQUEST, **silent, "conversation": None, "stream_options": None}) == HELLO

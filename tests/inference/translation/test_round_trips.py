@@ -42,26 +42,26 @@ def by_responses(conversation: Conversation) -> Conversation:
 
 @settings(deadline=None)
 @given(conversations(Form.CHAT))
-def test_a_request_survives_chat(asked: Conversation) -> None:
-    assert by_chat(asked) == asked
+def test_a_request_survives_chat(conversation: Conversation) -> None:
+    assert by_chat(conversation) == conversation
 
 
 @settings(deadline=None)
 @given(conversations(Form.RESPONSES))
-def test_a_request_survives_responses(asked: Conversation) -> None:
-    assert by_responses(asked) == asked
+def test_a_request_survives_responses(conversation: Conversation) -> None:
+    assert by_responses(conversation) == conversation
 
 
 @settings(deadline=None)
 @given(conversations(Form.CHAT))
-def test_a_chat_request_survives_responses(asked: Conversation) -> None:
-    assert by_responses(asked) == replace(asked, form=Form.RESPONSES)
+def test_a_chat_request_survives_responses(conversation: Conversation) -> None:
+    assert by_responses(conversation) == replace(conversation, form=Form.RESPONSES)
 
 
 @settings(deadline=None)
 @given(conversations(Form.RESPONSES))
-def test_a_responses_request_survives_chat(asked: Conversation) -> None:
-    assert by_chat(asked) == replace(asked, form=Form.CHAT)
+def test_a_responses_request_survives_chat(conversation: Conversation) -> None:
+    assert by_chat(conversation) == replace(conversation, form=Form.CHAT)
 
 
 @settings(deadline=None)
@@ -82,14 +82,14 @@ def test_an_answer_survives_responses(answer: Answer) -> None:
 @given(streams())
 def test_a_stream_survives_chat(events: list[Event]) -> None:
     writer, reader = chat_stream_writer.StreamWriter(HEAD, show_usage=True), chat_stream_reader.StreamReader()
-    assert told(writer, reader, events) == events
+    assert read_back(writer, reader, events) == events
 
 
 @settings(deadline=None)
 @given(streams())
 def test_a_stream_survives_responses(events: list[Event]) -> None:
     writer, reader = responses_stream_writer.StreamWriter(HEAD, {}), responses_stream_reader.StreamReader()
-    assert told(writer, reader, events) == events
+    assert read_back(writer, reader, events) == events
     assert reader.is_complete
 
 
@@ -106,12 +106,12 @@ def test_a_streams_last_event_holds_its_whole_answer(events: list[Event]) -> Non
     reader = chat_stream_reader.StreamReader()
     again = responses_stream_writer.StreamWriter(HEAD, {})
     again.begin()
-    for event in told(chunks, reader, events):
+    for event in read_back(chunks, reader, events):
         again.write(event)
     assert responses_answer_reader.read_answer(wired(again.finish()[-1]["response"])) == whole
 
 
-def told(writer: Any, reader: Any, events: list[Event]) -> list[Event]:
+def read_back(writer: Any, reader: Any, events: list[Event]) -> list[Event]:
     """Write a stream and read it back."""
     written = writer.begin() + [each for event in events for each in writer.write(event)] + writer.finish()
     return [event for each in wired(written) for event in reader.read(each)]

@@ -58,11 +58,11 @@ def test_events_are_numbered_from_0_without_a_gap(recording: Recording) -> None:
 
 @pytest.mark.parametrize("recording", RECORDINGS.values(), ids=RECORDINGS)
 def test_no_id_of_the_upstream_is_left(recording: Recording) -> None:
-    told = str(as_responses(recording.chat)) + str(as_chat(recording.responses))
+    text = str(as_responses(recording.chat)) + str(as_chat(recording.responses))
     assert not [
-        name for name in ("'resp_1'", "'chatcmpl-1'", "'call_0'", "'msg_0'", "'fc_1'", "small-1") if name in told
+        name for name in ("'resp_1'", "'chatcmpl-1'", "'call_0'", "'msg_0'", "'fc_1'", "small-1") if name in text
     ]
-    assert f"'id': '{HEAD.id}'" in told
+    assert f"'id': '{HEAD.id}'" in text
 
 
 def test_calls_have_ids_that_no_other_answer_has() -> None:
@@ -74,7 +74,7 @@ def test_calls_have_ids_that_no_other_answer_has() -> None:
     ]
 
 
-def test_a_chat_has_a_usage_chunk_only_where_it_was_asked_for() -> None:
+def test_a_chat_has_a_usage_chunk_only_on_request() -> None:
     chunks = as_chat(RECORDINGS["text"].responses, show_usage=False)
     assert not [each for each in chunks if "usage" in each]
     assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
@@ -109,7 +109,7 @@ def test_a_summary_of_reasoning_becomes_reasoning_in_chat() -> None:
     assert as_chat([delta])[1]["choices"][0]["delta"] == {"reasoning_content": "Hm."}
 
 
-def test_a_stream_that_told_no_reason_ended_by_itself() -> None:
+def test_a_stream_without_a_reason_ended_by_itself() -> None:
     assert as_chat([])[-1]["choices"][0]["finish_reason"] == "stop"
     assert as_responses([])[-1]["type"] == "response.completed"
 

@@ -23,7 +23,7 @@ from inference.translation.responses import stream_writer as responses_stream_wr
 from tests.inference.translation.recordings import RECORDINGS
 
 HEAD = Head("resp_01m7yshq1s6zw3kzc8ypm54agq", "fast", 1795256076)
-ASKED = {"tools": [], "tool_choice": "auto", "parallel_tool_calls": True, "metadata": {}}
+REQUEST = {"tools": [], "tool_choice": "auto", "parallel_tool_calls": True, "metadata": {}}
 NAMES = [name for name in RECORDINGS if name not in ("length", "filter")]
 """Where an answer was cut off, the SDK's helpers raise or have no final answer; see below."""
 
@@ -42,15 +42,19 @@ def streamed(name: str, form: str, *, translated: bool) -> bytes:
     if form == "chat":
         chat = chat_stream_writer.StreamWriter(HEAD, show_usage=True)
         events = (
-            _told(responses_stream_reader.StreamReader(), chat, recording.responses) if translated else recording.chat
+            _translated(responses_stream_reader.StreamReader(), chat, recording.responses)
+            if translated
+            else recording.chat
         )
         return b"".join(b"data: %b\n\n" % orjson.dumps(each) for each in events) + b"data: [DONE]\n\n"
-    typed = responses_stream_writer.StreamWriter(HEAD, ASKED)
-    events = _told(chat_stream_reader.StreamReader(), typed, recording.chat) if translated else recording.responses
+    typed = responses_stream_writer.StreamWriter(HEAD, REQUEST)
+    events = (
+        _translated(chat_stream_reader.StreamReader(), typed, recording.chat) if translated else recording.responses
+    )
     return b"".join(b"event: %b\ndata: %b\n\n" % (each["type"].encode(), orjson.dumps(each)) for each in events)
 
 
-def _told(reader: Any, writer: Any, recording: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _translated(reader: Any, writer: Any, recording: list[dict[str, Any]]) -> list[dict[str, Any]]:
     written: list[dict[str, Any]] = writer.begin()
     for each in recording:
         for event in reader.read(each):
@@ -68,7 +72,7 @@ def whole(name: str, form: str, *, translated: bool) -> Any:
     chat = chat_answer_writer.write_answer(responses_answer_reader.read_answer(response), HEAD)
     if form == "chat":
         return chat
-    return responses_answer_writer.write_answer(chat_answer_reader.read_answer(chat), HEAD, ASKED)
+    return responses_answer_writer.write_answer(chat_answer_reader.read_answer(chat), HEAD, REQUEST)
 
 
 @pytest.fixture
@@ -105,61 +109,61 @@ Sdks = dict[bool, openai.AsyncOpenAI]
 
 
 async def stream_response(sdk: openai.AsyncOpenAI, name: str) -> ParsedResponse[Place]:
-    asked: Any = {"text_format": Place} if name == "structured" else {}
+    options: Any = {"text_format": Place} if name == "structured" else {}
     tools: Any = [{"type": "function", **TOOL}]
-    async with sdk.responses.stream(model=name, input="hello", tools=tools, **asked) as stream:
+    async with sdk.responses.stream(model=name, input="hello", tools=tools, **options) as stream:
         async for _ in stream:
             pass
         return await stream.get_final_response()
 
 
 async def stream_chat(sdk: openai.AsyncOpenAI, name: str) -> ParsedChatCompletion[Place]:
-    asked: Any = {"response_format": Place} if name == "structured" else {}
+    options: Any = {"response_format": Place} if name == "structured" else {}
     messages: Any = [{"role": "user", "content": "hello"}]
     async with sdk.chat.completions.stream(
-        model=name, messages=messages, stream_options={"include_usage": True}, **asked
+        model=name, messages=messages, stream_options={"include_usage": True}, **options
     ) as stream:
         async for _ in stream:
             pass
         return await stream.get_final_completion()
 
 
-def response_said(response: Any) -> Any:
+def content_of_response(response: Any) -> Any:
     """Return what a response says, without ids."""
     output = [item.model_dump(exclude={"id": True, "call_id": True}) for item in response.output]
     return response.status, response.output_text, output, response.usage.model_dump(), response.incomplete_details
 
 
-def chat_said(completion: Any) -> Any:
+def content_of_chat(completion: Any) -> Any:
     """Return what a completion says, without ids."""
     choice = completion.choices[0]
     calls = [(call.function.name, call.function.arguments) for call in choice.message.tool_calls or ()]
     message = choice.message
-    said = (message.content or None, message.refusal, calls, getattr(message, "reasoning_content", None))
-    return choice.finish_reason, said, choice.logprobs, completion.usage
+    content = (message.content or None, message.refusal, calls, getattr(message, "reasoning_content", None))
+    return choice.finish_reason, content, choice.logprobs, completion.usage
 
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_translated_response_stream_accumulates_to_the_same(sdks: Sdks, name: str) -> None:
     native, translated = [await stream_response(sdks[kind], name) for kind in (False, True)]
-    assert response_said(translated) == response_said(native)
+    assert content_of_response(translated) == content_of_response(native)
 
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_translated_chat_stream_accumulates_to_the_same(sdks: Sdks, name: str) -> None:
     native, translated = [await stream_chat(sdks[kind], name) for kind in (False, True)]
-    assert chat_said(translated) == chat_said(native)
+    assert content_of_chat(translated) == content_of_chat(native)
 
 
 @pytest.mark.parametrize("name", ["length", "filter"])
 async def test_a_response_that_was_cut_off_ends_its_iterator_with_the_vendors_event(sdks: Sdks, name: str) -> None:
-    said: list[Any] = []
+    endings: list[Any] = []
     for kind in (False, True):
         async with sdks[kind].responses.stream(model=name, input="hello") as stream:
             events: list[Any] = [event async for event in stream]
-            said.append(events[-1])
-    assert [event.type for event in said] == ["response.incomplete", "response.incomplete"]
-    assert response_said(said[1].response) == response_said(said[0].response)
+            endings.append(events[-1])
+    assert [event.type for event in endings] == ["response.incomplete", "response.incomplete"]
+    assert content_of_response(endings[1].response) == content_of_response(endings[0].response)
 
 
 async def test_a_structured_answer_is_parsed(sdks: Sdks) -> None:
@@ -183,12 +187,12 @@ async def test_a_chat_that_was_cut_off_raises_the_sdks_own_error(sdks: Sdks, nam
 @pytest.mark.parametrize("name", RECORDINGS)
 async def test_a_translated_response_parses_to_the_same(sdks: Sdks, name: str) -> None:
     native, translated = [await sdks[kind].responses.create(model=name, input="hello") for kind in (False, True)]
-    assert response_said(translated) == response_said(native)
+    assert content_of_response(translated) == content_of_response(native)
 
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_translated_chat_parses_to_what_its_stream_says(sdks: Sdks, name: str) -> None:
     completion = await sdks[True].chat.completions.create(model=name, messages=[{"role": "user", "content": "hello"}])
-    said, streamed_said = chat_said(completion), chat_said(await stream_chat(sdks[False], name))
-    assert said[:2] == streamed_said[:2]
-    assert said[3] == streamed_said[3]
+    content, streamed_content = content_of_chat(completion), content_of_chat(await stream_chat(sdks[False], name))
+    assert content[:2] == streamed_content[:2]
+    assert content[3] == streamed_content[3]

@@ -11,7 +11,7 @@ import pytest
 from tests.factories.audio import wav
 from tests.interop.node_script import run_script
 from tests.support.stage import Stage
-from tests.support.upstream.audio import TEXT, sound
+from tests.support.upstream.audio import TEXT, audio_of
 from tests.support.upstream.behaviours import Behaviour
 
 pytestmark = pytest.mark.usefixtures("npm_packages")
@@ -54,9 +54,9 @@ def test_every_route_in_every_way(stage: Stage) -> None:
         "cut": request("stream", "cut-mid-stream"),
     }
     found = run_script("openai_audio.js", f"{stage.origin}/v1", json.dumps(requests))
-    said = sound(Behaviour())
-    assert found["speech"] == {"sha256": hashlib.sha256(said).hexdigest(), "type": "audio/wav", "hold": "90"}
-    assert found["pieces"] == {"size": len(said)}
+    audio = audio_of(Behaviour())
+    assert found["speech"] == {"sha256": hashlib.sha256(audio).hexdigest(), "type": "audio/wav", "hold": "90"}
+    assert found["pieces"] == {"size": len(audio)}
     assert found["broken"]["error"]
     assert found["refused"]["error"] == {"kind": "BadRequestError", "param": "input", "isOpenAI": True}
     assert (found["json"]["answer"]["text"], found["json"]["answer"]["duration"]) == (TEXT, 1.5)

@@ -17,13 +17,13 @@ pytestmark = pytest.mark.usefixtures("npm_packages")
 MESSAGE = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": HELLO}]}
 ASK = [{"type": "conversation.item.create", "item": MESSAGE}, {"type": "response.create"}]
 SPEAK = [
-    {"type": "input_audio_buffer.append", "audio": base64.b64encode(sound).decode()} for sound in (SPEECH, SILENCE)
+    {"type": "input_audio_buffer.append", "audio": base64.b64encode(audio).decode()} for audio in (SPEECH, SILENCE)
 ]
 
 
-def session_of(caller: Caller, model: str, *said: Any, ends: str = "service.usage", **terms: Any) -> dict[str, Any]:
+def session_of(caller: Caller, model: str, *events: Any, ends: str = "service.usage", **terms: Any) -> dict[str, Any]:
     """Plan a session that says something and hangs up once an event came."""
-    return {"model": model, "headers": headers_of(caller, **terms), "said": said, "ends": ends}
+    return {"model": model, "headers": headers_of(caller, **terms), "said": events, "ends": ends}
 
 
 def run(stage: Stage, **sessions: Any) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def test_it_writes_and_talks(stage: Stage) -> None:
     assert spoken["events"][-1]["charge_microusd"] == settled(speaker).charge_microusd == cost(0, 0, 8, 2)
 
 
-def test_it_is_told_of_its_mistakes_and_of_the_ceiling(stage: Stage) -> None:
+def test_its_mistakes_and_the_ceiling_are_reported(stage: Stage) -> None:
     caller, alias = talker(stage), live_model(stage)
     wrong = {"type": "session.update", "event_id": "mine", "session": {"type": "realtime", "model": "another"}}
     found = run(stage, spent=session_of(caller, alias, wrong, *ASK, ends="", max_cost=4_000))["spent"]

@@ -31,8 +31,8 @@ def main() -> None:
     with FakeStripe(port=options.port) as provider:
         provider.webhooks.send_to(f"{options.gateway}/webhooks/stripe")
         if not options.quiet:
-            told = SETTINGS.format(origin=provider.origin, key=provider.secret_key, secret=provider.webhooks.secret)
-            sys.stdout.write(told)
+            printed = SETTINGS.format(origin=provider.origin, key=provider.secret_key, secret=provider.webhooks.secret)
+            sys.stdout.write(printed)
             sys.stdout.flush()
         keep(provider.store, options.state, stop)
 

@@ -28,7 +28,7 @@ NO_KEY = (
 
 
 @dataclass(slots=True)
-class Asked:
+class ReceivedRequest:
     """One received request; `status` is 0 if no response was sent."""
 
     method: str
@@ -47,7 +47,7 @@ class Api:
         self.keys = keys
         self.scripts = Scripts[Script]()
         self.idempotency = IdempotencyKeys()
-        self.asked: list[Asked] = []
+        self.requests: list[ReceivedRequest] = []
         self.ignores_expand = False
 
     def route(self, operation: Operation) -> Callable[[web.Request], Awaitable[web.Response]]:
@@ -67,26 +67,32 @@ class Api:
         return await self._serve(http, refuse)
 
     async def _serve(self, http: web.Request, operation: Operation) -> web.Response:
-        asked = Asked(http.method, http.path, idempotency_key=http.headers.get("Idempotency-Key"))
-        self.asked.append(asked)
+        received = ReceivedRequest(http.method, http.path, idempotency_key=http.headers.get("Idempotency-Key"))
+        self.requests.append(received)
         request_id = f"req_{random_text(14)}"
         script = self.scripts.take(http.method, http.path)
         behaviour = script.behaviour if script else HONEST
         raw = await http.text()
-        answer = await self._answer(http, raw, operation, behaviour, asked, request_id)
+        answer = await self._answer(http, raw, operation, behaviour, received, request_id)
         if behaviour.cut:
             if http.transport is not None:
                 http.transport.close()
             return web.Response(status=499)
-        asked.status, asked.replayed = answer.status, "Idempotent-Replayed" in answer.headers
-        return _render(answer, behaviour, request_id, asked)
+        received.status, received.replayed = answer.status, "Idempotent-Replayed" in answer.headers
+        return _render(answer, behaviour, request_id, received)
 
     async def _answer(
-        self, http: web.Request, raw: str, operation: Operation, behaviour: Behaviour, asked: Asked, request_id: str
+        self,
+        http: web.Request,
+        raw: str,
+        operation: Operation,
+        behaviour: Behaviour,
+        received: ReceivedRequest,
+        request_id: str,
     ) -> Answer:
         try:
-            request = self._read(http, raw, asked)
-            if not behaviour.works and not behaviour.kept:
+            request = self._read(http, raw, received)
+            if not behaviour.works and not behaviour.is_stored:
                 await asyncio.sleep(behaviour.delay_seconds)
                 return _error(behaviour)
             known = self.idempotency.begin(request, request_id=request_id, now=self.store.now())
@@ -94,7 +100,7 @@ class Api:
             return Answer(refusal.status, refusal.envelope())
         answer = known or self._work(request, operation, behaviour)
         await asyncio.sleep(behaviour.delay_seconds)
-        if known is None and (answer.status < 400 or answer.status == 402 or behaviour.kept):
+        if known is None and (answer.status < 400 or answer.status == 402 or behaviour.is_stored):
             self.idempotency.finish(request, answer)
         return _error(behaviour) if behaviour.works and behaviour.status else answer
 
@@ -109,15 +115,15 @@ class Api:
                 done = operation(dataclasses.replace(request, params=params))
                 return Answer(200, expand(self.store, done, [] if self.ignores_expand else paths))
         except Refusal as refusal:
-            if not refusal.is_kept:
+            if not refusal.is_stored:
                 self.idempotency.abandon(request)
             return Answer(refusal.status, refusal.envelope())
 
-    def _read(self, http: web.Request, raw: str, asked: Asked) -> Request:
+    def _read(self, http: web.Request, raw: str, received: ReceivedRequest) -> Request:
         live = self._authenticate(http.headers.get("Authorization", ""))
-        asked.params = forms.parse(raw if http.method == "POST" else http.rel_url.raw_query_string)
+        received.params = forms.parse(raw if http.method == "POST" else http.rel_url.raw_query_string)
         return Request(
-            http.method, http.path, live, dict(asked.params), http.match_info.get("id", ""), asked.idempotency_key
+            http.method, http.path, live, dict(received.params), http.match_info.get("id", ""), received.idempotency_key
         )
 
     def _authenticate(self, header: str) -> bool:
@@ -136,15 +142,15 @@ def _error(behaviour: Behaviour) -> Answer:
     return Answer(status, behaviours.error_body(status))
 
 
-def _render(answer: Answer, behaviour: Behaviour, request_id: str, asked: Asked) -> web.Response:
+def _render(answer: Answer, behaviour: Behaviour, request_id: str, received: ReceivedRequest) -> web.Response:
     payload = behaviours.deform(orjson.dumps(answer.body, option=orjson.OPT_INDENT_2), behaviour.form)
     headers = {
         **answer.headers,
         "Request-Id": request_id,
         "Stripe-Version": API_VERSION,
     }
-    if asked.idempotency_key is not None:
-        headers["Idempotency-Key"] = asked.idempotency_key
+    if received.idempotency_key is not None:
+        headers["Idempotency-Key"] = received.idempotency_key
     if behaviour.retry_after_seconds is not None:
         headers["Retry-After"] = str(behaviour.retry_after_seconds)
     kind = "text/html" if behaviour.form == "html" else "application/json"

@@ -14,7 +14,7 @@ class Behaviour:
     """Perform the operation, whatever the response then says."""
     status: int = 0
     """Respond with this error instead."""
-    kept: bool = False
+    is_stored: bool = False
     """Store the error under the idempotency key, as the vendor does once work has begun."""
     form: str = "json"
     """json, garbage, empty, html, array."""
@@ -34,7 +34,7 @@ PRESETS = {
     "empty": Behaviour(form="empty"),
     "error": Behaviour(works=False, status=500),
     "error-after-work": Behaviour(status=500),
-    "error-kept": Behaviour(works=False, status=500, kept=True),
+    "error-kept": Behaviour(works=False, status=500, is_stored=True),
     "forbidden": Behaviour(works=False, status=403),
     "garbage": Behaviour(form="garbage"),
     "html": Behaviour(works=False, status=502, form="html"),
@@ -61,9 +61,9 @@ class Script:
     path: str = "*"
     times: int = 1
 
-    def matches(self, *asked: str) -> bool:
+    def matches(self, *request: str) -> bool:
         """Return whether this script waits for a request of this method and path."""
-        method, path = asked
+        method, path = request
         return self.method in {None, method} and fnmatchcase(path, self.path)
 
 

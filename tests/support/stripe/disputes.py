@@ -21,11 +21,11 @@ class Disputes:
 
     def open(self, charge: Json, *, amount: int | None = None, inquiry: bool = False) -> Json:
         """Dispute a charge or `amount` cents of it; an inquiry takes no money yet."""
-        asked = charge["amount"] if amount is None else amount
+        requested = charge["amount"] if amount is None else amount
         dispute = self.store.add(
             "dispute",
             live=charge["livemode"],
-            amount=asked,
+            amount=requested,
             balance_transactions=[],
             charge=charge["id"],
             currency=charge["currency"],
@@ -41,7 +41,7 @@ class Disputes:
         charge["disputed"] = True
         self.events.emit("charge.dispute.created", dispute)
         if not inquiry:
-            self._move(dispute, -asked)
+            self._move(dispute, -requested)
             self.events.emit("charge.dispute.funds_withdrawn", dispute)
         return dispute
 

@@ -21,7 +21,7 @@ class Refusal(Exception):
         self.error = {"code": code, "message": message, "param": param, "type": kind, **members}
 
     @property
-    def is_kept(self) -> bool:
+    def is_stored(self) -> bool:
         """Return whether it is stored under the idempotency key: work had begun, and a bank refused."""
         return self.status == 402
 

@@ -9,7 +9,7 @@ from typing import Any
 from tests.support.stripe.errors import Refusal
 from tests.support.stripe.request import Request
 
-KEPT_SECONDS = 24 * 60 * 60
+RETENTION_SECONDS = 24 * 60 * 60
 KEY_CHARACTERS_MAX = 255
 
 
@@ -23,8 +23,8 @@ class Answer:
 
 
 @dataclass(slots=True)
-class _Kept:
-    asked: tuple[str, str, dict[str, Any]]
+class _Stored:
+    fingerprint: tuple[str, str, dict[str, Any]]
     at: int
     answer: Answer | None = None
     request_id: str = ""
@@ -34,7 +34,7 @@ class IdempotencyKeys:
     """The keys of each mode; only POST has them."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[bool, str], _Kept] = {}
+        self._stored: dict[tuple[bool, str], _Stored] = {}
 
     def begin(self, request: Request, *, request_id: str, now: int) -> Answer | None:
         """Return the key's stored response, or take the key; refuse a mismatch."""
@@ -43,33 +43,33 @@ class IdempotencyKeys:
             return None
         if len(place[1]) > KEY_CHARACTERS_MAX:
             raise Refusal(400, "Idempotency keys are at most 255 characters.", kind="idempotency_error")
-        kept = self._kept.get(place)
-        if kept is None or kept.at + KEPT_SECONDS <= now:
-            self._kept[place] = _Kept(_asked(request), now, request_id=request_id)
+        stored = self._stored.get(place)
+        if stored is None or stored.at + RETENTION_SECONDS <= now:
+            self._stored[place] = _Stored(_fingerprint(request), now, request_id=request_id)
             return None
-        _require_same(request, kept)
-        if kept.answer is None:
+        _require_same(request, stored)
+        if stored.answer is None:
             message = (
                 "There is currently another in-progress request using this Idempotent Key. Please try again later."
             )
             raise Refusal(409, message, kind="idempotency_error", code="idempotency_key_in_use")
-        headers = {"Idempotent-Replayed": "true", "Original-Request": kept.request_id}
-        return Answer(kept.answer.status, kept.answer.body, headers)
+        headers = {"Idempotent-Replayed": "true", "Original-Request": stored.request_id}
+        return Answer(stored.answer.status, stored.answer.body, headers)
 
     def finish(self, request: Request, answer: Answer) -> None:
         """Store the response for repetitions."""
         place = _place(request)
-        if place is not None and place in self._kept:
-            self._kept[place].answer = answer
+        if place is not None and place in self._stored:
+            self._stored[place].answer = answer
 
     def abandon(self, request: Request) -> None:
         """Release the key: the work never began."""
         if (place := _place(request)) is not None:
-            self._kept.pop(place, None)
+            self._stored.pop(place, None)
 
     def forget(self) -> None:
         """Forget every key."""
-        self._kept.clear()
+        self._stored.clear()
 
 
 def _place(request: Request) -> tuple[bool, str] | None:
@@ -78,14 +78,14 @@ def _place(request: Request) -> tuple[bool, str] | None:
     return request.live, request.idempotency_key
 
 
-def _asked(request: Request) -> tuple[str, str, dict[str, Any]]:
+def _fingerprint(request: Request) -> tuple[str, str, dict[str, Any]]:
     return request.method, request.path, request.params
 
 
-def _require_same(request: Request, kept: _Kept) -> None:
-    if kept.asked == _asked(request):
+def _require_same(request: Request, stored: _Stored) -> None:
+    if stored.fingerprint == _fingerprint(request):
         return
-    what = "parameters" if kept.asked[1] == request.path else "endpoint"
+    what = "parameters" if stored.fingerprint[1] == request.path else "endpoint"
     message = (
         f"Keys for idempotent requests can only be used for the same {what} they were first used "
         f"{'with' if what == 'parameters' else 'for'}. Try using a key other than '{request.idempotency_key}' if you "

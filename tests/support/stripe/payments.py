@@ -26,7 +26,7 @@ class Payments:
 
     def create(self, request: Request) -> Json:
         """POST /v1/payment_intents: charge a saved payment method off-session, with the bank's scripted response."""
-        method, customer = self._kept(request)
+        method, customer = self._saved(request)
         intent = self.begin(
             amount=_amount(request.params),
             currency=request.params["currency"],
@@ -45,7 +45,7 @@ class Payments:
                 self._refuse(intent, code)
         return intent
 
-    def _kept(self, request: Request) -> tuple[Json, Json]:
+    def _saved(self, request: Request) -> tuple[Json, Json]:
         """Find the payment method and the customer of a charge; refuse a charge that lacks what off-session
         requires."""
         params = request.params
@@ -65,8 +65,8 @@ class Payments:
         self.fail(intent, code)
         message = intent["last_payment_error"]["message"]
         own = {name: value for name, value in intent["last_payment_error"].items() if name == "decline_code"}
-        told = intent["last_payment_error"]["code"]
-        raise Refusal(402, message, kind="card_error", code=told, **own, payment_intent=snapshot(intent))
+        error_code = intent["last_payment_error"]["code"]
+        raise Refusal(402, message, kind="card_error", code=error_code, **own, payment_intent=snapshot(intent))
 
     def begin(
         self,

@@ -28,12 +28,12 @@ class Refunds:
     def make(self, charge: Json, *, amount: int | None = None, status: str = "succeeded", **members: Any) -> Json:
         """Refund a charge, or `amount` cents of it."""
         left = charge["amount"] - charge["amount_refunded"]
-        asked = left if amount is None else amount
-        _require_left(charge, asked, left)
+        requested = left if amount is None else amount
+        _require_left(charge, requested, left)
         refund = self.store.add(
             "refund",
             live=charge["livemode"],
-            amount=asked,
+            amount=requested,
             balance_transaction=None,
             charge=charge["id"],
             currency=charge["currency"],
@@ -46,7 +46,7 @@ class Refunds:
             status=status,
             transfer_reversal=None,
         )
-        moved = self.balance.move("refund", -asked, live=charge["livemode"], source=refund)
+        moved = self.balance.move("refund", -requested, live=charge["livemode"], source=refund)
         refund |= {"balance_transaction": moved["id"], **members}
         self._count(charge)
         self.events.emit("refund.created", refund)
@@ -77,8 +77,8 @@ class Refunds:
         kind = "charge" if "charge" in params else "payment_intent"
         found = self.store.find(kind, named, live=request.live, param=kind)
         charge = self.payments.charge_of(found["id"])
-        kept = {name: params[name] for name in ("metadata", "reason") if name in params}
-        return self.make(charge, amount=integer(params, "amount"), **kept)
+        details = {name: params[name] for name in ("metadata", "reason") if name in params}
+        return self.make(charge, amount=integer(params, "amount"), **details)
 
     def retrieve(self, request: Request) -> Json:
         """GET /v1/refunds/<id>."""
@@ -96,14 +96,14 @@ class Refunds:
         charge["refunded"] = charge["amount_refunded"] == charge["amount"]
 
 
-def _require_left(charge: Json, asked: int, left: int) -> None:
+def _require_left(charge: Json, requested: int, left: int) -> None:
     if not charge["paid"]:
         raise Refusal(400, "This charge has not been paid and cannot be refunded.", code="charge_not_refundable")
     if left == 0:
         message = f"Charge {charge['id']} has already been refunded."
         raise Refusal(400, message, code="charge_already_refunded")
-    if not 0 < asked <= left:
-        message = f"Refund amount ({_money(asked)}) is greater than unrefunded amount on charge ({_money(left)})"
+    if not 0 < requested <= left:
+        message = f"Refund amount ({_money(requested)}) is greater than unrefunded amount on charge ({_money(left)})"
         raise Refusal(400, message, param="amount")
 
 

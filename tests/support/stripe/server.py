@@ -7,7 +7,7 @@ from aiohttp import web
 
 from tests.support.server_thread import ServerThread
 from tests.support.stripe.accounts import Accounts
-from tests.support.stripe.api import Api, Asked
+from tests.support.stripe.api import Api, ReceivedRequest
 from tests.support.stripe.balance import Balance
 from tests.support.stripe.behaviours import script_of
 from tests.support.stripe.disputes import Disputes
@@ -54,9 +54,9 @@ class FakeStripe(ServerThread):
         self.api = Api(self.store, (SECRET_KEY, LIVE_SECRET_KEY))
 
     @property
-    def asked(self) -> list[Asked]:
+    def requests(self) -> list[ReceivedRequest]:
         """List the requests to the API, oldest first."""
-        return list(self.api.asked)
+        return list(self.api.requests)
 
     @property
     def charges(self) -> list[Json]:
@@ -163,7 +163,7 @@ class FakeStripe(ServerThread):
         self.webhooks.clear()
         self.api.scripts.clear()
         self.api.idempotency.forget()
-        self.api.asked.clear()
+        self.api.requests.clear()
         self.api.ignores_expand = False
         self.keeping.answer = "succeeds"
 

@@ -134,8 +134,8 @@ class Sessions:
 
     def _keep(self, session: Json) -> None:
         metadata = session["_intent_metadata"]
-        kept = self.keeping.setup(live=session["livemode"], customer=session["customer"], metadata=metadata)
-        session["setup_intent"] = kept["id"]
+        saved = self.keeping.setup(live=session["livemode"], customer=session["customer"], metadata=metadata)
+        session["setup_intent"] = saved["id"]
 
     def _find(self, request: Request) -> Json:
         found = self.store.find("checkout.session", request.object_id, live=request.live, param="session")
@@ -148,12 +148,12 @@ class Sessions:
 
 
 def _expiry(params: Json, now: int) -> int:
-    asked = integer(params, "expires_at", now + OPEN_SECONDS_MAX)
-    assert asked is not None
-    if not now + OPEN_SECONDS_MIN <= asked <= now + OPEN_SECONDS_MAX:
+    requested = integer(params, "expires_at", now + OPEN_SECONDS_MAX)
+    assert requested is not None
+    if not now + OPEN_SECONDS_MIN <= requested <= now + OPEN_SECONDS_MAX:
         message = "The `expires_at` timestamp must be between 30 minutes and 24 hours from Checkout Session creation."
         raise Refusal(400, message, param="expires_at")
-    return asked
+    return requested
 
 
 def _check(params: Json) -> None:

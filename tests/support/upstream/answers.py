@@ -99,10 +99,10 @@ def _tool_call(body: Mapping[str, Any]) -> ToolCall | None:
 
 def structured(body: Mapping[str, Any]) -> str:
     """Return JSON that matches a response's schema, with spaces between members; empty if there is none."""
-    asked = (body.get("text") or {}).get("format") or {}
-    if asked.get("type") != "json_schema":
+    text_format = (body.get("text") or {}).get("format") or {}
+    if text_format.get("type") != "json_schema":
         return ""
-    required = asked.get("schema", {}).get("required", [])
+    required = text_format.get("schema", {}).get("required", [])
     return orjson.dumps(dict.fromkeys(required, "Reykjavík")).decode().replace(",", ", ")
 
 

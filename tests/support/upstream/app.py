@@ -106,15 +106,15 @@ class Upstream:
             return await self._send_json(call, rendered, tokens=0)
         if call.entry.path == images.PATH:
             return await self._draw(call)
-        said = answer(call.body, call.behaviour)
+        answered = answer(call.body, call.behaviour)
         api = chat if call.entry.path.endswith("/chat/completions") else responses
-        call.entry.finish_reason = said.finish_reason
-        call.entry.planned_tokens = api.output_tokens_of(said, call.behaviour)
-        call.entry.reported_usage = _reported(api.usage_of(said, call.behaviour), call.behaviour)
+        call.entry.finish_reason = answered.finish_reason
+        call.entry.planned_tokens = api.output_tokens_of(answered, call.behaviour)
+        call.entry.reported_usage = _reported(api.usage_of(answered, call.behaviour), call.behaviour)
         if call.streaming:
-            frames = api.stream(call.entry.id, call.body, said, call.behaviour)
-            return await deliver_stream(call, _with_error_event(call.behaviour, said, frames))
-        rendered = api.render(call.entry.id, call.body, said, call.behaviour)
+            frames = api.stream(call.entry.id, call.body, answered, call.behaviour)
+            return await deliver_stream(call, _with_error_event(call.behaviour, answered, frames))
+        rendered = api.render(call.entry.id, call.body, answered, call.behaviour)
         return await self._send_json(call, rendered, tokens=call.entry.planned_tokens)
 
     async def _draw(self, call: Call) -> web.StreamResponse:
@@ -165,8 +165,8 @@ class Upstream:
     async def add_script(self, request: web.Request) -> web.Response:
         """Queue a script: {"behaviour": {…} or a preset's name, "model"?, "path"?, "times"?}."""
         given = await request.json()
-        asked = given.pop("behaviour")
-        behaviour = PRESETS[asked] if isinstance(asked, str) else Behaviour.parse(asked)
+        chosen = given.pop("behaviour")
+        behaviour = PRESETS[chosen] if isinstance(chosen, str) else Behaviour.parse(chosen)
         self.scripts.add(Script(behaviour=behaviour, **given))
         return web.Response(status=204)
 
@@ -183,11 +183,11 @@ def _prompt_tokens(path: str, body: Any, behaviour: Behaviour) -> int:
     return answer(body, behaviour).prompt_tokens
 
 
-def _with_error_event(behaviour: Behaviour, said: Answer, frames: Iterator[Frame]) -> Iterator[Frame]:
+def _with_error_event(behaviour: Behaviour, answered: Answer, frames: Iterator[Frame]) -> Iterator[Frame]:
     if not behaviour.error_event:
         return frames
     error = {"error": {"message": errors.STREAM_MESSAGE, "type": "server_error", "code": None}}
-    return itertools.chain(itertools.islice(frames, 1 + said.tokens // 2), [Frame(error)])
+    return itertools.chain(itertools.islice(frames, 1 + answered.tokens // 2), [Frame(error)])
 
 
 def _reported(usage: Usage, behaviour: Behaviour) -> Any:

@@ -95,7 +95,7 @@ def laid_out(layout: str) -> str:
     }[layout]
 
 
-def sound(behaviour: Behaviour) -> bytes:
+def audio_of(behaviour: Behaviour) -> bytes:
     """Generate the audio: a thousand bytes per token."""
     return b"".join(bytes([index % 256]) * PIECE_BYTES for index in range(behaviour.tokens))
 
@@ -111,10 +111,10 @@ def _rendered(body: Mapping[str, Any], behaviour: Behaviour, layout: str) -> dic
 
 
 def _usage(body: Mapping[str, Any], behaviour: Behaviour) -> Any:
-    if behaviour.heard_tokens:
-        tokens = {"input_tokens": behaviour.heard_tokens, "output_tokens": 4}
-        return {"type": "tokens", **tokens, "total_tokens": behaviour.heard_tokens + 4}
-    seconds = behaviour.heard_seconds or math.ceil(body["file"]["seconds"])
+    if behaviour.audio_tokens:
+        tokens = {"input_tokens": behaviour.audio_tokens, "output_tokens": 4}
+        return {"type": "tokens", **tokens, "total_tokens": behaviour.audio_tokens + 4}
+    seconds = behaviour.audio_seconds or math.ceil(body["file"]["seconds"])
     return report({"type": "duration", "seconds": seconds}, behaviour.usage)
 
 
@@ -131,28 +131,28 @@ def _events(call: Call) -> Iterator[Frame]:
 
 
 async def _speak(call: Call) -> web.StreamResponse:
-    said = sound(call.behaviour)
+    audio = audio_of(call.behaviour)
     call.entry.planned_tokens = call.behaviour.tokens
     if call.body.get("stream_format") == "sse" and call.behaviour.form != "swapped":
-        return await deliver_stream(call, _spoken_events(call, said))
+        return await deliver_stream(call, _spoken_events(call, audio))
     if call.behaviour.form not in ("json", "swapped"):
-        said = deform(said, call.behaviour.form)
-    return await _send_pieces(call, said, MEDIA_TYPES[call.body.get("response_format") or "mp3"])
+        audio = deform(audio, call.behaviour.form)
+    return await _send_pieces(call, audio, MEDIA_TYPES[call.body.get("response_format") or "mp3"])
 
 
-def _spoken_events(call: Call, said: bytes) -> Iterator[Frame]:
-    for at in range(0, len(said), PIECE_BYTES):
-        audio = base64.b64encode(said[at : at + PIECE_BYTES]).decode()
+def _spoken_events(call: Call, speech: bytes) -> Iterator[Frame]:
+    for at in range(0, len(speech), PIECE_BYTES):
+        audio = base64.b64encode(speech[at : at + PIECE_BYTES]).decode()
         yield Frame({"type": "speech.audio.delta", "audio": audio}, tokens=1)
     if call.behaviour.done:
         usage = {"input_tokens": 5, "output_tokens": 50, "total_tokens": 55}
         yield Frame({"type": "speech.audio.done", "usage": usage})
 
 
-async def _send_pieces(call: Call, said: bytes, media_type: str) -> web.StreamResponse:
+async def _send_pieces(call: Call, speech: bytes, media_type: str) -> web.StreamResponse:
     """Send audio in chunks with pauses, up to the behavior's cut."""
     response = await open_answer(call, media_type)
-    pieces = [said[at : at + PIECE_BYTES] for at in range(0, len(said), PIECE_BYTES)]
+    pieces = [speech[at : at + PIECE_BYTES] for at in range(0, len(speech), PIECE_BYTES)]
     for index, piece in enumerate(pieces):
         if index:
             await call.gate.wait()

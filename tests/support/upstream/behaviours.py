@@ -28,9 +28,9 @@ class Behaviour:
     """Tokens of a prediction that usage reports as part of the answer."""
     rejected_tokens: int = 0
     """Tokens of a prediction that usage reports on top of the answer."""
-    heard_tokens: int = 0
+    audio_tokens: int = 0
     """Prompt tokens that usage reports as audio."""
-    heard_seconds: float = 0.0
+    audio_seconds: float = 0.0
     """Seconds that usage reports instead of the file's own."""
     spoken_tokens: int = 0
     """Output tokens of audio beside the words, if requested."""
@@ -56,7 +56,7 @@ class Behaviour:
     swapped (a stream where JSON was asked for, and the reverse)."""
     shape: str = ""
     """How a single route's response is malformed: a key of images.SPOILED or rerank.SPOILED."""
-    told: str = ""
+    made: str = ""
     """The size/quality stated for images; by default as requested, or 1024x1024/medium."""
     image_url: str = ""
     """The URL of a response's images, in place of their data."""
@@ -177,9 +177,9 @@ class Script:
     path: str | None = None
     times: int = 1
 
-    def matches(self, *asked: str) -> bool:
+    def matches(self, *request: str) -> bool:
         """Return whether this script matches a request to this path, for this model; None matches all."""
-        path, model = asked
+        path, model = request
         return self.model in {None, model} and self.path in {None, path}
 
 

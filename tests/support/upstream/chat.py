@@ -24,7 +24,7 @@ def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
         "total_tokens": answer.prompt_tokens + completion_tokens,
         "prompt_tokens_details": {
             "cached_tokens": behaviour.cached_tokens,
-            "audio_tokens": behaviour.heard_tokens,
+            "audio_tokens": behaviour.audio_tokens,
         },
         "completion_tokens_details": {
             "reasoning_tokens": behaviour.reasoning_tokens,
@@ -47,7 +47,7 @@ def render(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
         "object": "chat.completion",
         "created": int(time.time()),
         "model": body["model"],
-        "choices": [_choice(entry_id, answer, index, _sound(body, behaviour)) for index in range(answer.choices)],
+        "choices": [_choice(entry_id, answer, index, _audio_of(body, behaviour)) for index in range(answer.choices)],
         "system_fingerprint": FINGERPRINT,
         "service_tier": "default",
     }
@@ -72,8 +72,8 @@ def stream(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
         return Frame({**head, "choices": choices, **tail}, tokens)
 
     yield chunk([_delta(index, _opening(entry_id, answer)) for index in range(answer.choices)])
-    if sound := _sound(body, behaviour):
-        yield from _spoken(entry_id, sound, chunk)
+    if audio := _audio_of(body, behaviour):
+        yield from _spoken(entry_id, audio, chunk)
     for position in range(answer.tokens):
         for index in range(answer.choices):
             yield chunk([_delta(index, _piece(answer, position))], 1)
@@ -87,24 +87,24 @@ SAMPLES_PER_TOKEN = b"\0\1" * 1200
 """The bytes of 50 ms of 16-bit audio at 24 kHz, which count as one token."""
 
 
-def _sound(body: Mapping[str, Any], behaviour: Behaviour) -> bytes:
+def _audio_of(body: Mapping[str, Any], behaviour: Behaviour) -> bytes:
     """Return the audio that a request asks for."""
     return SAMPLES_PER_TOKEN * behaviour.spoken_tokens if "audio" in (body.get("modalities") or ()) else b""
 
 
-def _spoken(entry_id: str, sound: bytes, chunk: Callable[[list[Any]], Frame]) -> Iterator[Frame]:
+def _spoken(entry_id: str, audio: bytes, chunk: Callable[[list[Any]], Frame]) -> Iterator[Frame]:
     """Stream audio, one token per event, between its id and its expiry."""
-    pieces = [sound[at : at + len(SAMPLES_PER_TOKEN)] for at in range(0, len(sound), len(SAMPLES_PER_TOKEN))]
+    pieces = [audio[at : at + len(SAMPLES_PER_TOKEN)] for at in range(0, len(audio), len(SAMPLES_PER_TOKEN))]
     yield chunk([_delta(0, {"audio": {"id": f"audio-{entry_id}"}})])
     for piece in pieces:
         yield chunk([_delta(0, {"audio": {"data": b64encode(piece).decode()}})])
     yield chunk([_delta(0, {"audio": {"expires_at": EXPIRES_AT}})])
 
 
-def _choice(entry_id: str, answer: Answer, index: int, sound: bytes) -> Any:
+def _choice(entry_id: str, answer: Answer, index: int, audio: bytes) -> Any:
     message: dict[str, Any] = {"role": "assistant", "content": None, "refusal": None}
-    if sound:
-        spoken = {"id": f"audio-{entry_id}", "expires_at": EXPIRES_AT, "data": b64encode(sound).decode()}
+    if audio:
+        spoken = {"id": f"audio-{entry_id}", "expires_at": EXPIRES_AT, "data": b64encode(audio).decode()}
         message["audio"] = {**spoken, "transcript": "".join(answer.words())}
     elif answer.tool_call:
         function = {"name": answer.tool_call.name, "arguments": answer.tool_call.arguments}

@@ -25,7 +25,7 @@ class Records:
 
     def reset(self) -> None:
         """Return to honest records."""
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.missing = False
         self.changed: Mapping[str, Any] = {}
         self.raw: web.Response | None = None
@@ -35,7 +35,7 @@ class Records:
         if self._api_key and request.headers.get("Authorization") != f"Bearer {self._api_key}":
             return web.Response(status=401)
         generation_id = request.query["id"]
-        self.asked.append(generation_id)
+        self.requests.append(generation_id)
         if self.raw is not None:
             return self.raw
         entry = next((entry for entry in self._ledger if PREFIX + entry.id == generation_id), None)

@@ -59,10 +59,10 @@ def render(body: Mapping[str, Any], behaviour: Behaviour) -> Any:
 
 def stream(body: Mapping[str, Any], behaviour: Behaviour) -> Iterator[Frame]:
     """Yield the events; each counts as one token for pauses and cuts."""
-    told = {"created_at": int(time.time()), **_kind(body, behaviour), **_made(body), "served_by": HOST}
+    common = {"created_at": int(time.time()), **_kind(body, behaviour), **_made(body), "served_by": HOST}
     partial_images = (body.get("partial_images") or 0) + (behaviour.shape == "more_partials")
     for index in range(partial_images):
-        event = {"type": PARTIAL, **_b64(behaviour, index + 1), "partial_image_index": index, **told}
+        event = {"type": PARTIAL, **_b64(behaviour, index + 1), "partial_image_index": index, **common}
         yield Frame(event, 1, PARTIAL)
     if behaviour.error_event:
         yield Frame({"error": {"message": f"The server {HOST} had an error.", "code": None}}, 0, "error")
@@ -70,7 +70,7 @@ def stream(body: Mapping[str, Any], behaviour: Behaviour) -> Iterator[Frame]:
         yield Frame({"type": "image_generation.unknown", "told_by": HOST}, 0, "image_generation.unknown")
     if behaviour.shape != "no_image":
         b64_json = {} if behaviour.shape == "no_data" else _b64(behaviour, 0)
-        yield Frame({"type": COMPLETED, **b64_json, **told, **_usage(body, behaviour)}, 1, COMPLETED)
+        yield Frame({"type": COMPLETED, **b64_json, **common, **_usage(body, behaviour)}, 1, COMPLETED)
 
 
 def _b64(behaviour: Behaviour, number: int) -> dict[str, str]:
@@ -84,12 +84,12 @@ def _image(behaviour: Behaviour, number: int) -> dict[str, Any]:
 
 
 def _kind(body: Mapping[str, Any], behaviour: Behaviour) -> dict[str, str]:
-    size, quality = (behaviour.told or KIND).split("/")
-    if behaviour.told:
+    size, quality = (behaviour.made or KIND).split("/")
+    if behaviour.made:
         return {"size": size, "quality": quality}
-    asked = {name: body.get(name) for name in ("size", "quality")}
-    told = {"size": size, "quality": quality}
-    return {name: value if value not in (None, "auto") else told[name] for name, value in asked.items()}
+    requested = {name: body.get(name) for name in ("size", "quality")}
+    made = {"size": size, "quality": quality}
+    return {name: value if value not in (None, "auto") else made[name] for name, value in requested.items()}
 
 
 def _made(body: Mapping[str, Any]) -> dict[str, str]:

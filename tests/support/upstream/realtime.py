@@ -201,17 +201,17 @@ class Talk:
         await self._say("conversation.item.deleted", item_id=event["item_id"])
 
     async def _on_input_audio_buffer_append(self, event: Event) -> None:
-        sound = base64.b64decode(event["audio"])
-        self._buffer += sound
+        audio = base64.b64decode(event["audio"])
+        self._buffer += audio
         turns = self._settings["audio"]["input"]["turn_detection"]
         if turns is None:
             return
-        if any(sound) and not self._is_speech:
+        if any(audio) and not self._is_speech:
             self._is_speech = True
             await self._say(
                 "input_audio_buffer.speech_started", item_id=f"turn_upstream_{self._count + 1}", audio_start_ms=0
             )
-        elif self._is_speech and not any(sound):
+        elif self._is_speech and not any(audio):
             self._is_speech = False
             await self._say(
                 "input_audio_buffer.speech_stopped", item_id=f"turn_upstream_{self._count + 1}", audio_end_ms=1
@@ -253,8 +253,8 @@ class Talk:
             return
         self._count += 1
         self._running = f"resp_upstream_{self._count}"
-        asked = event.get("response") or {}
-        self._speaking = asyncio.create_task(self._speak(self._running, asked))
+        params = event.get("response") or {}
+        self._speaking = asyncio.create_task(self._speak(self._running, params))
 
     async def _on_response_cancel(self, event: Event) -> None:
         if self._running is None:
@@ -263,12 +263,12 @@ class Talk:
             self._cancelled.add(self._running)
             self._gate.set()
 
-    async def _speak(self, response_id: str, asked: Event) -> None:
-        limit = asked.get("max_output_tokens") or self._settings["max_output_tokens"]
+    async def _speak(self, response_id: str, params: Event) -> None:
+        limit = params.get("max_output_tokens") or self._settings["max_output_tokens"]
         planned = self._manners.tokens if limit == "inf" else min(self._manners.tokens, limit)
-        is_spoken = "audio" in (asked.get("output_modalities") or ["text"])
+        is_spoken = "audio" in (params.get("output_modalities") or ["text"])
         await self._say("response.created", response={"id": response_id, "status": "in_progress"})
-        said = 0
+        output_tokens = 0
         for number in range(planned):
             if self._manners.cut_after == number:
                 self._session.outcome = "cut"
@@ -280,36 +280,39 @@ class Talk:
                 await self._gate.wait()
             if response_id in self._cancelled:
                 break
-            said += 1
+            output_tokens += 1
             delta = base64.b64encode(bytes(2400)).decode() if is_spoken else f"word{number} "
             kind = "response.output_audio.delta" if is_spoken else "response.output_text.delta"
             await self._say(kind, response_id=response_id, item_id="item_upstream_out", delta=delta)
-        await self._finish(response_id, said, is_spoken)
+        await self._finish(response_id, output_tokens, is_spoken)
 
-    async def _finish(self, response_id: str, said: int, is_spoken: bool) -> None:
+    async def _finish(self, response_id: str, output_tokens: int, is_spoken: bool) -> None:
         status = "cancelled" if response_id in self._cancelled else "completed"
-        if status == "completed" and said < self._manners.tokens:
+        if status == "completed" and output_tokens < self._manners.tokens:
             status = "incomplete"
         honest = {
-            "total_tokens": self._text_tokens + self._audio_tokens + said,
+            "total_tokens": self._text_tokens + self._audio_tokens + output_tokens,
             "input_tokens": self._text_tokens + self._audio_tokens,
-            "output_tokens": said,
+            "output_tokens": output_tokens,
             "input_token_details": {
                 "text_tokens": self._text_tokens,
                 "audio_tokens": self._audio_tokens,
                 "cached_tokens": self._cached_tokens,
                 "cached_tokens_details": {"text_tokens": self._cached_tokens, "audio_tokens": 0},
             },
-            "output_token_details": {"text_tokens": 0 if is_spoken else said, "audio_tokens": said if is_spoken else 0},
+            "output_token_details": {
+                "text_tokens": 0 if is_spoken else output_tokens,
+                "audio_tokens": output_tokens if is_spoken else 0,
+            },
         }
         self._cached_tokens = self._text_tokens
-        self._text_tokens += 0 if is_spoken else said
-        self._audio_tokens += said if is_spoken else 0
+        self._text_tokens += 0 if is_spoken else output_tokens
+        self._audio_tokens += output_tokens if is_spoken else 0
         self._running = None
         response = {"id": response_id, "object": "realtime.response", "status": status, "output": [], "usage": honest}
         self._session.responses.append(response)
-        told = {**response, "usage": self._manners.usage(honest)}
-        await self._say("response.done", response=told)
+        finished = {**response, "usage": self._manners.usage(honest)}
+        await self._say("response.done", response=finished)
         if self._manners.says_rate_limits:
             await self._say("rate_limits.updated", rate_limits=[{"name": "tokens", "limit": 40000, "remaining": 39000}])
 

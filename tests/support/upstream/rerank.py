@@ -51,8 +51,8 @@ def error_body(path: str, message: str) -> dict[str, Any]:
 
 def score(query: str, document: str) -> float:
     """Score a document from 0 to 1."""
-    words, asked = set(document.lower().split()), set(query.lower().split())
-    return round(len(words & asked) / (len(asked) + 1), 6)
+    words, wanted = set(document.lower().split()), set(query.lower().split())
+    return round(len(words & wanted) / (len(wanted) + 1), 6)
 
 
 def _voyage(entry_id: str, body: Mapping[str, Any], behaviour: Behaviour) -> Any:

@@ -62,12 +62,12 @@ def _events(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: B
         yield from _reasoned(_reasoning(entry_id, body), behaviour.reasoning_tokens)
         index = 1
     for number in range(behaviour.calls if answer.tool_call else 1):
-        yield from _said(entry_id, body, answer, behaviour, index + number, number)
+        yield from _message_events(entry_id, body, answer, behaviour, index + number, number)
     whole = render(entry_id, body, answer, behaviour)
     yield f"response.{whole['status']}", {"response": whole}, 0
 
 
-def _said(
+def _message_events(
     entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour, index: int, number: int
 ) -> Iterator[Named]:
     empty = _item(entry_id, answer, behaviour, "", "in_progress", number)
@@ -185,6 +185,8 @@ def _item(
 def _part(text: str, behaviour: Behaviour, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
     if behaviour.refusal:
         return {"type": "refusal", "refusal": text}
-    asked = body is not None and "message.output_text.logprobs" in (body.get("include") or ())
-    logprobs = [{"token": text, "bytes": list(text.encode()), "logprob": -0.5, "top_logprobs": []}] if asked else []
+    shows_logprobs = body is not None and "message.output_text.logprobs" in (body.get("include") or ())
+    logprobs = (
+        [{"token": text, "bytes": list(text.encode()), "logprob": -0.5, "top_logprobs": []}] if shows_logprobs else []
+    )
     return {"type": "output_text", "text": text, "annotations": [], "logprobs": logprobs}

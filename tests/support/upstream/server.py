@@ -94,15 +94,15 @@ class FakeUpstream(ServerThread):
 
 def closed_port() -> int:
     """Return a port of 127.0.0.1 that refuses connections: this process keeps it, so that nobody else listens on it."""
-    return int(_kept_port().getsockname()[1])
+    return int(_reserved_port().getsockname()[1])
 
 
 @cache
-def _kept_port() -> socket.socket:
+def _reserved_port() -> socket.socket:
     """Take a port without listening on it."""
-    kept = socket.socket()
-    kept.bind((HOST, 0))
-    return kept
+    reserved = socket.socket()
+    reserved.bind((HOST, 0))
+    return reserved
 
 
 @contextlib.contextmanager

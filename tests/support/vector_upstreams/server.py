@@ -17,7 +17,7 @@ Json = dict[str, Any]
 WORD = re.compile(r"\S+")
 
 
-class Asked(NamedTuple):
+class ReceivedRequest(NamedTuple):
     """One received call."""
 
     path: str
@@ -26,7 +26,7 @@ class Asked(NamedTuple):
     authorization: str | None
 
 
-Twist = Callable[[Asked, Json], Any]
+Twist = Callable[[ReceivedRequest, Json], Any]
 
 
 class VectorUpstream(ServerThread):
@@ -39,7 +39,7 @@ class VectorUpstream(ServerThread):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[Asked] = []
+        self.requests: list[ReceivedRequest] = []
         self.twist: Twist | None = None
 
     @property
@@ -61,14 +61,16 @@ class VectorUpstream(ServerThread):
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         headers = request.headers
         path = request.path.removeprefix(self.version)
-        call = Asked(path, orjson.loads(await request.read()), headers.get("Idempotency-Key"), headers["Authorization"])
-        self.asked.append(call)
-        said: Any = self.honest(call.path, call.body)
+        call = ReceivedRequest(
+            path, orjson.loads(await request.read()), headers.get("Idempotency-Key"), headers["Authorization"]
+        )
+        self.requests.append(call)
+        answer: Any = self.honest(call.path, call.body)
         if self.twist is not None:
-            said = self.twist(call, said)
-        if isinstance(said, web.StreamResponse):
-            return said
-        return web.json_response(said)
+            answer = self.twist(call, answer)
+        if isinstance(answer, web.StreamResponse):
+            return answer
+        return web.json_response(answer)
 
 
 def refusal(status: int, **error: Any) -> web.Response:

@@ -5,13 +5,13 @@ from typing import Any
 
 from tests.factories.audio import wav
 from tests.inference.misbehaviour.behaviours import BROKEN_INVALID, INVALID, OK
-from tests.inference.misbehaviour.row import Form, Json, Row, Told
+from tests.inference.misbehaviour.row import Form, Json, Outcome, Row
 from tests.support.upstream.behaviours import HOST
 
 SPEECH, TRANSCRIPTIONS, TRANSLATIONS = "/v1/audio/speech", "/v1/audio/transcriptions", "/v1/audio/translations"
-SOUND = b"ID3" + bytes(range(256)) * 12
+AUDIO = b"ID3" + bytes(range(256)) * 12
 SECONDS: Json = {"type": "duration", "seconds": 3}
-HEARD: Json = {"text": "Badgers dig at night.", "usage": SECONDS, "provider": HOST}
+TRANSCRIPT: Json = {"text": "Badgers dig at night.", "usage": SECONDS, "provider": HOST}
 WORDS = ("Badgers", " dig", " at", " night.")
 
 AS_THE_FILE_IS = {f"usage {form}": OK for form in ("missing", "null", "string", "fractional")}
@@ -26,27 +26,27 @@ def form(alias: str, **fields: str) -> Form:
 
 
 def _spoken() -> list[Json]:
-    pieces = [SOUND[at : at + 1024] for at in range(0, len(SOUND), 1024)]
+    pieces = [AUDIO[at : at + 1024] for at in range(0, len(AUDIO), 1024)]
     deltas = [{"type": "speech.audio.delta", "audio": base64.b64encode(piece).decode()} for piece in pieces]
     usage = {"input_tokens": 5, "output_tokens": 50, "total_tokens": 55}
     return [*deltas, {"type": "speech.audio.done", "usage": usage, "provider": HOST}]
 
 
-def _heard() -> list[Json]:
+def _transcribed() -> list[Json]:
     deltas = [{"type": "transcript.text.delta", "delta": word, "provider": HOST} for word in WORDS]
-    return [*deltas, {"type": "transcript.text.done", **HEARD}]
+    return [*deltas, {"type": "transcript.text.done", **TRANSCRIPT}]
 
 
 LISTENING: dict[str, Any] = {"price": {"audio_second": "100"}, "charge_microusd": 300}
-STATED: dict[str, Any] = {**LISTENING, "answer": HEARD, "told": {**AS_THE_FILE_IS, NO_SECONDS: INVALID}}
+STATED: dict[str, Any] = {**LISTENING, "answer": TRANSCRIPT, "outcomes": {**AS_THE_FILE_IS, NO_SECONDS: INVALID}}
 IN_TEXT: dict[str, Any] = {
     **LISTENING,
-    "answer": HEARD["text"].encode(),
+    "answer": TRANSCRIPT["text"].encode(),
     "media_type": "text/plain; charset=utf-8",
     "usage": None,
     "body": lambda alias: form(alias, response_format="text"),
 }
-STREAMED: dict[str, Told] = {**AS_THE_FILE_IS, NO_SECONDS: BROKEN_INVALID}
+STREAMED: dict[str, Outcome] = {**AS_THE_FILE_IS, NO_SECONDS: BROKEN_INVALID}
 
 ROWS = [
     Row(
@@ -54,7 +54,7 @@ ROWS = [
         SPEECH,
         "audio.speech",
         lambda alias: {"model": alias, "input": "Badgers sleep.", "voice": "alloy"},
-        answer=SOUND,
+        answer=AUDIO,
         media_type="audio/mpeg",
         is_handed_on=True,
         charge_microusd=210,
@@ -64,7 +64,15 @@ ROWS = [
         stream_usage=None,
         stream_members={"stream_format": "sse"},
     ),
-    Row("transcriptions", TRANSCRIPTIONS, "audio.transcriptions", form, events=_heard(), streamed=STREAMED, **STATED),
+    Row(
+        "transcriptions",
+        TRANSCRIPTIONS,
+        "audio.transcriptions",
+        form,
+        events=_transcribed(),
+        streamed=STREAMED,
+        **STATED,
+    ),
     Row("transcriptions as text", TRANSCRIPTIONS, "audio.transcriptions", **IN_TEXT),
     Row("translations", TRANSLATIONS, "audio.translations", form, **STATED),
     Row("translations as text", TRANSLATIONS, "audio.translations", **IN_TEXT),

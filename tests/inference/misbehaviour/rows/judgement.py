@@ -16,7 +16,7 @@ SHARED: dict[str, Any] = {
         "questions": {"grounded": {"type": "noul", "instructions": "Does the source support the answer?"}},
     },
     "scopes": ("judgement:evaluate",),
-    "told": {"400 context length": TOO_LARGE},
+    "outcomes": {"400 context length": TOO_LARGE},
 }
 
 

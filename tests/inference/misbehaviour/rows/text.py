@@ -9,15 +9,15 @@ from tests.support.upstream import responses as responses_api
 from tests.support.upstream.answers import Answer, answer
 from tests.support.upstream.behaviours import HONEST
 
-ASKED: Json = {"model": "upstream-model", "stream_options": {"include_usage": True}}
-SAID: Answer = answer({**chat("m"), "max_tokens": 16}, HONEST)
+REQUEST: Json = {"model": "upstream-model", "stream_options": {"include_usage": True}}
+ANSWER: Answer = answer({**chat("m"), "max_tokens": 16}, HONEST)
 TEXT_MICROUSD = 11
 """7 tokens of input and 16 of output: 1.05 + 9.6 micro-USD, rounded up once."""
 
-CHAT_ANSWER: Json = chat_api.render("chatcmpl-upstream-1", ASKED, SAID, HONEST)
-CHAT_EVENTS = [frame.data for frame in chat_api.stream("chatcmpl-upstream-1", ASKED, SAID, HONEST)]
-RESPONSE: Json = responses_api.render("resp-upstream-1", ASKED, SAID, HONEST)
-RESPONSE_EVENTS = [frame.data for frame in responses_api.stream("resp-upstream-1", ASKED, SAID, HONEST)]
+CHAT_ANSWER: Json = chat_api.render("chatcmpl-upstream-1", REQUEST, ANSWER, HONEST)
+CHAT_EVENTS = [frame.data for frame in chat_api.stream("chatcmpl-upstream-1", REQUEST, ANSWER, HONEST)]
+RESPONSE: Json = responses_api.render("resp-upstream-1", REQUEST, ANSWER, HONEST)
+RESPONSE_EVENTS = [frame.data for frame in responses_api.stream("resp-upstream-1", REQUEST, ANSWER, HONEST)]
 TEXT: Json = {"max_output_tokens": 30}
 
 BY_CHAT: dict[str, Any] = {"answer": CHAT_ANSWER, "events": CHAT_EVENTS, "ends_with_done": True}

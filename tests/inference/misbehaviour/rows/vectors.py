@@ -16,8 +16,8 @@ PACKED = base64.b64encode(struct.pack("<2f", *VECTOR)).decode()
 
 def ours(dimensions: int, **members: Any) -> Json:
     """Make what an upstream of our own protocol answers."""
-    told = {"revision": "r1", "dimensions": dimensions, "normalized": True, "served_by": HOST}
-    return {**told, **members, "usage": {"input_tokens": 1}}
+    common = {"revision": "r1", "dimensions": dimensions, "normalized": True, "served_by": HOST}
+    return {**common, **members, "usage": {"input_tokens": 1}}
 
 
 def listed(embedding: Any, **members: Any) -> Json:

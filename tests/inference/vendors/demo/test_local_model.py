@@ -15,7 +15,7 @@ from inference.vendors.demo.local_model.model import load
 # Published with the model: the first example of its model card, and the similarities in its page's widget.
 EXAMPLE = ["This is an example sentence", "Each sentence is converted"]
 FIRST_VALUES = [0.0676569, 0.0634959, 0.0487131, 0.0793050, 0.0374480]
-ASKED = "That is a happy person"
+QUERY = "That is a happy person"
 COMPARED = {
     "That is a happy dog": 0.6945774,
     "That is a very happy person": 0.9429150,
@@ -38,17 +38,17 @@ def test_vectors_are_those_of_the_models_authors() -> None:
 
 
 def test_similarities_are_those_of_the_models_authors() -> None:
-    found = asyncio.run(serving.similarities(ASKED, list(COMPARED)))
+    found = asyncio.run(serving.similarities(QUERY, list(COMPARED)))
     assert found.tokens == [7, 7, 8, 7]
     assert found.cosines == pytest.approx(list(COMPARED.values()), abs=2e-6)
 
 
 def test_a_text_has_the_same_vector_in_any_batch() -> None:
-    alone = vectors("A badger digs.")[0]
+    by_itself = vectors("A badger digs.")[0]
     texts = ["x", "A badger digs.", "word " * 300, "naïve 🦡 Dachse"] * 4
     for index, vector in enumerate(vectors(*texts)):
         if texts[index] == "A badger digs.":
-            assert vector == pytest.approx(alone, abs=2e-6)
+            assert vector == pytest.approx(by_itself, abs=2e-6)
 
 
 def test_token_vectors_have_a_row_and_an_offset_for_each_token() -> None:
