@@ -53,8 +53,10 @@ def test_it_does_as_one_that_is_executed(name: str) -> None:
 
 
 def test_it_reads_its_settings_from_its_own_environment() -> None:
-    code = "import sys; from django.conf import settings; print(settings.CATALOGUE_TTL_SECONDS, 'gateway.urls' in sys.modules)"
-    assert printed(code, CATALOGUE_TTL_SECONDS="0.25") == "0.25 True"
+    code = (
+        "import sys; from django.conf import settings; print(settings.BODY_IDLE_SECONDS, 'gateway.urls' in sys.modules)"
+    )
+    assert printed(code, BODY_IDLE_SECONDS="0.25") == "0.25 True"
 
 
 def test_it_is_executed_if_imports_have_used_a_setting_that_differs() -> None:
