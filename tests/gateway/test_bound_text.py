@@ -14,8 +14,9 @@ from accounts.models import Account
 from gateway.core.encryption import fields
 from gateway.core.encryption.bound_text import Token
 from integrations.models import AccountKey
+from tests.support.session_keys import no_signing_keys  # noqa: F401
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("no_signing_keys")  # they are encrypted with another key
 
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
 

@@ -10,8 +10,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from inference.models import Upstream
+from tests.support.session_keys import no_signing_keys  # noqa: F401
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("no_signing_keys")  # they are encrypted with another key
 
 OLD, NEW, FOREIGN = (Fernet.generate_key().decode() for _ in range(3))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from cryptography.fernet import Fernet
+from django.conf import settings
 
 from accounts.models import CacheEntry
 from tests.factories.accounts import make_account
@@ -21,7 +22,8 @@ ENVIRONMENT = {
     "DJANGO_SETTINGS_MODULE": "gateway.settings",
     "GATEWAY_ENV": "production",
     "SECRET_KEY": "a-secret-key-of-more-than-thirty-two-characters",
-    "FIELD_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
+    # The second is the tests' own, with which the signing keys are encrypted.
+    "FIELD_ENCRYPTION_KEYS": f"{Fernet.generate_key().decode()},{settings.FIELD_ENCRYPTION_KEYS[0]}",
     "GATEWAY_BASE_URL": "https://gateway.service.example",
     "PORTAL_URL": "https://accounts.service.example",
     "ALLOWED_HOSTS": "",
