@@ -29,7 +29,7 @@ class Row(NamedTuple):
         return reverse(f"admin:{self.table.replace('.', '_')}_changelist" if self.table else "admin:index")
 
     def is_shown(self, request: HttpRequest) -> bool:
-        """Tell whether the operator may view the table."""
+        """Return whether the operator may view the table."""
         app, _, name = self.table.partition(".")
         return not self.table or request.user.has_perm(f"{app}.view_{name}")
 

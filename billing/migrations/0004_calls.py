@@ -35,7 +35,7 @@ def _rename(apps: Any, old: str, new: str) -> None:
 
 
 def _give_alike(permission: Any, permissions: Any, content_type: Any) -> None:
-    """Give the permission of the same name for another type to everybody who has this one."""
+    """Grant the permission of the same name for another type to everybody who has this one."""
     alike, _ = permissions.get_or_create(
         content_type=content_type, codename=permission.codename, defaults={"name": permission.name}
     )

@@ -22,7 +22,7 @@ def test_its_own_tests_pass() -> None:
 
 @pytest.fixture(scope="module")
 def found(demo: DemoGateway) -> dict[str, Any]:
-    """Let a script make calls of every kind, and return what they gave it."""
+    """Have a script make calls of every kind, and return their results."""
     return run_script("ours.js", demo.base_url, signed_assertion(demo, "wallet:read", "usage:read", "infer:fast"))
 
 

@@ -151,7 +151,7 @@ def both(django_db_setup: None, django_db_blocker: Any) -> TwoOrganizations:
 
 @pytest.fixture(autouse=True)
 def _untracked(settings: Settings) -> None:
-    """Let no page write when its session was last seen."""
+    """Disable the record of when a session was last seen, which each page would write."""
     settings.USERSESSIONS_TRACK_ACTIVITY = False
 
 

@@ -34,7 +34,7 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def served_before(cluster: Cluster) -> None:
-    """Give it data, so that it needs no `initdb`."""
+    """Copy the prepared data into the cluster, so that it needs no `initdb`."""
     copy_cluster(cluster.home)
 
 

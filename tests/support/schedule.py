@@ -79,7 +79,7 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
-    """Let workers begin with different packages: each then finds the bytecode of those that another has compiled."""
+    """Begin in each worker with another package: each then finds the bytecode of those that another has compiled."""
     report = yield
     worker: dict[str, Any] | None = getattr(collector.config, "workerinput", None)
     if worker and collector.nodeid == "tests":
