@@ -16,6 +16,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings.development")
 
 from bench.figures import median, percentile
 from billing.rules.prices import PriceList
+from billing.rules.worst_case import WorstCase
 from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel, UpstreamTarget
 from inference.metering.bodies import read_json
 from inference.routes.rerank.bound import bound_rerank
@@ -58,7 +59,7 @@ class Arrived:
 def price() -> PriceVersion:
     """Return a price per kilobyte."""
     prices = PriceList.parse({"input_kilobyte": "0.02"})
-    return PriceVersion(1, datetime.now(UTC), prices, prices.worst_case(), {})
+    return PriceVersion(1, datetime.now(UTC), prices, WorstCase.of(prices), {})
 
 
 async def milliseconds(sent: bytes) -> float:

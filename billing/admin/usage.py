@@ -37,9 +37,11 @@ class UsageRecordAdmin(ReadOnlyAdmin):
             "Quantities",
             {
                 "fields": (
-                    *("input_tokens", "cached_input_tokens", "output_tokens"),
+                    *("input_tokens", "cached_input_tokens", "cache_write_tokens", "cache_write_1h_tokens"),
+                    "output_tokens",
                     *("input_audio_tokens", "output_audio_tokens"),
                     *("images", "input_characters", "seconds", "input_bytes", "items"),
+                    *("service_tier", "price_band"),
                 )
             },
         ),

@@ -4,14 +4,16 @@ from django.db import models
 from django.db.models.functions import Now
 
 from billing.models.call import Call
-from billing.models.fields import MicrousdField
+from billing.models.fields import KeyField, MicrousdField
 from gateway.core.contract.amounts import usd
 
 
 class UsageRecord(models.Model):
     """The metered quantities and the charge of one settled call; null if a quantity was not metered.
 
-    `basis` says whose count it is: the upstream's own, the part delivered before a stream broke, or the operator's.
+    `cache_write_tokens` were written to the upstream's prompt cache, `cache_write_1h_tokens` of them for an hour.
+    `service_tier` (null: the default) and `price_band` (the threshold that the input exceeded, null below all) say which
+    prices of the version apply. `basis` says whose count it is: the upstream's own, the part delivered before a stream broke, or the operator's.
     """
 
     call = models.OneToOneField(
@@ -24,6 +26,8 @@ class UsageRecord(models.Model):
     )
     input_tokens = models.BigIntegerField(null=True)
     cached_input_tokens = models.BigIntegerField(null=True)
+    cache_write_tokens = models.BigIntegerField(null=True)
+    cache_write_1h_tokens = models.BigIntegerField(null=True)
     output_tokens = models.BigIntegerField(null=True)
     input_audio_tokens = models.BigIntegerField(null=True)
     output_audio_tokens = models.BigIntegerField(null=True)
@@ -32,6 +36,8 @@ class UsageRecord(models.Model):
     seconds = models.BigIntegerField(null=True)
     input_bytes = models.BigIntegerField(null=True)
     items = models.BigIntegerField(null=True)
+    service_tier = KeyField(null=True)
+    price_band = models.BigIntegerField(null=True)
     charge_microusd = MicrousdField()
     basis = models.TextField()
     settled_at = models.DateTimeField(db_default=Now())

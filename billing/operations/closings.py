@@ -65,14 +65,14 @@ def settle(
     *,
     cost_microusd: int,
     basis: str,
-    quantities: Mapping[str, int],
+    quantities: Mapping[str, int | str],
     replay: Replay | None = None,
     stored: Mapping[str, Any] | None = None,
     function: BatchFunction = CLOSE,
 ) -> Closing[Settlement]:
     """Build the closing that charges a call, at most its hold.
 
-    `function` closes as `billing_close_calls` does, and may write `stored` in the same transaction.
+    `quantities` is the usage record of `billing.rules.cost`. `function` closes as `billing_close_calls` does, and may write `stored` in the same transaction.
     """
     arguments = {"cost": min(cost_microusd, AMOUNT_MAX_MICROUSD), "basis": basis, "quantities": quantities}
     return _closing(call, "settle", arguments, _read_settlement, replay, stored, function)

@@ -111,7 +111,7 @@ class Refund(NamedTuple):
 
 
 def settle_review(
-    *, usage_id: str, cost_microusd: int, basis: str, quantities: Mapping[str, int], resolution: str
+    *, usage_id: str, cost_microusd: int, basis: str, quantities: Mapping[str, int | str], resolution: str
 ) -> Statement[Settlement]:
     """Charge a call in review once, at most its hold, and release the rest."""
     return call(

@@ -14,7 +14,7 @@ from billing.operations import ledger
 from billing.operations.deadlines import deadline
 from billing.queries import reviews
 from billing.rules.check_intervals import next_look_up
-from billing.rules.quantities import QUANTITY_NAMES
+from billing.rules.cost import USAGE_COLUMNS
 
 log = logging.getLogger("billing.reviews")
 
@@ -26,10 +26,10 @@ LOOK_UPS_MAX = 500
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The upstream's own record of a call: its cost and quantities, or that nothing was used (`cost` None)."""
+    """The upstream's own record of a call: its cost and usage record, or that nothing was used (`cost` None)."""
 
     cost_microusd: int | None
-    quantities: Mapping[str, int] = field(default_factory=dict)
+    quantities: Mapping[str, int | str] = field(default_factory=dict)
 
 
 LookUp = Callable[[Call], Finding | None]
@@ -74,7 +74,7 @@ def charge(
     usage_id: str,
     *,
     cost_microusd: int,
-    quantities: Mapping[str, int] | None = None,
+    quantities: Mapping[str, int | str] | None = None,
     basis: str = "operator",
     resolution: str = "operator",
 ) -> bool:
@@ -153,7 +153,7 @@ def _ask(look_up: LookUp, call: Call) -> Finding | None:
 
 def _charge_delivered(call: Call) -> bool:
     evidence = call.evidence or {}
-    quantities = {name: count for name, count in evidence.items() if name in QUANTITY_NAMES}
+    quantities = {name: count for name, count in evidence.items() if name in USAGE_COLUMNS}
     return charge(
         call.id,
         cost_microusd=evidence["charge_microusd"],

@@ -17,6 +17,7 @@ PAGE = 1000
 QUANTITIES = (
     "input_tokens",
     "cached_input_tokens",
+    "cache_write_tokens",
     "output_tokens",
     "input_audio_tokens",
     "output_audio_tokens",

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from billing.rules.prices import PriceError, PriceList, units_of
+from billing.rules.cost import unit_price, units_of
+from billing.rules.prices import PriceError, PriceList
 from billing.rules.quantities import Quantities
 from gateway.core.contract.amounts import pico_decimals, usd_of_pico
 
@@ -12,6 +13,8 @@ MILLION = 1_000_000
 COMPONENTS = {
     "input_token": ("Input tokens", MILLION, "a million"),
     "cached_input_token": ("Input tokens from the cache", MILLION, "a million"),
+    "cache_write_token": ("Input tokens written to the cache", MILLION, "a million"),
+    "cache_write_1h_token": ("Input tokens written to the cache for an hour", MILLION, "a million"),
     "output_token": ("Output tokens", MILLION, "a million"),
     "input_audio_token": ("Input tokens of sound", MILLION, "a million"),
     "output_audio_token": ("Output tokens of sound", MILLION, "a million"),
@@ -40,6 +43,7 @@ class Part:
 
 def parts(used: Quantities, prices: PriceList) -> list[Part]:
     """List the priced components of a cost that were used."""
+    prices = prices.in_force(used)
     counted = [(name, count) for name, count in units_of(used).items() if count and _is_priced(name, prices)]
     priced = [(name, count, _price(name, used, prices)) for name, count in counted]
     places = max((pico_decimals(count * price) for _, count, price in priced if price is not None), default=0)
@@ -53,7 +57,7 @@ def _is_priced(component: str, prices: PriceList) -> bool:
 def _price(component: str, used: Quantities, prices: PriceList) -> int | None:
     """Return the unit price in pico-USD; None if the usage record does not determine it, as for image sizes."""
     try:
-        return prices.image_price(used.image_kind) if component == "image" else prices.price(component)
+        return unit_price(component, used, prices)
     except PriceError:
         return None
 

@@ -1,24 +1,25 @@
-"""Prices, and the one function that computes the cost of quantities.
+"""Price lists: the price of each component, by the length of the input and by service tier.
 
-Prices are whole pico-USD per unit (micro-USD x 10^-6), so that a sum over components is exact; it is rounded up once,
-to whole micro-USD. The function is monotone in every quantity, and computes both the hold of a call and its charge.
+Prices are whole pico-USD per unit (micro-USD x 10^-6), so that a sum over components is exact.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
-from billing.rules.quantities import Quantities
+from billing.rules.quantities import QUANTITY_MAX, Quantities
 from gateway.core.contract.aliases import Route
 
 PICO_PER_MICRO = 10**6
 PRICE_MAX_MICROUSD = 10**9
-BYTES_PER_KILOBYTE = 1000
 
 COMPONENTS = (
     "input_token",
     "cached_input_token",
+    "cache_write_token",
+    "cache_write_1h_token",
     "output_token",
     "input_audio_token",
     "output_audio_token",
@@ -29,11 +30,25 @@ COMPONENTS = (
     "input_item",
     "request",
 )
-TOKEN_COMPONENTS = COMPONENTS[:5]
-_INPUT_TEXT = frozenset({"input_token", "input_kilobyte"})
+TOKEN_COMPONENTS = COMPONENTS[:7]
+
+PLAIN_TOKEN = {
+    "cached_input_token": "input_token",
+    "cache_write_token": "input_token",
+    "cache_write_1h_token": "cache_write_token",
+    "input_audio_token": "input_token",
+    "output_audio_token": "output_token",
+}
+"""The component whose price a token has that has none of its own."""
+
+BANDS_MAX = 16
+SERVICE_TIERS_MAX = 16
+DEFAULT_TIERS = frozenset({"default", "auto", "standard", "standard_only"})
+"""Names that requests and answers use for the prices outside of `service_tiers`."""
 
 _DECIMAL = re.compile(r"(0|[1-9][0-9]{0,9})(?:\.([0-9]{1,6}))?", re.ASCII)
 _IMAGE_KIND = re.compile(r"[A-Za-z0-9_.-]{1,32}/[A-Za-z0-9_.-]{1,32}", re.ASCII)
+_SERVICE_TIER = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
 
 _TEXT = (frozenset({"input_token", "output_token"}),)
 _INPUT = (frozenset({"input_token"}), frozenset({"input_kilobyte"}), frozenset({"input_item"}))
@@ -61,30 +76,49 @@ class PriceError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Band:
+    """The prices of a request whose whole input is more than `above_input_tokens`."""
+
+    above_input_tokens: int
+    prices: "PriceList"
+
+
+@dataclass(frozen=True, slots=True)
 class PriceList:
-    """The prices of one alias in pico-USD per unit, by component, and by `size/quality` if image prices vary."""
+    """The prices of one alias in pico-USD per unit, by component, and by `size/quality` if image prices vary.
+
+    `bands` are in ascending order, `service_tiers` have bands of their own. Both are complete: what the operator leaves out
+    of a band or tier has the price that surrounds it.
+    """
 
     unit_prices: Mapping[str, int] = field(default_factory=dict)
     images: Mapping[str, int] = field(default_factory=dict)
+    bands: tuple[Band, ...] = ()
+    service_tiers: Mapping[str, "PriceList"] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, components: Mapping[str, Any]) -> "PriceList":
-        """Read decimal strings of micro-USD with at most 6 decimals; `image` may map `size/quality` to such a string.
+        """Read decimal strings of micro-USD with at most 6 decimals; `image` may map `size/quality` to such a string,
+        `bands` is a list of maps, `service_tiers` a map of maps.
 
         Raises PriceError.
         """
-        unit_prices: dict[str, int] = {}
-        images: dict[str, int] = {}
-        for name, value in components.items():
-            if name not in COMPONENTS:
-                raise PriceError(f"{name} is not a price component")
-            if name == "image" and isinstance(value, Mapping):
-                images = {kind: _named(f"image {kind}", price, kind) for kind, price in value.items()}
-            else:
-                unit_prices[name] = _named(name, value)
-        if components.get("image") == {}:
-            raise PriceError("image has no prices")
-        return cls(unit_prices, images)
+        plain = {name: value for name, value in components.items() if name not in _VARIANTS}
+        base = _read_plain(plain)
+        bands = _read_bands(components["bands"], base) if "bands" in components else ()
+        tiers = _read_tiers(components["service_tiers"], base) if "service_tiers" in components else {}
+        return replace(base, bands=bands, service_tiers=tiers)
+
+    def in_force(self, used: Quantities) -> "PriceList":
+        """Return the prices of a request with this usage: those of its service tier, and of its band."""
+        prices = self.of_tier(used.service_tier)
+        band = prices.band_of(used.input_tokens)
+        return prices if band is None else band.prices
+
+    def band_above(self, used: Quantities) -> int | None:
+        """Return the threshold of the usage's band, None below all bands."""
+        band = self.of_tier(used.service_tier).band_of(used.input_tokens)
+        return None if band is None else band.above_input_tokens
 
     @property
     def components(self) -> frozenset[str]:
@@ -94,7 +128,7 @@ class PriceList:
     @property
     def needs_token_usage(self) -> bool:
         """Return whether the charge depends on the upstream's token counts."""
-        return any(self.unit_prices.get(name) for name in TOKEN_COMPONENTS)
+        return any(prices.unit_prices.get(name) for prices in self.variants() for name in TOKEN_COMPONENTS)
 
     def serves(self, route: Route) -> bool:
         """Return whether every component that the route needs has a price."""
@@ -107,19 +141,11 @@ class PriceList:
         lacking = min((needed - self.components for needed in NEEDED[route]), key=len)
         return tuple(name for name in COMPONENTS if name in lacking)
 
-    def worst_case(self, *, audio_input: bool = False, audio_output: bool = False) -> "PriceList":
-        """Return the prices for computing a hold: each token at the highest price that may apply to it."""
-        inputs = ["input_token", "cached_input_token", *(["input_audio_token"] if audio_input else [])]
-        outputs = ["output_token", *(["output_audio_token"] if audio_output else [])]
-        highest = {"input_token": self._highest(inputs), "output_token": self._highest(outputs)}
-        others = {name: price for name, price in self.unit_prices.items() if name not in TOKEN_COMPONENTS}
-        return replace(self, unit_prices=others | {name: price for name, price in highest.items() if price is not None})
-
     def price(self, component: str) -> int:
-        """Return a unit's price in pico-USD, or 0 if there is none; cached and audio tokens default to plain tokens."""
+        """Return a unit's price in pico-USD, or 0 if there is none; other tokens default to plain ones."""
         found = self.unit_prices.get(component)
-        if found is None and component in _PLAIN_TOKEN:
-            found = self.unit_prices.get(_PLAIN_TOKEN[component])
+        if found is None and component in PLAIN_TOKEN:
+            return self.price(PLAIN_TOKEN[component])
         return found or 0
 
     def image_price(self, kind: str | None) -> int:
@@ -131,51 +157,100 @@ class PriceList:
             raise PriceError(f"image {kind} has no price")
         return price
 
-    def _highest(self, components: list[str]) -> int | None:
-        return max((self.unit_prices[name] for name in components if name in self.unit_prices), default=None)
+    def of_tier(self, name: str | None) -> "PriceList":
+        """Return the prices of a service tier, the default ones if it has none."""
+        return self.service_tiers.get(name, self) if name and self.service_tiers else self
+
+    def band_of(self, input_tokens: int | None) -> Band | None:
+        """Return the band of a request with this whole input, None below all bands."""
+        return next((band for band in reversed(self.bands) if (input_tokens or 0) > band.above_input_tokens), None)
+
+    def variants(self) -> Iterator["PriceList"]:
+        """Return these prices, and those of each band and service tier."""
+        yield self
+        yield from (band.prices for band in self.bands)
+        for tier in self.service_tiers.values():
+            yield from tier.variants()
 
 
-_PLAIN_TOKEN = {
-    "cached_input_token": "input_token",
-    "input_audio_token": "input_token",
-    "output_audio_token": "output_token",
-}
+_VARIANTS = frozenset({"bands", "service_tiers"})
 
 
-def cost_microusd(used: Quantities, prices: PriceList) -> int:
-    """Compute the exact cost of the quantities and round it up, once, to whole micro-USD."""
-    total = sum(count * _unit_price(name, used, prices) for name, count in units_of(used).items() if count)
-    return -(-total // PICO_PER_MICRO)
+def _read_plain(components: Mapping[str, Any]) -> PriceList:
+    unit_prices: dict[str, int] = {}
+    images: dict[str, int] = {}
+    for name, value in components.items():
+        if name not in COMPONENTS:
+            raise PriceError(f"{name} is not a price component")
+        if name == "image" and isinstance(value, Mapping):
+            images = {kind: _named(f"image {kind}", price, kind) for kind, price in value.items()}
+        else:
+            unit_prices[name] = _named(name, value)
+    if components.get("image") == {}:
+        raise PriceError("image has no prices")
+    return PriceList(unit_prices, images)
 
 
-def with_charged_items(bound: Quantities, prices: PriceList, images: int = 0) -> Quantities:
-    """Return the quantities with the items that `input_item` charges: images if the price also has a component for text,
-    otherwise every input, as they are."""
-    is_mixed = "input_item" in prices.unit_prices and bool(_INPUT_TEXT & prices.components)
-    return replace(bound, items=images) if is_mixed else bound
+def _read_bands(value: Any, base: PriceList) -> tuple[Band, ...]:
+    if not isinstance(value, list) or not 0 < len(value) <= BANDS_MAX:
+        raise PriceError(f"bands must be a list of 1 to {BANDS_MAX} bands")
+    bands = [_read_band(f"bands[{index}]", band, base) for index, band in enumerate(value)]
+    for index, (band, following) in enumerate(pairwise(bands), start=1):
+        if following.above_input_tokens <= band.above_input_tokens:
+            raise PriceError(f"bands[{index}].above_input_tokens must be more than {band.above_input_tokens}")
+    return tuple(bands)
 
 
-def units_of(used: Quantities) -> dict[str, int]:
-    """Count the units of each component; no unit counts in two components."""
-    cached, audio_in = used.cached_input_tokens or 0, used.input_audio_tokens or 0
-    audio_out = used.output_audio_tokens or 0
-    return {
-        "input_token": (used.input_tokens or 0) - cached - audio_in,
-        "cached_input_token": cached,
-        "output_token": (used.output_tokens or 0) - audio_out,
-        "input_audio_token": audio_in,
-        "output_audio_token": audio_out,
-        "image": used.images or 0,
-        "input_character": used.input_characters or 0,
-        "audio_second": used.seconds or 0,
-        "input_kilobyte": -(-(used.input_bytes or 0) // BYTES_PER_KILOBYTE),
-        "input_item": used.items or 0,
-        "request": 1,
-    }
+def _read_band(where: str, value: Any, base: PriceList) -> Band:
+    if not isinstance(value, Mapping):
+        raise PriceError(f"{where} must be a map of prices")
+    above = check_threshold(value.get("above_input_tokens"), f"{where}.above_input_tokens")
+    own = {name: price for name, price in value.items() if name != "above_input_tokens"}
+    return Band(above, _with_tokens(where, own, base))
 
 
-def _unit_price(component: str, used: Quantities, prices: PriceList) -> int:
-    return prices.image_price(used.image_kind) if component == "image" else prices.price(component)
+def _read_tiers(value: Any, base: PriceList) -> dict[str, PriceList]:
+    if not isinstance(value, Mapping) or not 0 < len(value) <= SERVICE_TIERS_MAX:
+        raise PriceError(f"service_tiers must be a map of 1 to {SERVICE_TIERS_MAX} tiers")
+    return {check_service_tier(name): _read_tier(f"service_tiers.{name}", tier, base) for name, tier in value.items()}
+
+
+def _read_tier(where: str, value: Any, base: PriceList) -> PriceList:
+    if not isinstance(value, Mapping):
+        raise PriceError(f"{where} must be a map of prices")
+    own = {name: price for name, price in value.items() if name != "bands"}
+    tier = _with_tokens(where, own, base)
+    try:
+        return replace(tier, bands=_read_bands(value["bands"], tier)) if "bands" in value else tier
+    except PriceError as error:
+        raise PriceError(f"{where}.{error}") from None
+
+
+def _with_tokens(where: str, own: Mapping[str, Any], base: PriceList) -> PriceList:
+    """Return the surrounding prices, of which a band or a tier replaces those of some tokens."""
+    if not own:
+        raise PriceError(f"{where} has no prices")
+    for name in own:
+        if name not in TOKEN_COMPONENTS:
+            raise PriceError(f"{where}.{name} is not a price of tokens")
+    prices = {name: _named(f"{where}.{name}", value) for name, value in own.items()}
+    return replace(base, unit_prices={**base.unit_prices, **prices})
+
+
+def check_threshold(value: Any, name: str = "above_input_tokens") -> int:
+    """Return the threshold of a band, or raise PriceError."""
+    if type(value) is not int or not 1 <= value <= QUANTITY_MAX:
+        raise PriceError(f"{name} must be a whole number from 1 to {QUANTITY_MAX}")
+    return value
+
+
+def check_service_tier(name: Any) -> str:
+    """Return the name of a priced service tier, or raise PriceError."""
+    if not isinstance(name, str) or not _SERVICE_TIER.fullmatch(name):
+        raise PriceError('a service tier must be named in lower case, such as "flex"')
+    if name in DEFAULT_TIERS:
+        raise PriceError(f"service tier {name} cannot be priced: its prices are those outside of service_tiers")
+    return name
 
 
 def check_image_kind(kind: Any) -> str:
@@ -198,7 +273,7 @@ def parse_price(value: Any) -> int:
 
 
 def show(components: Mapping[str, Any]) -> str:
-    """Render the components of a price in one line, image kinds in parentheses."""
+    """Render the components of a price in one line; image kinds, bands and service tiers in parentheses."""
     return ", ".join(f"{name} {_show(price)}" for name, price in components.items())
 
 
@@ -211,5 +286,12 @@ def _named(name: str, value: Any, kind: Any = None) -> int:
         raise PriceError(f"{name} {error}") from None
 
 
-def _show(price: str | Mapping[str, str]) -> str:
-    return price if isinstance(price, str) else f"({show(price)})"
+def _show(price: Any) -> str:
+    if isinstance(price, list):
+        return f"({', '.join(map(_show_band, price))})"
+    return f"({show(price)})" if isinstance(price, Mapping) else str(price)
+
+
+def _show_band(band: Mapping[str, Any]) -> str:
+    prices = {name: price for name, price in band.items() if name != "above_input_tokens"}
+    return f"above {band['above_input_tokens']} input tokens {show(prices)}"

@@ -18,13 +18,16 @@ class MalformedUsage(ValueError):
 class Quantities:
     """Metered quantities of one call; None if a quantity was not metered.
 
-    `input_tokens` is the whole input, of which `cached_input_tokens` and `input_audio_tokens` are disjoint parts, as
-    `output_audio_tokens` is of `output_tokens`. `image_kind` is `size/quality` and picks the price of `images`.
-    Raises MalformedUsage.
+    `input_tokens` is the whole input. Disjoint parts of it are `cached_input_tokens`, read from the upstream's prompt cache,
+    `cache_write_tokens`, written to it (of which `cache_write_1h_tokens` for an hour), and `input_audio_tokens`.
+    `output_audio_tokens` are part of `output_tokens`. `image_kind` is `size/quality` and picks the price of `images`,
+    `service_tier` (None: the default) that of tokens. Raises MalformedUsage.
     """
 
     input_tokens: int | None = None
     cached_input_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cache_write_1h_tokens: int | None = None
     output_tokens: int | None = None
     input_audio_tokens: int | None = None
     output_audio_tokens: int | None = None
@@ -34,13 +37,17 @@ class Quantities:
     input_bytes: int | None = None
     items: int | None = None
     image_kind: str | None = None
+    service_tier: str | None = None
 
     def __post_init__(self) -> None:
         for value in _counts_of(self):
             if value is not None and (type(value) is not int or not 0 <= value <= QUANTITY_MAX):
                 raise self._malformed()
-        if (self.cached_input_tokens or 0) + (self.input_audio_tokens or 0) > (self.input_tokens or 0):
-            raise MalformedUsage("cached and audio input tokens exceed the input tokens")
+        cached, written = self.cached_input_tokens or 0, self.cache_write_tokens or 0
+        if cached + written + (self.input_audio_tokens or 0) > (self.input_tokens or 0):
+            raise MalformedUsage("cached, cache-writing and audio input tokens exceed the input tokens")
+        if (self.cache_write_1h_tokens or 0) > written:
+            raise MalformedUsage("tokens written for an hour exceed the tokens written to the cache")
         if (self.output_audio_tokens or 0) > (self.output_tokens or 0):
             raise MalformedUsage("output audio tokens exceed the output tokens")
 
@@ -59,5 +66,5 @@ class Quantities:
         raise AssertionError("all counts are valid")
 
 
-QUANTITY_NAMES = tuple(field.name for field in fields(Quantities) if field.name != "image_kind")
+QUANTITY_NAMES = tuple(field.name for field in fields(Quantities) if field.name not in ("image_kind", "service_tier"))
 _counts_of = attrgetter(*QUANTITY_NAMES)

@@ -12,6 +12,7 @@ from gateway.core.api.times import rfc3339, rfc3339_or_none
 QUANTITIES = {
     "inputTokens": "input_tokens",
     "cachedInputTokens": "cached_input_tokens",
+    "cacheWriteTokens": "cache_write_tokens",
     "outputTokens": "output_tokens",
     "inputAudioTokens": "input_audio_tokens",
     "outputAudioTokens": "output_audio_tokens",
@@ -20,6 +21,8 @@ QUANTITIES = {
     "inputBytes": "input_bytes",
     "items": "items",
     "seconds": "seconds",
+    "serviceTier": "service_tier",
+    "priceBand": "price_band",
 }
 
 
@@ -36,6 +39,9 @@ class UsageRecordResponse(serializers.Serializer[Any]):
     status = serializers.ChoiceField(["settled", "held", "released", "reconciling"])
     inputTokens = serializers.IntegerField(allow_null=True)
     cachedInputTokens = serializers.IntegerField(allow_null=True)
+    cacheWriteTokens = serializers.IntegerField(
+        allow_null=True, help_text="Written to the upstream's prompt cache, for whatever time."
+    )
     outputTokens = serializers.IntegerField(allow_null=True)
     inputAudioTokens = serializers.IntegerField(allow_null=True)
     outputAudioTokens = serializers.IntegerField(allow_null=True)
@@ -44,6 +50,13 @@ class UsageRecordResponse(serializers.Serializer[Any]):
     inputBytes = serializers.IntegerField(allow_null=True)
     items = serializers.IntegerField(allow_null=True)
     seconds = serializers.IntegerField(allow_null=True)
+    serviceTier = serializers.CharField(
+        allow_null=True, help_text="The tier whose prices were charged; null: the default."
+    )
+    priceBand = serializers.IntegerField(
+        allow_null=True,
+        help_text="The `above_input_tokens` of the band whose prices were charged; null: below all bands.",
+    )
     heldMicrousd = serializers.IntegerField(
         help_text="The amount that the call holds now; 0 once it is settled or released."
     )

@@ -3,7 +3,8 @@
 -- billing_sealable (noun text, at timestamptz, key text, digest bytea)
 --
 -- One row for each closed row of money: its noun, when it became final, its key, and the SHA-256 of the columns that
--- never change again. A call is sealed together with its usage record. Columns that may still change are not included:
+-- never change again. A call is sealed together with its usage record; the columns that were added later do not change the
+-- digest of records without them. Columns that may still change are not included:
 -- a balance, what remains of a credit, whether an idempotency key is taken, refunds of a checkout.
 CREATE OR REPLACE VIEW billing_sealable AS
 SELECT 'call' AS noun, r.closed_at AS at, r.id AS key,
@@ -14,7 +15,10 @@ SELECT 'call' AS noun, r.closed_at AS at, r.id AS key,
          r.price_version_id, r.created_at, r.dispatched_at, r.deadline_at, r.closed_at, r.review_reason, r.resolution,
          r.evidence, u.input_tokens, u.cached_input_tokens, u.output_tokens, u.input_audio_tokens, u.output_audio_tokens,
          u.images, u.input_characters, u.seconds, u.input_bytes, u.items, u.charge_microusd, u.basis,
-         u.settled_at))) AS digest
+         u.settled_at))
+         || CASE WHEN num_nonnulls(u.cache_write_tokens, u.cache_write_1h_tokens, u.service_tier, u.price_band) > 0
+                 THEN record_send(ROW(u.cache_write_tokens, u.cache_write_1h_tokens, u.service_tier, u.price_band))
+                 ELSE '' END) AS digest
   FROM billing_reservation r LEFT JOIN billing_usage_record u ON u.reservation_id = r.id
  WHERE r.closed_at IS NOT NULL
 UNION ALL

@@ -102,8 +102,9 @@ END $$;
 CREATE OR REPLACE FUNCTION billing_usage_record_is_sound() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF (NEW.charge_microusd >= 0 AND NEW.basis IN ('upstream', 'delivered', 'operator')
-      AND least(NEW.input_tokens, NEW.cached_input_tokens, NEW.output_tokens, NEW.input_audio_tokens,
-                NEW.output_audio_tokens, NEW.images, NEW.input_characters, NEW.seconds, NEW.input_bytes, NEW.items, 0) = 0)
+      AND least(NEW.input_tokens, NEW.cached_input_tokens, NEW.cache_write_tokens, NEW.cache_write_1h_tokens,
+                NEW.output_tokens, NEW.input_audio_tokens, NEW.output_audio_tokens, NEW.images, NEW.input_characters,
+                NEW.seconds, NEW.input_bytes, NEW.items, NEW.price_band, 0) = 0)
      IS NOT TRUE
   THEN
     PERFORM billing_refuse_unsound('usage_record');

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from billing.rules.prices import PriceList
+from billing.rules.worst_case import WorstCase
 from gateway.core.contract.aliases import ALIAS_ROUTES, NEVER_SERVED, Route
 from gateway.core.contract.values import value_class
 
@@ -49,7 +50,7 @@ class DeploymentTarget:
 
 @dataclass(frozen=True, slots=True)
 class PriceVersion:
-    """Prices in force from an instant on. `worst_case` are the prices for the hold of a text call.
+    """Prices in force from an instant on. `worst_case` bounds the cost of a text call in the default service tier.
 
     `components` is the operator's notation, for display.
     """
@@ -57,7 +58,7 @@ class PriceVersion:
     id: int
     effective_at: datetime
     prices: PriceList
-    worst_case: PriceList
+    worst_case: WorstCase
     components: Mapping[str, Any]
 
 

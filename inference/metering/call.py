@@ -5,7 +5,8 @@ from functools import partial
 from typing import Any
 
 from billing.operations.closings import Evidence, OpenCall, TakeoverTerms
-from billing.rules.prices import PriceList, cost_microusd
+from billing.rules.cost import cost_microusd, usage_of
+from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import NotReady
 from inference.interface.model import DeploymentTarget
@@ -83,10 +84,14 @@ class Call:
         """Compute the cost of quantities at the prices of the hold. Raises PriceError."""
         return cost_microusd(used, self.prices)
 
+    def usage_of(self, used: Quantities) -> dict[str, int | str]:
+        """Return the usage record of quantities at the prices of the hold."""
+        return usage_of(used, self.prices)
+
     def evidence(self, used: Quantities) -> Evidence:
         """Return the quantities delivered so far, as evidence for a review."""
         charge_microusd = min(self.cost_microusd(used), self.hold_microusd)
-        return {**used.counts(), "charge_microusd": charge_microusd, **self.generation}
+        return {**self.usage_of(used), "charge_microusd": charge_microusd, **self.generation}
 
 
 def _plan(checked: Checked, entry: Entry, generation: dict[str, str]) -> CallPlan[Any]:

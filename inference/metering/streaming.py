@@ -153,7 +153,7 @@ class StreamRun:
             closings.settle,
             cost_microusd=cost_microusd,
             basis=basis,
-            quantities=used.counts(),
+            quantities=self._call.usage_of(used),
             stored=self._stored(),
         )
         settled = await self._close(settle, replay)

@@ -13,7 +13,8 @@ import aiohttp
 
 from billing.models import Call
 from billing.operations.reviews import Finding
-from billing.rules.prices import PriceList, cost_microusd
+from billing.rules.cost import cost_microusd, usage_of
+from billing.rules.prices import PriceList
 from billing.rules.quantities import MalformedUsage
 from gateway.core.contract.aliases import Route
 from gateway.core.outbound.aiohttp_internals import HttpProcessingError
@@ -75,4 +76,4 @@ def _finding(call: Call, prices: PriceList, record: Mapping[str, Any], generatio
     except (MissingUsage, MalformedUsage) as error:
         log.warning("call %s: the record %s cannot be charged: %s", call.id, generation_id, error)
         return None
-    return Finding(cost_microusd(used, prices), used.counts())
+    return Finding(cost_microusd(used, prices), usage_of(used, prices))

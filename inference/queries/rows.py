@@ -8,6 +8,7 @@ from django.conf import settings
 
 from billing.models import PriceVersion as PriceVersionRow
 from billing.rules.prices import PriceList
+from billing.rules.worst_case import WorstCase
 from gateway.core.contract.aliases import Route
 from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel, UpstreamTarget
 from inference.models import Alias, Deployment, RawModel, Upstream
@@ -113,6 +114,6 @@ def _version(row: PriceVersionRow) -> PriceVersion:
         id=row.pk,
         effective_at=row.effective_at,
         prices=prices,
-        worst_case=prices.worst_case(),
+        worst_case=WorstCase.of(prices),
         components=row.components,
     )

@@ -3,7 +3,8 @@
 A hold is settled, released, or stays for review until the outcome is known.
 """
 
-from billing.rules.prices import PriceError, PriceList, cost_microusd
+from billing.rules.cost import cost_microusd
+from billing.rules.prices import PriceError, PriceList
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.contract.errors import ApiError, UpstreamError, UpstreamInvalid, UpstreamOverloaded
 from gateway.core.contract.values import value_class

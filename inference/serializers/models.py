@@ -22,10 +22,6 @@ def render_model(
         "created": 0,
         "owned_by": DEMO if adapters == {DEMO} else OWNER,
         "routes": [route.value for route in routes],
-        "pricing": _pricing(components),
+        "pricing": dict(components),
         "authorized": authorized,
     }
-
-
-def _pricing(components: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _pricing(price) if isinstance(price, Mapping) else str(price) for name, price in components.items()}

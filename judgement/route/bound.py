@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from billing.rules.prices import PriceList, cost_microusd
+from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
 from gateway.core.contract.limits import JUDGEMENT_BRANCH_MAX_TOKENS
 from gateway.core.contract.values import value_class
@@ -96,11 +96,11 @@ def bound_judgement(valid: Valid, model: ServedModel, price: PriceVersion, max_c
     Raises MaxCostExceeded with what the request needs.
     """
     params, most = valid.params, _most(valid.params, model)
-    needed = cost_microusd(most, price.worst_case)
+    needed = price.worst_case.cost_microusd(most)
     if valid.fallback is None:
         return _bounded(params, within(needed, max_cost_microusd), model, price)
     other, other_price = valid.fallback
-    higher = max(needed, cost_microusd(_most(params, other), other_price.worst_case))
+    higher = max(needed, other_price.worst_case.cost_microusd(_most(params, other)))
     hold = within(higher, max_cost_microusd)
     sent_there = _bounded(params, hold, other, other_price, overloaded=model.name)
     return _bounded(params, hold, model, price, fallback=Fallback(other, other_price, sent_there))

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from billing.rules.charge_parts import COMPONENTS as WORDS
 from billing.rules.charge_parts import Part, parts
-from billing.rules.prices import COMPONENTS, PriceList, cost_microusd
+from billing.rules.cost import cost_microusd
+from billing.rules.prices import COMPONENTS, PriceList
 from billing.rules.quantities import Quantities
 
 ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from billing.rules.prices import COMPONENTS, PriceError, PriceList, cost_microusd
+from billing.rules.cost import cost_microusd
+from billing.rules.prices import COMPONENTS, PriceError, PriceList
 from billing.rules.quantities import Quantities
+from billing.rules.worst_case import WorstCase
 from gateway.core.contract.aliases import Route
 
 FAST = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
@@ -126,8 +128,8 @@ def test_bounds_each_token_at_the_highest_price_that_it_may_have() -> None:
     prices = PriceList.parse(
         {"input_token": "1", "cached_input_token": "3", "input_audio_token": "9", "output_token": "2"}
     )
-    assert cost_microusd(Quantities(input_tokens=10), prices.worst_case()) == 30
-    assert cost_microusd(Quantities(input_tokens=10), prices.worst_case(audio_input=True)) == 90
+    assert WorstCase.of(prices).cost_microusd(Quantities(input_tokens=10)) == 30
+    assert WorstCase.of(prices, audio_input=True).cost_microusd(Quantities(input_tokens=10)) == 90
 
 
 component_maps = st.dictionaries(
@@ -165,4 +167,4 @@ def test_cost_is_exact_and_never_beyond_its_bound(
     bound = Quantities(
         input_tokens=tokens_in + min(more, 10**9), output_tokens=tokens_out + min(more, 10**9), input_bytes=size + more
     )
-    assert cost <= cost_microusd(bound, prices.worst_case(audio_input=True))
+    assert cost <= WorstCase.of(prices, audio_input=True).cost_microusd(bound)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from billing.models import UsageRecord
+from billing.rules.cost import USAGE_COLUMNS
 from billing.rules.quantities import QUANTITY_MAX, QUANTITY_NAMES, MalformedUsage, Quantities
 
 
@@ -39,7 +40,7 @@ def test_tells_what_was_metered() -> None:
 
 def test_names_are_the_usage_records_columns() -> None:
     columns = {field.name for field in UsageRecord._meta.get_fields()}
-    assert columns - {"call", "charge_microusd", "basis", "settled_at"} == set(QUANTITY_NAMES)
+    assert columns - {"call", "charge_microusd", "basis", "settled_at"} == USAGE_COLUMNS
 
 
 @given(st.one_of(st.integers(), st.floats(), st.booleans(), st.text(), st.binary(), st.none()))

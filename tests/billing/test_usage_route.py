@@ -14,6 +14,7 @@ PATH = "/v1/usage"
 UNMETERED = {
     "inputTokens": None,
     "cachedInputTokens": None,
+    "cacheWriteTokens": None,
     "outputTokens": None,
     "inputAudioTokens": None,
     "outputAudioTokens": None,
@@ -22,6 +23,8 @@ UNMETERED = {
     "inputBytes": None,
     "items": None,
     "seconds": None,
+    "serviceTier": None,
+    "priceBand": None,
 }
 
 

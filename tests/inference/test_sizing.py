@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from billing.rules.prices import PriceList, cost_microusd
+from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
+from billing.rules.worst_case import WorstCase
 from gateway.core.contract.errors import InvalidRequest, MaxCostExceeded
 from inference.interface.model import PriceVersion, ServedModel
 from inference.routes.chat.bound import bound_chat
@@ -19,7 +20,7 @@ from inference.routes.embeddings.request import EmbeddingRequest
 
 def version(**components: Any) -> Any:
     prices = PriceList.parse(components)
-    return PriceVersion(1, datetime(2026, 1, 1, tzinfo=UTC), prices, prices.worst_case(), components)
+    return PriceVersion(1, datetime(2026, 1, 1, tzinfo=UTC), prices, WorstCase.of(prices), components)
 
 
 def demand(tokens: Any, **fields: Any) -> Any:
@@ -47,7 +48,7 @@ def test_a_limit_that_the_client_left_out_is_no_more_than_its_maximum_buys() -> 
     sized = bound_chat(demand(100), ServedModel("a", max_output_tokens=50_000), PRICE, 1000)
     assert sized.hold_microusd == 1000
     assert sized.body == {"max_completion_tokens": 1641}  # (1000 - 15) / 0.6, and the input's half micro-USD less
-    assert cost_microusd(Quantities(input_tokens=100, output_tokens=1642), PRICE.worst_case) == 1001
+    assert PRICE.worst_case.cost_microusd(Quantities(input_tokens=100, output_tokens=1642)) == 1001
 
 
 def test_every_choice_counts() -> None:
@@ -112,7 +113,7 @@ def test_the_limit_is_the_largest_that_the_maximum_buys(
     wanted = demand(tokens, choices=choices)
 
     def cost(output: Any) -> Any:
-        return cost_microusd(Quantities(input_tokens=tokens, output_tokens=output * choices), prices.worst_case)
+        return prices.worst_case.cost_microusd(Quantities(input_tokens=tokens, output_tokens=output * choices))
 
     most = limit or 500_000 // choices
     if cost(1) > max_cost:

@@ -5,9 +5,31 @@
 -- are not stored, so any price of its kind is accepted. An operator's decision, or an upstream's record without
 -- quantities, is within the hold and follows a review. A call that another model took over is priced at that model's
 -- price.
-WITH price AS MATERIALIZED (
-  SELECT p.id, p.alias, n.request,
+--
+-- A version has prices for each service tier and band. What a tier or band does not name has the price that surrounds it.
+WITH variant AS MATERIALIZED (
+  SELECT p.id, p.alias, t.service_tier, b.price_band, t.prices || b.prices AS components,
+         lead(b.price_band) OVER (PARTITION BY p.id, t.service_tier ORDER BY b.price_band NULLS FIRST) AS next_band
+    FROM (SELECT v.id, v.alias, CASE jsonb_typeof(v.components) WHEN 'object' THEN v.components ELSE '{}' END AS components
+            FROM billing_price_version v) p
+   CROSS JOIN LATERAL (
+     SELECT NULL AS service_tier, p.components AS prices, p.components->'bands' AS bands
+      UNION ALL
+     SELECT tier.key, p.components || tier.value, tier.value->'bands'
+       FROM jsonb_each(CASE jsonb_typeof(p.components->'service_tiers')
+                         WHEN 'object' THEN p.components->'service_tiers' ELSE '{}' END) tier
+      WHERE jsonb_typeof(tier.value) = 'object') t
+   CROSS JOIN LATERAL (
+     SELECT NULL::bigint AS price_band, '{}'::jsonb AS prices
+      UNION ALL
+     SELECT (band->'above_input_tokens')::bigint, band
+       FROM jsonb_array_elements(CASE jsonb_typeof(t.bands) WHEN 'array' THEN t.bands ELSE '[]' END) band
+      WHERE jsonb_typeof(band) = 'object' AND jsonb_typeof(band->'above_input_tokens') = 'number') b
+), price AS MATERIALIZED (
+  SELECT p.id, p.alias, p.service_tier, p.price_band, p.next_band, n.request,
          coalesce(n.input_token, 0) AS input_token, coalesce(n.cached, n.input_token, 0) AS cached,
+         coalesce(n.written, n.input_token, 0) AS written,
+         coalesce(n.written_1h, n.written, n.input_token, 0) AS written_1h,
          coalesce(n.audio_in, n.input_token, 0) AS audio_in, coalesce(n.output_token, 0) AS output_token,
          coalesce(n.audio_out, n.output_token, 0) AS audio_out, n.input_character, n.audio_second, n.input_kilobyte,
          n.input_item,
@@ -16,10 +38,12 @@ WITH price AS MATERIALIZED (
              LATERAL (SELECT CASE WHEN kind.value ~ '^[0-9]{1,10}(\.[0-9]{1,6})?$' THEN kind.value::numeric * 1000000 END
                         AS amount) pico)
            ELSE ARRAY[coalesce(n.image, 0)] END AS images
-    FROM billing_price_version p
+    FROM variant p
    CROSS JOIN LATERAL (
      SELECT max(c.amount) FILTER (WHERE c.key = 'input_token') AS input_token,
             max(c.amount) FILTER (WHERE c.key = 'cached_input_token') AS cached,
+            max(c.amount) FILTER (WHERE c.key = 'cache_write_token') AS written,
+            max(c.amount) FILTER (WHERE c.key = 'cache_write_1h_token') AS written_1h,
             max(c.amount) FILTER (WHERE c.key = 'output_token') AS output_token,
             max(c.amount) FILTER (WHERE c.key = 'input_audio_token') AS audio_in,
             max(c.amount) FILTER (WHERE c.key = 'output_audio_token') AS audio_out,
@@ -30,13 +54,14 @@ WITH price AS MATERIALIZED (
             coalesce(max(c.amount) FILTER (WHERE c.key = 'input_item'), 0) AS input_item,
             coalesce(max(c.amount) FILTER (WHERE c.key = 'request'), 0) AS request
        FROM (SELECT e.key, CASE WHEN e.value ~ '^[0-9]{1,10}(\.[0-9]{1,6})?$' THEN e.value::numeric * 1000000 END AS amount
-               FROM jsonb_each_text(CASE jsonb_typeof(p.components) WHEN 'object' THEN p.components ELSE '{}' END) e) c) n
+               FROM jsonb_each_text(p.components) e) c) n
 ), call AS (
   SELECT r.* FROM billing_reservation r
    WHERE r.closed_at IS NULL OR r.closed_at >= %(since)s
 ), usage AS (
   SELECT u.*, coalesce(u.cached_input_tokens, 0) AS cached, coalesce(u.input_audio_tokens, 0) AS audio_in,
-         coalesce(u.output_audio_tokens, 0) AS audio_out,
+         coalesce(u.output_audio_tokens, 0) AS audio_out, coalesce(u.cache_write_tokens, 0) AS written,
+         coalesce(u.cache_write_1h_tokens, 0) AS written_1h,
          num_nonnulls(u.input_tokens, u.output_tokens, u.images, u.input_characters, u.seconds, u.input_bytes, u.items) > 0
            AS is_metered
     FROM billing_usage_record u WHERE u.settled_at >= %(since)s
@@ -51,8 +76,10 @@ SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
   LEFT JOIN billing_wallet w ON w.id = r.wallet_id
   LEFT JOIN billing_takeover o ON o.reservation_id = r.id
   LEFT JOIN price p ON p.id = coalesce(o.price_version_id, r.price_version_id)
+       AND p.service_tier IS NOT DISTINCT FROM u.service_tier AND p.price_band IS NOT DISTINCT FROM u.price_band
  CROSS JOIN LATERAL (
-   SELECT (coalesce(u.input_tokens, 0) - u.cached - u.audio_in) * p.input_token + u.cached * p.cached
+   SELECT (coalesce(u.input_tokens, 0) - u.cached - u.written - u.audio_in) * p.input_token + u.cached * p.cached
+          + (u.written - u.written_1h) * p.written + u.written_1h * p.written_1h
           + u.audio_in * p.audio_in + (coalesce(u.output_tokens, 0) - u.audio_out) * p.output_token
           + u.audio_out * p.audio_out + coalesce(u.input_characters, 0) * p.input_character
           + coalesce(u.seconds, 0) * p.audio_second + (coalesce(u.input_bytes, 0) + 999) / 1000 * p.input_kilobyte
@@ -66,7 +93,10 @@ SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
      CASE WHEN r.id IS NULL THEN format('usage record %s, charge to the balance %s, without a call', u.charge_microusd,
                                         t.amount_microusd) END,
      CASE WHEN w.id IS NULL AND r.id IS NOT NULL THEN 'no such wallet' END,
-     CASE WHEN p.id IS NULL AND r.id IS NOT NULL THEN 'no such price' END,
+     CASE WHEN p.id IS NULL AND r.id IS NOT NULL
+          THEN concat('no such price', ' of tier ' || u.service_tier, ' above ' || u.price_band || ' tokens') END,
+     CASE WHEN coalesce(u.input_tokens, 0) <= u.price_band OR u.input_tokens > p.next_band
+          THEN format('%s input tokens at the price above %s', u.input_tokens, coalesce(u.price_band, 0)) END,
      CASE WHEN p.alias <> coalesce(o.model, r.model)
           THEN format('model %s at the price of %s', coalesce(o.model, r.model), p.alias) END,
      CASE WHEN r.org_id IS DISTINCT FROM CASE WHEN w.owner_kind = 'organization' THEN w.owner_key END AND w.id IS NOT NULL
@@ -99,9 +129,10 @@ SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
                       t.credit_account) END,
      CASE WHEN t.created_at <> r.closed_at OR u.settled_at <> r.closed_at
           THEN format('closed at %s, usage at %s, charge at %s', r.closed_at, u.settled_at, t.created_at) END,
-     CASE WHEN u.cached + u.audio_in > coalesce(u.input_tokens, 0) OR u.audio_out > coalesce(u.output_tokens, 0)
-               OR least(u.input_tokens, u.cached, u.audio_in, u.output_tokens, u.audio_out, u.images, u.input_characters,
-                        u.seconds, u.input_bytes, u.items) < 0
+     CASE WHEN u.cached + u.written + u.audio_in > coalesce(u.input_tokens, 0) OR u.written_1h > u.written
+               OR u.audio_out > coalesce(u.output_tokens, 0)
+               OR least(u.input_tokens, u.cached, u.written, u.written_1h, u.audio_in, u.output_tokens, u.audio_out, u.images,
+                        u.input_characters, u.seconds, u.input_bytes, u.items) < 0
           THEN 'quantities that cannot be' END,
      CASE WHEN u.basis NOT IN ('upstream', 'delivered', 'operator') THEN format('basis %s', u.basis) END,
      CASE WHEN c.is_decided

@@ -5,6 +5,7 @@ from typing import Any
 
 from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
+from billing.rules.worst_case import WorstCase
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
 from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
@@ -119,7 +120,7 @@ def bound_chat(params: ChatRequest, model: ServedModel, price: PriceVersion, max
         raise InvalidRequest("This model has no price for spoken answers.", param="modalities")
     prices = price.worst_case
     if params.has_audio or params.speaks:
-        prices = price.prices.worst_case(audio_input=params.has_audio, audio_output=params.speaks)
+        prices = WorstCase.of(price.prices, audio_input=params.has_audio, audio_output=params.speaks)
     prompt = Quantities(input_tokens=params.input_bound, output_tokens=params.predicted_tokens * params.choices)
     body = params.body
     if params.output_limit is not None:

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from billing.rules.prices import PriceError, PriceList, cost_microusd, with_charged_items
+from billing.rules.cost import with_charged_items
+from billing.rules.prices import PriceError, PriceList
 from billing.rules.quantities import QUANTITY_MAX, Quantities
 from gateway.core.contract.values import value_class
 from inference.interface.answer import Answer
@@ -33,7 +34,7 @@ class BoundedRepresented(BoundedRepresentation):
 def bound_represented(params: RepresentedRequest, price: PriceVersion, max_cost_microusd: int) -> BoundedRepresented:
     """Compute the hold. Raises MaxCostExceeded with what the request needs, or PriceError if images have no price."""
     bound = _with_images(params, price.prices)
-    hold = within(cost_microusd(bound, price.worst_case), max_cost_microusd)
+    hold = within(price.worst_case.cost_microusd(bound), max_cost_microusd)
     return BoundedRepresented(
         hold, params.body, params.is_large, params.representation, params.input_type, bound, price.prices, params
     )
@@ -80,5 +81,5 @@ def bound_embeddings(
     if isinstance(params, RepresentedRequest):
         return bound_represented(params, price, max_cost_microusd)
     params = replace(params, bound=with_charged_items(params.bound, price.prices))
-    hold = within(cost_microusd(params.bound, price.worst_case), max_cost_microusd)
+    hold = within(price.worst_case.cost_microusd(params.bound), max_cost_microusd)
     return BoundedEmbeddings(hold, params.body, params.is_large, params, price.prices)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from billing.rules.prices import PriceList, cost_microusd
+from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
 from gateway.core.contract.values import value_class
 from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Content
@@ -82,6 +82,6 @@ def bound_images(
         input_tokens=params.input_bound,
         output_tokens=params.images * image_tokens,
     )
-    hold = within(cost_microusd(most, price.worst_case), max_cost_microusd)
+    hold = within(price.worst_case.cost_microusd(most), max_cost_microusd)
     kind = StreamedImages if params.streams else BoundedImages
     return kind(hold, params.body, params.is_large, params, price.prices, image_tokens)

@@ -1,6 +1,6 @@
 """A request for late interaction with its hold."""
 
-from billing.rules.prices import cost_microusd, with_charged_items
+from billing.rules.cost import with_charged_items
 from gateway.core.contract.values import value_class
 from inference.interface.model import PriceVersion, ServedModel
 from inference.routes.late_interaction.request import LateInteractionRequest
@@ -20,7 +20,7 @@ def bound_late_interaction(
 ) -> BoundedLateInteraction:
     """Compute the hold. Raises MaxCostExceeded with what the request needs."""
     bound = with_charged_items(params.bound, price.prices)
-    hold = within(cost_microusd(bound, price.worst_case), max_cost_microusd)
+    hold = within(price.worst_case.cost_microusd(bound), max_cost_microusd)
     return BoundedLateInteraction(
         hold, params.body, params.is_large, params.representation, None, bound, price.prices, params
     )

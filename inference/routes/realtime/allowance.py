@@ -7,8 +7,10 @@ vendor's rate bounds the tokens of audio.
 
 from dataclasses import dataclass
 
-from billing.rules.prices import PICO_PER_MICRO, cost_microusd
+from billing.rules.cost import cost_microusd
+from billing.rules.prices import PICO_PER_MICRO, PriceList
 from billing.rules.quantities import QUANTITY_MAX, Quantities
+from billing.rules.worst_case import WorstCase
 from inference.routes.realtime.audio import TOKENS_PER_SECOND_MAX
 from inference.routes.realtime.bound import RESPONSE_MIN_TOKENS, BoundedSession, response_max_tokens
 from inference.routes.realtime.items import ITEM_TOKENS
@@ -41,9 +43,9 @@ class Allowance:
 
     def __init__(self, bounded: BoundedSession, tally: Tally) -> None:
         self._hold = bounded.hold_microusd
-        self._prices = bounded.price.prices
-        worst = bounded.price.prices.worst_case(audio_input=True, audio_output=True)
-        self._input_price, self._output_price = worst.price("input_token"), worst.price("output_token")
+        worst = WorstCase.of(bounded.price.prices, audio_input=True, audio_output=True)
+        self._prices = _prices_of_any_length(bounded.price.prices, worst)
+        self._input_price, self._output_price = worst.input_price, worst.output_price
         self._spent, self._spent_at = 0, -1
         self._context_max = bounded.model.context_tokens or QUANTITY_MAX
         self.response_max = response_max_tokens(bounded.model)
@@ -172,3 +174,12 @@ class Allowance:
     def _cost(self, input_tokens: int, output_tokens: int) -> int:
         """Return the maximum cost of these tokens, rounded up."""
         return -(-(input_tokens * self._input_price + output_tokens * self._output_price) // PICO_PER_MICRO)
+
+
+def _prices_of_any_length(prices: PriceList, worst: WorstCase) -> PriceList:
+    """Return prices that the session's usage cannot exceed, however long it becomes: its band is that of its whole input."""
+    if not prices.bands:
+        return prices
+    unit_prices = worst.ranges[0].prices.unit_prices
+    highest = {"input_token": worst.input_price, "output_token": worst.output_price}
+    return PriceList({**unit_prices, **highest})

@@ -4,8 +4,8 @@ from collections.abc import Container
 from dataclasses import dataclass
 from typing import NoReturn
 
-from billing.rules.prices import cost_microusd
 from billing.rules.quantities import Quantities
+from billing.rules.worst_case import WorstCase
 from inference.interface.answer import Answer
 from inference.interface.model import PriceVersion, ServedModel
 from inference.interface.request import BoundedRequest
@@ -47,7 +47,8 @@ def bound_session(
 ) -> BoundedSession:
     """Hold the whole maximum. Raises MaxCostExceeded if it does not cover the shortest response."""
     least = Quantities(output_tokens=min(RESPONSE_MIN_TOKENS, response_max_tokens(model)))
-    within(cost_microusd(least, price.prices.worst_case(audio_input=True, audio_output=True)), max_cost_microusd)
+    worst = WorstCase.of(price.prices, audio_input=True, audio_output=True)
+    within(worst.cost_microusd(least), max_cost_microusd)
     return BoundedSession(max_cost_microusd, model, price)
 
 

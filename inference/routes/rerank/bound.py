@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from billing.rules.prices import PriceList, cost_microusd, with_charged_items
+from billing.rules.cost import with_charged_items
+from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
 from gateway.core.contract.values import value_class
 from inference.interface.answer import Answer
@@ -33,5 +34,5 @@ def bound_rerank(
 ) -> BoundedRerank:
     """Compute the hold. Raises MaxCostExceeded with what the request needs."""
     params = replace(params, bound=with_charged_items(params.bound, price.prices))
-    hold = within(cost_microusd(params.bound, price.worst_case), max_cost_microusd)
+    hold = within(price.worst_case.cost_microusd(params.bound), max_cost_microusd)
     return BoundedRerank(hold, params.body, params.is_large, params, price.prices)

@@ -1,6 +1,5 @@
 """A request for speech with its hold."""
 
-from billing.rules.prices import cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.values import value_class
 from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Content
@@ -46,5 +45,5 @@ def bound_speech(
 ) -> BoundedSpeech:
     """Compute the hold. Raises MaxCostExceeded with what the request needs."""
     most = Quantities(input_characters=params.characters)
-    hold = within(cost_microusd(most, price.worst_case), max_cost_microusd)
+    hold = within(price.worst_case.cost_microusd(most), max_cost_microusd)
     return BoundedSpeech(hold, params.body, params.is_large, params)

@@ -5,7 +5,6 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from billing.rules.prices import cost_microusd
 from billing.rules.quantities import QUANTITY_MAX, MalformedUsage, Quantities
 from gateway.core.json.strict import dumps
 from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Content
@@ -101,7 +100,7 @@ def bound_transcription(
 
 def _cost(params: TranscriptionRequest, price: PriceVersion) -> int:
     """Return the cost of the file's seconds, rounded up."""
-    return cost_microusd(Quantities(seconds=params.seconds), price.worst_case)
+    return price.worst_case.cost_microusd(Quantities(seconds=params.seconds))
 
 
 def _whole_seconds(stated: Any) -> int:

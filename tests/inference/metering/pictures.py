@@ -14,7 +14,6 @@ from django.core.files.uploadhandler import MemoryFileUploadHandler
 from django.http.multipartparser import MultiPartParser
 
 from accounts.rules.principal import Principal
-from billing.rules.prices import cost_microusd
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.api.access import requires_model
 from gateway.core.contract.aliases import Route
@@ -234,7 +233,7 @@ def check(upload: Upload, model: ServedModel) -> Upload | AfterRecord:
 def bound(upload: Upload, model: ServedModel, price: PriceVersion, max_cost_microusd: int) -> BoundedPictures:
     """Hold four pictures."""
     most = Quantities(images=4, image_kind=upload.fields["kind"])
-    hold = within(cost_microusd(most, price.worst_case), max_cost_microusd)
+    hold = within(price.worst_case.cost_microusd(most), max_cost_microusd)
     kind = StreamedPictures if "stream" in upload.fields else BoundedPictures
     return kind(hold, upload)
 

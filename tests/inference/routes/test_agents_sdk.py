@@ -18,7 +18,8 @@ from agents import (
 from openai.types.shared import Reasoning
 from pydantic import BaseModel
 
-from billing.rules.prices import PriceList, cost_microusd
+from billing.rules.cost import cost_microusd
+from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
 from tests.inference.routes.sdk import async_sdk
 from tests.support.stage import PRICE, Caller, Stage

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from billing.rules.prices import PriceList
+from billing.rules.worst_case import WorstCase
 from gateway.core.contract.errors import ApiError
 from gateway.core.json.pieces import canonical
 from gateway.core.json.strict import strict_loads
@@ -23,7 +24,7 @@ from tests.factories.images import PNG_URL
 DEPLOYMENT = DeploymentTarget("1", UpstreamTarget("u", "openai", "http://u", "k"), "m")
 MODEL = ServedModel("fast", enabled=True, max_output_tokens=100, context_tokens=5000, deployments=(DEPLOYMENT,))
 PRICES = PriceList.parse({"input_token": "1", "output_token": "2", "output_audio_token": "9"})
-PRICE = PriceVersion(1, datetime(2026, 1, 1, tzinfo=UTC), PRICES, PRICES.worst_case(), {})
+PRICE = PriceVersion(1, datetime(2026, 1, 1, tzinfo=UTC), PRICES, WorstCase.of(PRICES), {})
 
 URLS = st.sampled_from(
     [

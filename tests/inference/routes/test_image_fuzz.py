@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from billing.rules.prices import PriceList
+from billing.rules.worst_case import WorstCase
 from gateway.core.contract.errors import ApiError
 from gateway.core.json.pieces import canonical
 from gateway.core.json.strict import strict_loads
@@ -55,7 +56,7 @@ ANSWERS = st.fixed_dictionaries(
 
 
 def price_of(prices: PriceList) -> PriceVersion:
-    return PriceVersion(1, CHAT_PRICE.effective_at, prices, prices.worst_case(), {})
+    return PriceVersion(1, CHAT_PRICE.effective_at, prices, WorstCase.of(prices), {})
 
 
 def bounded_of(body: dict[str, Any], prices: PriceList) -> BoundedImages:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from billing.rules.prices import PriceList
+from billing.rules.worst_case import WorstCase
 from gateway.core.contract.errors import InputTooLarge, InvalidRequest
 from gateway.core.json.pieces import canonical
 from gateway.core.json.strict import strict_loads
@@ -28,7 +29,7 @@ from inference.vendors.voyage.rerank import VoyageRerank
 from tests.inference.routes.test_chat_fuzz import PRICE as CHAT_PRICE
 
 PRICES = PriceList.parse({"input_kilobyte": "7"})
-PRICE = PriceVersion(1, CHAT_PRICE.effective_at, PRICES, PRICES.worst_case(), {})
+PRICE = PriceVersion(1, CHAT_PRICE.effective_at, PRICES, WorstCase.of(PRICES), {})
 LEAVES = st.none() | st.booleans() | st.integers(-2, 5) | st.just(10**18) | st.floats(-2, 2) | st.text(max_size=3)
 TEXTS = st.text(alphabet="ab é🙂\u0301", min_size=1, max_size=12) | st.builds(
     lambda text, times: text * times, st.sampled_from(["d", "é", "🙂"]), st.sampled_from([500, 1024, 2048, 4090, 8001])
