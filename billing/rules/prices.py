@@ -237,10 +237,10 @@ def _with_tokens(where: str, own: Mapping[str, Any], base: PriceList) -> PriceLi
     return replace(base, unit_prices={**base.unit_prices, **prices})
 
 
-def check_threshold(value: Any, name: str = "above_input_tokens") -> int:
-    """Return the threshold of a band, or raise PriceError."""
+def check_threshold(value: Any, name: str = "") -> int:
+    """Return the threshold of a band, or raise PriceError, which begins with `name`."""
     if type(value) is not int or not 1 <= value <= QUANTITY_MAX:
-        raise PriceError(f"{name} must be a whole number from 1 to {QUANTITY_MAX}")
+        raise PriceError(f"{name} must be a whole number from 1 to {QUANTITY_MAX}".strip())
     return value
 
 

@@ -1,5 +1,6 @@
 """The form of a new price."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -15,6 +16,7 @@ from unfold.widgets import (
 from billing.models import PriceVersion
 from billing.queries.prices import in_force
 from billing.rules.prices import COMPONENTS, PriceError, PriceList
+from inference.admin.price_notation import read_bands, read_images, read_service_tiers
 from inference.metering.obstacles import unsold_routes
 from inference.models import Alias, RawModel
 from inference.queries import aliases
@@ -24,6 +26,12 @@ def price_field(unit: str) -> forms.CharField:
     """Build the field of one component. Micro-USD per unit and USD per million units are the same number."""
     widget = UnfoldAdminTextInputWidget(attrs={"placeholder": "0.15", "inputmode": "decimal"})
     return forms.CharField(required=False, max_length=20, widget=widget, help_text=f"USD per million {unit}.")
+
+
+def lines_field(label: str, placeholder: str, help_text: str) -> forms.CharField:
+    """Build the field of what has one line each, in the form of `price_notation`."""
+    widget = UnfoldAdminTextareaWidget(attrs={"rows": 3, "placeholder": placeholder})
+    return forms.CharField(label=label, required=False, widget=widget, help_text=help_text)
 
 
 class ConfirmationsField(forms.MultipleChoiceField):
@@ -44,21 +52,34 @@ class PriceForm(forms.ModelForm):
     )
     input_token = price_field("tokens")
     cached_input_token = price_field("tokens")
+    cache_write_token = price_field("tokens")
+    cache_write_1h_token = price_field("tokens")
     output_token = price_field("tokens")
     input_audio_token = price_field("tokens")
     output_audio_token = price_field("tokens")
     image = price_field("images")
-    images = forms.CharField(
-        label="Images by size and quality",
-        required=False,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "placeholder": "1024x1024/high 40000"}),
-        help_text="Use this instead of one price per image. One per line: size/quality and its price in USD per million images.",
+    images = lines_field(
+        "Images by size and quality",
+        "1024x1024/high 40000",
+        "Use this instead of one price per image. One per line: size/quality and its price in USD per million images.",
     )
     input_character = price_field("characters")
     audio_second = price_field("seconds")
     input_kilobyte = price_field("kilobytes")
     input_item = price_field("items")
     request = price_field("requests")
+    bands = lines_field(
+        "Bands",
+        "200000 input_token 5 output_token 22.5",
+        "Prices of long requests. One band per line: the number of input tokens above which it applies, then the prices "
+        "that differ.",
+    )
+    service_tiers = lines_field(
+        "Service tiers",
+        "flex input_token 1.25 output_token 7.5",
+        "Prices by the `service_tier` of the request. One per line: its name, then the prices that differ. A band of a tier has a "
+        "line of its own: priority above 200000 input_token 10.",
+    )
     unsold = ConfirmationsField(required=False, label="Confirm", widget=forms.MultipleHiddenInput)
 
     class Meta:
@@ -103,10 +124,20 @@ class PriceForm(forms.ModelForm):
 
     def _components(self, cleaned: dict[str, Any]) -> dict[str, Any]:
         components: dict[str, Any] = {name: cleaned[name].strip() for name in COMPONENTS if cleaned.get(name)}
-        if cleaned.get("images"):
-            components["image"] = _kinds(cleaned["images"])
+        for field, (component, read) in _LINES.items():
+            if cleaned.get(field):
+                try:
+                    components[component] = read(cleaned[field])
+                except ValidationError as error:
+                    raise ValidationError({field: error.messages}) from None
         return components
 
+
+_LINES: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "images": ("image", read_images),
+    "bands": ("bands", read_bands),
+    "service_tiers": ("service_tiers", read_service_tiers),
+}
 
 PRICE_FIELDS = tuple(name for name in PriceForm.base_fields if name not in ("alias", "unsold"))
 
@@ -114,12 +145,3 @@ PRICE_FIELDS = tuple(name for name in PriceForm.base_fields if name not in ("ali
 def _sold_names() -> list[str]:
     aliases = Alias.objects.values_list("name", flat=True)
     return sorted({*aliases, *RawModel.objects.values_list("model", flat=True)})
-
-
-def _kinds(text: str) -> dict[str, str]:
-    pairs = [line.split() for line in text.splitlines() if line.strip()]
-    if not all(len(pair) == 2 for pair in pairs):
-        raise ValidationError({"images": "Each line must be size/quality and its price."})
-    if len(kinds := dict(pairs)) < len(pairs):
-        raise ValidationError({"images": "Each size/quality can have only one price."})
-    return kinds

@@ -14,6 +14,7 @@ from billing.queries.prices import in_force
 from billing.rules.prices import show
 from gateway.core.console import ReadOnlyAdmin
 from inference.admin.price_form import PRICE_FIELDS, PriceForm
+from inference.admin.price_notation import show_bands, show_service_tiers
 
 
 @admin.register(PriceVersion)
@@ -49,6 +50,11 @@ class PriceVersionAdmin(ReadOnlyAdmin):
         components = dict(version.components) if version else {}
         if isinstance(components.get("image"), dict):
             components["images"] = "\n".join(f"{kind} {price}" for kind, price in components.pop("image").items())
+        components |= {
+            name: show(components[name])
+            for name, show in (("bands", show_bands), ("service_tiers", show_service_tiers))
+            if name in components
+        }
         return {"alias": initial.get("alias"), **components}
 
     def save_model(self, request: HttpRequest, obj: PriceVersion, form: Any, change: bool) -> None:

@@ -82,6 +82,8 @@ def test_shows_every_quantity_under_its_name(client: Client, caller: Caller, pur
     quantities = {
         "input_tokens": 90,
         "cached_input_tokens": 10,
+        "cache_write_tokens": 20,
+        "cache_write_1h_tokens": 15,
         "output_tokens": 80,
         "input_audio_tokens": 30,
         "output_audio_tokens": 40,
@@ -90,12 +92,15 @@ def test_shows_every_quantity_under_its_name(client: Client, caller: Caller, pur
         "input_bytes": 7,
         "items": 8,
         "seconds": 9,
+        "service_tier": "flex",
+        "price_band": 50,
     }
     settle(purse.call(400), 5, quantities=quantities)
     [record] = usage(client, caller)
     assert {name: record[name] for name in UNMETERED} == {
         "inputTokens": 90,
         "cachedInputTokens": 10,
+        "cacheWriteTokens": 20,
         "outputTokens": 80,
         "inputAudioTokens": 30,
         "outputAudioTokens": 40,
@@ -104,6 +109,8 @@ def test_shows_every_quantity_under_its_name(client: Client, caller: Caller, pur
         "inputBytes": 7,
         "items": 8,
         "seconds": 9,
+        "serviceTier": "flex",
+        "priceBand": 50,
     }
 
 

@@ -11,6 +11,14 @@ from tests.factories.billing import ANSWER, Purse, release, review, settle, used
 
 PICTURES = {"image": {"1024x1024/high": "40000.5", "1024x1024/low": "10000"}}
 SPEECH = {"input_character": "0.000001", "request": "2"}
+LONG = {
+    "input_token": "2",
+    "cache_write_token": "3.5",
+    "cache_write_1h_token": "4",
+    "output_token": "10",
+    "bands": [{"above_input_tokens": 5, "input_token": "3"}, {"above_input_tokens": 20, "output_token": "20"}],
+    "service_tiers": {"flex": {"input_token": "1", "bands": [{"above_input_tokens": 10, "output_token": "5"}]}},
+}
 TOKENS = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
 
 
@@ -100,19 +108,22 @@ def _calls_of_organization(org: Purse) -> dict[str, str]:
 
 
 def _prices(purse: Purse) -> dict[str, str]:
-    """Charge calls at prices of every sort: pictures by size, characters, cached tokens."""
+    """Charge calls at prices of every sort: pictures by size, characters, cached and written tokens, bands, tiers."""
     versions = {
         model: PriceVersion.objects.create(alias=model, components=components).pk
-        for model, components in (("picture", PICTURES), ("speech", SPEECH), ("cached", TOKENS))
+        for model, components in (("picture", PICTURES), ("speech", SPEECH), ("cached", TOKENS), ("long", LONG))
     }
-    pictures, speech, cached = (
+    pictures, speech, cached, written, flex = (
         purse.call(hold, model=model, price_version=versions[model])
-        for hold, model in ((90_000, "picture"), (50, "speech"), (50, "cached"))
+        for hold, model in ((90_000, "picture"), (50, "speech"), (50, "cached"), (50, "long"), (50, "long"))
     )
     settle(pictures, 80_001, quantities={"images": 2})
     settle(speech, 3, quantities={"input_characters": 900_001})
     settle(cached, 10, quantities={"input_tokens": 30, "cached_input_tokens": 10, "output_tokens": 10})
-    return {"pictures": pictures, "speech": speech, "cached": cached}
+    writes = {"cache_write_tokens": 5, "cache_write_1h_tokens": 2, "price_band": 5}
+    settle(written, 42, quantities={"input_tokens": 6, "output_tokens": 2, **writes})
+    settle(flex, 21, quantities={"input_tokens": 11, "output_tokens": 2, "service_tier": "flex", "price_band": 10})
+    return {"pictures": pictures, "speech": speech, "cached": cached, "written": written, "flex": flex}
 
 
 def _invoices() -> dict[str, str]:

@@ -15,12 +15,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 
 
 def test_every_component_has_a_field() -> None:
-    assert set(PRICE_FIELDS) == {*COMPONENTS, "images"}
+    assert set(PRICE_FIELDS) == {*COMPONENTS, "images", "bands", "service_tiers"}
 
 
 def test_prices_are_labelled_in_the_unit_that_providers_quote(operator: Client) -> None:
     form = operator.get(address("billing_priceversion_add"), {"alias": "fast"}).content.decode()
-    assert form.count("USD per million tokens.") == 5
+    assert form.count("USD per million tokens.") == 7
     for unit in ("images", "characters", "seconds", "kilobytes", "items", "requests"):
         assert f"USD per million {unit}." in form
     assert 'value="0.15"' in form
@@ -49,6 +49,26 @@ def test_images_have_prices_by_size_and_quality(operator: Client) -> None:
     assert version.components == {"image": {"1024x1024/high": "5", "512x512/low": "1"}}
 
 
+def test_bands_and_service_tiers_are_lines_of_the_form(operator: Client) -> None:
+    variants = {
+        "bands": "200000 input_token 5 output_token 22.5\n1000000 input_token 7",
+        "service_tiers": "flex input_token 1.25\npriority input_token 5\npriority above 200000 input_token 10",
+    }
+    plain = {"alias": "fast", "input_token": "2.5", "cache_write_1h_token": "5", "output_token": "15"}
+    assert operator.post(address("billing_priceversion_add"), {**plain, **variants}).status_code == 303
+    version = PriceVersion.objects.filter(alias="fast").order_by("-effective_at")[0]
+    assert version.components["bands"] == [
+        {"above_input_tokens": 200000, "input_token": "5", "output_token": "22.5"},
+        {"above_input_tokens": 1000000, "input_token": "7"},
+    ]
+    assert version.components["service_tiers"] == {
+        "flex": {"input_token": "1.25"},
+        "priority": {"input_token": "5", "bands": [{"above_input_tokens": 200000, "input_token": "10"}]},
+    }
+    form = operator.get(address("billing_priceversion_add"), {"alias": "fast"}).context["adminform"].form
+    assert {name: form.get_initial_for_field(form.fields[name], name) for name in variants} == variants
+
+
 @pytest.mark.parametrize(
     "members",
     [
@@ -60,6 +80,16 @@ def test_images_have_prices_by_size_and_quality(operator: Client) -> None:
         {"images": "1024x1024/high"},
         {"images": "large 5"},
         {"images": "512x512/low 5\n512x512/low 6"},
+        {"input_token": "1", "output_token": "1", "bands": "input_token 5"},
+        {"input_token": "1", "output_token": "1", "bands": "0 input_token 5"},
+        {"input_token": "1", "output_token": "1", "bands": "9"},
+        {"input_token": "1", "output_token": "1", "bands": "9 input_token"},
+        {"input_token": "1", "output_token": "1", "bands": "9 image 5"},
+        {"input_token": "1", "output_token": "1", "bands": "9 input_token 5\n9 input_token 6"},
+        {"input_token": "1", "output_token": "1", "service_tiers": "flex"},
+        {"input_token": "1", "output_token": "1", "service_tiers": "default input_token 5"},
+        {"input_token": "1", "output_token": "1", "service_tiers": "flex input_token 5\nflex output_token 6"},
+        {"input_token": "1", "output_token": "1", "service_tiers": "flex above input_token 5"},
     ],
 )
 def test_a_price_that_is_none_or_no_news_is_refused(operator: Client, members: dict[str, str]) -> None:

@@ -100,6 +100,34 @@ DAMAGE: Corruptions = {
         "charges_match_usage_and_price",
         "UPDATE billing_reservation SET lot_ids = NULL, lot_amounts_microusd = NULL WHERE id = :settled",
     ),
+    "written tokens lowered": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_usage_record SET cache_write_tokens = 4 WHERE reservation_id = :written",
+    ),
+    "an hour's writes that are more than all writes": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_usage_record SET cache_write_1h_tokens = 6 WHERE reservation_id = :written",
+    ),
+    "a band forgotten": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_usage_record SET price_band = NULL WHERE reservation_id = :written",
+    ),
+    "a band that the price has not": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_usage_record SET price_band = 4 WHERE reservation_id = :written",
+    ),
+    "a band that the input does not reach": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_usage_record SET price_band = 20 WHERE reservation_id = :written",
+    ),
+    "a service tier forgotten": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_usage_record SET service_tier = NULL WHERE reservation_id = :flex",
+    ),
+    "a service tier that the price has not": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_usage_record SET service_tier = 'priority' WHERE reservation_id = :flex",
+    ),
     "a charge lowered in the call": (
         "charges_match_usage_and_price",
         "UPDATE billing_reservation SET charge_microusd = charge_microusd - 1 WHERE id = :paid",
@@ -148,6 +176,34 @@ DAMAGE: Corruptions = {
     "a price that nobody can read": (
         "price_is_readable",
         """UPDATE billing_price_version SET components = '{"input_token": "free"}' WHERE alias = 'cached'""",
+    ),
+    "a band that nobody can read": (
+        "price_is_readable",
+        """UPDATE billing_price_version SET components = jsonb_set(components, '{bands,1,output_token}', '20') WHERE alias = 'long'""",
+    ),
+    "a band that is no map": (
+        "price_is_readable",
+        """UPDATE billing_price_version SET components = jsonb_set(components, '{bands,1}', '"20"') WHERE alias = 'long'""",
+    ),
+    "bands out of order": (
+        "price_is_readable",
+        """UPDATE billing_price_version SET components = jsonb_set(components, '{bands,1,above_input_tokens}', '5') WHERE alias = 'long'""",
+    ),
+    "a band without a threshold": (
+        "price_is_readable",
+        """UPDATE billing_price_version SET components = components #- '{service_tiers,flex,bands,0,above_input_tokens}' WHERE alias = 'long'""",
+    ),
+    "a service tier that nobody can read": (
+        "price_is_readable",
+        """UPDATE billing_price_version SET components = jsonb_set(components, '{service_tiers,flex,input_token}', '"free"') WHERE alias = 'long'""",
+    ),
+    "service tiers that are none": (
+        "price_is_readable",
+        """UPDATE billing_price_version SET components = jsonb_set(components, '{service_tiers}', '"flex"') WHERE alias = 'long'""",
+    ),
+    "bands that are none": (
+        "price_is_readable",
+        """UPDATE billing_price_version SET components = jsonb_set(components, '{bands}', '"5"') WHERE alias = 'long'""",
     ),
     "prices that are none": ("price_is_readable", """UPDATE billing_price_version SET components = '["free"]'"""),
     "a payment twice": (

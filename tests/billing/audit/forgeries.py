@@ -54,6 +54,25 @@ FORGERIES: Corruptions = {
         "charges_match_usage_and_price",
         """UPDATE billing_price_version SET components = '{"input_token": "0.30"}' WHERE id = :price""",
     ),
+    "the price of a band rewritten": (
+        "charges_match_usage_and_price",
+        """UPDATE billing_price_version SET components = jsonb_set(components, '{bands,0,input_token}', '"4"')"""
+        " WHERE alias = 'long'",
+    ),
+    "the threshold of a band rewritten": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_price_version SET components = jsonb_set(components, '{bands,0,above_input_tokens}', '6')"
+        " WHERE alias = 'long'",
+    ),
+    "a band taken out of a price": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_price_version SET components = components - 'bands' WHERE alias = 'long'",
+    ),
+    "the price of a service tier rewritten": (
+        "charges_match_usage_and_price",
+        """UPDATE billing_price_version SET components = jsonb_set(components, '{service_tiers,flex,input_token}', '"2"')"""
+        " WHERE alias = 'long'",
+    ),
     "a hold above the stated maximum": (
         "charges_match_usage_and_price",
         "UPDATE billing_reservation SET max_cost_microusd = hold_microusd - 1 WHERE id = :open",

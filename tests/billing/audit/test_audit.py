@@ -36,7 +36,7 @@ def test_names_the_row_and_both_amounts(forge: Forge, ledger: dict[str, str]) ->
         " charge 339 and overrun 0 of hold 350, cost by usage and price 340"
     )
     assert str(seal).startswith("seals_match: seal 2: call from ")
-    assert str(seal).endswith("rows were sealed, now there are 13 and not the same")
+    assert str(seal).endswith("rows were sealed, now there are 15 and not the same")
 
 
 def test_looks_at_what_closed_lately(forge: Forge, ledger: dict[str, str]) -> None:
