@@ -1,63 +1,110 @@
-"""Set and disable an organization's budgets. SPEC: Organization-related resources, Budget."""
+"""Set and disable an owner's budgets. SPEC: Organization-related resources, Budget."""
 
-from datetime import datetime
+from datetime import date, datetime
+from enum import Enum
+from typing import Final, Literal, NamedTuple
 
 from django.db import transaction
 from django.db.models import QuerySet
 
 from billing.models import Budget, Wallet
-from billing.queries import locked, spending
-from billing.queries.spending import PastCharges, Subject
-from billing.rules.budgets import month_of, scope_of
+from billing.queries import budgets, locked, spending
+from billing.queries.spending import PastCharges
+from billing.rules.budgets import BudgetPeriod, Subject, begin_of
+from billing.rules.owners import Owner
+from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.ids import new_id
 
 LIMIT_MAX_MICROUSD = 10**15
 
 
+class Keep(Enum):
+    """What leaves an override as it is."""
+
+    KEEP = "keep"
+
+
+KEEP: Final = Keep.KEEP
+
+
+class Override(NamedTuple):
+    """A limit that is in force instead of the budget's own, until an instant."""
+
+    limit_microusd: int
+    until: datetime
+
+
+NewOverride = Override | None | Literal[Keep.KEEP]
+"""What a budget's override is to be: another, none, or what it was."""
+
+
+class _Change(NamedTuple):
+    limit_microusd: int
+    override: NewOverride
+
+
 def put(
-    org_id: str,
+    subject: Subject,
     *,
     limit_microusd: int,
-    product: str | None = None,
-    membership_id: str | None = None,
+    period: BudgetPeriod = BudgetPeriod.MONTH,
+    override: NewOverride = KEEP,
     now: datetime | None = None,
 ) -> Budget:
-    """Set the limit of the subject's budget, and enable the budget if it was disabled.
+    """Set the limit and the override of the subject's budget for this kind of period, and enable the budget if it was
+    disabled.
 
-    A subject's first budget starts with the month's spending so far and the current holds, so that a limit refuses
-    the same calls whenever it is set. Calls continue while the month's spending is summed. Unless `now` is given, the
-    database's clock determines the month, as everywhere in the ledger.
+    A subject's first budget starts with the period's spending so far and the current holds, so that a limit refuses
+    the same calls whenever it is set. Calls continue while the period's spending is summed. Unless `now` is given, the
+    database's clock determines the period, as everywhere in the ledger. Raises InvalidRequest if the override has ended.
     """
-    owner = ("organization", org_id)
+    change = _Change(limit_microusd, override)
     budget = None
     while budget is None:
-        at = locked.instant(owner)
-        subject = Subject(owner, product, membership_id, month_of(now or at))
-        past = None if _of(subject).exists() else spending.charges_before(subject, at)
-        budget = _put(subject, past, limit_microusd, now)
+        at = locked.instant(subject.owner)
+        begin = begin_of(period, now or at)
+        past = None if _of(subject, period).exists() else spending.charges_before(subject, begin, at)
+        budget = _put(subject, period, begin, past, change, now)
     return budget
 
 
-def _put(subject: Subject, past: PastCharges | None, limit_microusd: int, now: datetime | None) -> Budget | None:
-    """Set the limit. Return None if the subject's month ended before its first budget could be created."""
+def _put(
+    subject: Subject,
+    period: BudgetPeriod,
+    begin: date,
+    past: PastCharges | None,
+    change: _Change,
+    now: datetime | None,
+) -> Budget | None:
+    """Make the change. Return None if the subject's period ended before its first budget could be created."""
     with transaction.atomic():
         wallet = locked.wallet(subject.owner)
-        budget = _of(subject).first()
+        at = now or locked.clock()
+        budget = _of(subject, period).first()
         if budget is None:
-            if month_of(now or locked.clock()) != subject.month:
+            if begin_of(period, at) != begin:
                 return None
             assert past is not None, "budgets are never deleted"
-            budget = _open(wallet, subject, past)
-        budget.limit_microusd = limit_microusd
+            budget = _open(wallet, subject, period, past)
+        _set_override(budget, change.override, at)
+        budget.limit_microusd = change.limit_microusd
         budget.disabled_at = None
         budget.save()
     return budget
 
 
+def _set_override(budget: Budget, override: NewOverride, now: datetime) -> None:
+    if override is KEEP:
+        return
+    if override is not None and override.until <= now:
+        raise InvalidRequest("An override must end in the future.", param="override.until")
+    budget.override_limit_microusd, budget.override_until = override or (None, None)
+
+
 @transaction.atomic
-def disable(org_id: str, budget_id: str, *, now: datetime) -> Budget | None:
-    """Disable a budget. It keeps counting but refuses no calls. Return None if the organization has no such budget."""
-    wallet = locked.wallet(("organization", org_id))
+def disable(owner: Owner, budget_id: str, *, now: datetime) -> Budget | None:
+    """Disable a budget. It keeps counting but refuses no calls. Return None if the owner has no such budget."""
+    wallet = locked.wallet(owner)
     budget = Budget.objects.filter(wallet=wallet, id=budget_id).first()
     if budget is not None and budget.disabled_at is None:
         budget.disabled_at = now
@@ -65,25 +112,21 @@ def disable(org_id: str, budget_id: str, *, now: datetime) -> Budget | None:
     return budget
 
 
-def _of(subject: Subject) -> QuerySet[Budget]:
-    kind, key = subject.owner
-    return Budget.objects.filter(
-        wallet__owner_kind=kind,
-        wallet__owner_key=key,
-        product=subject.product,
-        membership_id=subject.membership_id,
-    )
+def _of(subject: Subject, period: str) -> QuerySet[Budget]:
+    return budgets.of_subject(subject).filter(period=period)
 
 
-def _open(wallet: Wallet, subject: Subject, past: PastCharges) -> Budget:
+def _open(wallet: Wallet, subject: Subject, period: str, past: PastCharges) -> Budget:
     spent, held = spending.total(subject, past)
     return Budget(
         id=new_id("bud"),
         wallet=wallet,
-        scope=scope_of(subject.product, subject.membership_id),
+        scope=subject.scope,
         product=subject.product,
         membership_id=subject.membership_id,
-        period_start=subject.month,
+        client_id=subject.client_id,
+        period=period,
+        period_start=past.begin,
         held_microusd=held,
         spent_microusd=spent,
     )

@@ -1,11 +1,21 @@
-"""Budgets of an organization."""
+"""Budgets of an owner."""
 
 from django.db.models import QuerySet
 
 from billing.models import Budget
+from billing.rules.budgets import Subject
+from billing.rules.owners import Owner
 
 
-def of_organization(org_id: str) -> QuerySet[Budget]:
-    """List an organization's budgets, disabled ones too, newest first."""
-    budgets = Budget.objects.filter(wallet__owner_kind="organization", wallet__owner_key=org_id)
+def of_owner(owner: Owner) -> QuerySet[Budget]:
+    """List an owner's budgets, disabled ones too, newest first."""
+    kind, key = owner
+    budgets = Budget.objects.filter(wallet__owner_kind=kind, wallet__owner_key=key)
     return budgets.order_by("-created_at", "-id")
+
+
+def of_subject(subject: Subject) -> QuerySet[Budget]:
+    """List the budgets of exactly this subject, one for each kind of period."""
+    return of_owner(subject.owner).filter(
+        product=subject.product, membership_id=subject.membership_id, client_id=subject.client_id
+    )

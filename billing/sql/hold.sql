@@ -16,7 +16,8 @@
 --   'reserved'            the hold stands and the call counts as sent, usage_id is p_call's: state 'dispatched'
 --   'fresh'               of a trial: the hold would succeed now
 --   'in_progress' | 'key_reused' | 'replay' | 'gone'   as billing_find_replay, usage_id is the first call's
---   'budget_exceeded'     budget_id names the first budget that spent + held + hold would pass
+--   'budget_exceeded'     budget_id names the first budget whose limit spent + held + hold would pass: the override's
+--                         limit while there is one. A budget counts a day, an ISO week or a month, in UTC
 --   'insufficient_funds'  available_microusd is what a call for this product could hold (0 while there is a debt)
 -- A refusal or a trial changes nothing except that it may open an empty wallet. Raises check_violation unless
 -- 0 <= hold <= max_cost and there is a deadline, and foreign_key_violation if there are no such prices.
@@ -33,7 +34,6 @@ DECLARE
   v_digest bytea := decode(p_call.digest, 'hex');
   v_now timestamptz := coalesce(p_now, clock_timestamp());
   v_wallet record;
-  v_month date;
   v_left bigint := p_call.hold;
   v_lot record;
   v_lot_ids text[];
@@ -45,6 +45,7 @@ BEGIN
   END IF;
   SELECT w.id, w.balance_microusd - w.held_microusd AS free, w.debt_microusd > 0 AS is_in_debt,
          EXISTS (SELECT FROM billing_price_version v WHERE v.id = p_call.price_version) AS has_prices,
+         EXISTS (SELECT FROM billing_budget b WHERE b.wallet_id = w.id) AS has_budgets,
          p_call.key IS NOT NULL AND EXISTS (
            SELECT FROM ONLY billing_reservation r
             WHERE r.wallet_id = w.id AND r.route = p_call.route AND r.idempotency_key = p_call.key AND r.replayable)
@@ -69,14 +70,15 @@ BEGIN
   END IF;
   usage_id := p_call.usage_id;
 
-  IF p_call.owner_kind = 'organization' THEN
-    v_month := date_trunc('month', v_now AT TIME ZONE 'UTC')::date;
+  IF v_wallet.has_budgets THEN
     SELECT b.id INTO budget_id FROM billing_budget b
      WHERE b.wallet_id = v_wallet.id AND b.disabled_at IS NULL
        AND (b.product IS NULL OR b.product = p_call.product)
        AND (b.membership_id IS NULL OR b.membership_id = p_membership_id)
-       AND CASE WHEN b.period_start < v_month THEN 0 ELSE b.spent_microusd END
-           + b.held_microusd + p_call.hold > b.limit_microusd
+       AND (b.client_id IS NULL OR b.client_id = p_call.client_id)
+       AND CASE WHEN b.period_start < date_trunc(b.period, v_now AT TIME ZONE 'UTC')::date THEN 0 ELSE b.spent_microusd END
+           + b.held_microusd + p_call.hold
+           > CASE WHEN v_now < b.override_until THEN b.override_limit_microusd ELSE b.limit_microusd END
      ORDER BY b.id LIMIT 1;
     IF FOUND THEN
       outcome := 'budget_exceeded';
@@ -128,11 +130,12 @@ BEGIN
     UPDATE billing_credit_lot l SET held_microusd = l.held_microusd + v_lot_amounts[v_index]
      WHERE l.id = v_lot_ids[v_index];
   END LOOP;
-  IF p_call.owner_kind = 'organization' THEN
+  IF v_wallet.has_budgets THEN
     UPDATE billing_budget b SET held_microusd = b.held_microusd + p_call.hold
      WHERE b.wallet_id = v_wallet.id
        AND (b.product IS NULL OR b.product = p_call.product)
-       AND (b.membership_id IS NULL OR b.membership_id = p_membership_id);
+       AND (b.membership_id IS NULL OR b.membership_id = p_membership_id)
+       AND (b.client_id IS NULL OR b.client_id = p_call.client_id);
   END IF;
 
   outcome := 'reserved';

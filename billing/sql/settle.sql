@@ -57,8 +57,9 @@ BEGIN
          overrun_microusd = greatest(p_cost - r.hold_microusd, 0), resolution = p_resolution,
          deployment = coalesce(p_deployment, r.deployment)
    WHERE r.id = p_usage_id AND r.state = ANY (p_expected) AND r.state IN ('dispatched', 'review')
-  RETURNING r.id, r.wallet_id, r.org_id, r.product, r.membership_id, r.review_reason, r.hold_microusd,
-            r.cash_held_microusd, r.charge_microusd, r.overrun_microusd, r.lot_ids, r.lot_amounts_microusd INTO v_call;
+  RETURNING r.id, r.wallet_id, r.product, r.membership_id, r.client_id, r.review_reason, r.hold_microusd,
+            r.cash_held_microusd, r.charge_microusd, r.overrun_microusd, r.lot_ids, r.lot_amounts_microusd,
+            EXISTS (SELECT FROM billing_budget b WHERE b.wallet_id = r.wallet_id) AS has_budgets INTO v_call;
   IF NOT FOUND THEN
     SELECT CASE r.state WHEN 'settled' THEN 'already' WHEN 'released' THEN 'released' ELSE 'conflict' END,
            r.charge_microusd, r.hold_microusd, r.overrun_microusd
@@ -85,7 +86,7 @@ BEGIN
     INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
     VALUES ('charge', p_usage_id, 0, 'wallet:' || v_call.wallet_id, 'platform:revenue', v_left, v_call.wallet_id, v_now);
   END IF;
-  IF v_call.org_id IS NOT NULL THEN
+  IF v_call.has_budgets THEN
     PERFORM billing_unwind_budgets(v_call, charge_microusd, v_now);
   END IF;
 

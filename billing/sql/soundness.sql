@@ -31,11 +31,16 @@ END $$;
 CREATE OR REPLACE FUNCTION billing_budget_is_sound() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF (NEW.limit_microusd >= 0 AND NEW.spent_microusd >= 0 AND NEW.held_microusd >= 0
+      AND NEW.period IN ('day', 'week', 'month')
+      AND (NEW.override_until IS NULL) = (NEW.override_limit_microusd IS NULL)
+      AND coalesce(NEW.override_limit_microusd, 0) >= 0
       AND CASE NEW.scope
-        WHEN 'org' THEN NEW.product IS NULL AND NEW.membership_id IS NULL
-        WHEN 'product' THEN NEW.product IS NOT NULL AND NEW.membership_id IS NULL
-        WHEN 'member' THEN NEW.product IS NULL AND NEW.membership_id IS NOT NULL
-        WHEN 'member_product' THEN NEW.product IS NOT NULL AND NEW.membership_id IS NOT NULL
+        WHEN 'org' THEN num_nonnulls(NEW.product, NEW.membership_id, NEW.client_id) = 0
+        WHEN 'product' THEN NEW.product IS NOT NULL AND num_nonnulls(NEW.membership_id, NEW.client_id) = 0
+        WHEN 'member' THEN NEW.membership_id IS NOT NULL AND num_nonnulls(NEW.product, NEW.client_id) = 0
+        WHEN 'member_product' THEN num_nonnulls(NEW.product, NEW.membership_id) = 2 AND NEW.client_id IS NULL
+        WHEN 'account' THEN num_nonnulls(NEW.product, NEW.membership_id, NEW.client_id) = 0
+        WHEN 'client' THEN NEW.client_id IS NOT NULL AND num_nonnulls(NEW.product, NEW.membership_id) = 0
       END) IS NOT TRUE
   THEN
     PERFORM billing_refuse_unsound('budget');

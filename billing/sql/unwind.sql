@@ -45,22 +45,24 @@ END $$;
 
 -- billing_unwind_budgets(p_call record, p_charge bigint, p_now timestamptz) RETURNS void
 --
--- Ends a closing call's hold on its organization's budgets and counts p_charge as spent in the month of p_now. A
--- budget's month only moves forward; a charge dated in an earlier month is not counted.
+-- Ends a closing call's hold on the budgets of its wallet and counts p_charge as spent in each one's period that p_now is
+-- in: a day, an ISO week or a month, in UTC. A budget's period only moves forward; a charge dated in an earlier one is not
+-- counted.
 CREATE OR REPLACE FUNCTION billing_unwind_budgets(p_call record, p_charge bigint, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  v_month date := date_trunc('month', p_now AT TIME ZONE 'UTC')::date;
+  v_now timestamp := p_now AT TIME ZONE 'UTC';
 BEGIN
   UPDATE billing_budget b
      SET held_microusd = b.held_microusd - p_call.hold_microusd,
-         spent_microusd = CASE WHEN b.period_start < v_month THEN p_charge
-                               WHEN b.period_start = v_month THEN b.spent_microusd + p_charge
+         spent_microusd = CASE WHEN b.period_start < date_trunc(b.period, v_now)::date THEN p_charge
+                               WHEN b.period_start = date_trunc(b.period, v_now)::date THEN b.spent_microusd + p_charge
                                ELSE b.spent_microusd END,
-         period_start = greatest(b.period_start, v_month)
+         period_start = greatest(b.period_start, date_trunc(b.period, v_now)::date)
    WHERE b.wallet_id = p_call.wallet_id
      AND (b.product IS NULL OR b.product = p_call.product)
-     AND (b.membership_id IS NULL OR b.membership_id = p_call.membership_id);
+     AND (b.membership_id IS NULL OR b.membership_id = p_call.membership_id)
+     AND (b.client_id IS NULL OR b.client_id = p_call.client_id);
 END $$;
 
 

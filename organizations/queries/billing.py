@@ -33,7 +33,7 @@ def view(organization: Organization, now: datetime) -> OrganizationBilling:
         return OrganizationBilling(
             organization=organization,
             wallet=wallets.view(owner, now),
-            budgets=list(budgets.of_organization(organization.pk)),
+            budgets=list(budgets.of_owner(("organization", organization.pk))),
             invoices=invoices.report_of(organization.pk),
             seats=seat_estimate.estimate(organization.pk, now),
         )

@@ -5,11 +5,11 @@ from typing import Any
 
 from rest_framework import serializers
 
-from billing.models import InvoiceStatus
+from billing.models import Budget, InvoiceStatus
 from billing.operations.budgets import LIMIT_MAX_MICROUSD
 from billing.queries.invoices import ReportedInvoice
 from billing.queries.wallets import AvailableCredit
-from billing.rules.budgets import BudgetScope, spent_microusd
+from billing.rules.budgets import BudgetScope
 from gateway.core.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField
 from gateway.core.api.times import rfc3339, rfc3339_or_none
 from organizations.queries.billing import OrganizationBilling
@@ -50,11 +50,11 @@ class BudgetResponse(serializers.Serializer[Any]):
     period = serializers.CharField(default="month")
     status = serializers.SerializerMethodField()
 
-    def get_spent(self, budget: Any) -> int:
+    def get_spent(self, budget: Budget) -> int:
         """Return the amount spent this month."""
-        return spent_microusd(budget.spent_microusd, budget.period_start, self.context["now"])
+        return budget.spent_at(self.context["now"])
 
-    def get_status(self, budget: Any) -> str:
+    def get_status(self, budget: Budget) -> str:
         """Return `active` or `disabled`."""
         return "active" if budget.disabled_at is None else "disabled"
 

@@ -39,7 +39,18 @@ class Budget:
     product: str | None
     member: str | None
     limit: int
+    period: str = "month"
+    override: tuple[int, datetime] | None = None
     enabled: bool = True
+
+    def limit_at(self, now: datetime) -> int:
+        """Return the limit in force."""
+        return self.override[0] if self.override and now < self.override[1] else self.limit
+
+    def is_now(self, then: datetime, now: datetime) -> bool:
+        """Return whether two instants are in the same of its periods."""
+        names = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
+        return then.strftime(names[self.period]) == now.strftime(names[self.period])
 
     def counts(self, call: "Call") -> bool:
         """Return whether the call is its subject's."""
@@ -96,11 +107,11 @@ class LedgerModel:
         return sum(call.hold for call in self.calls.values() if call.is_open and budget.counts(call))
 
     def budget_spent(self, budget: Budget, now: datetime) -> int:
-        """Sum what the budget's calls were charged this month."""
+        """Sum what the budget's calls were charged in its current period."""
         return sum(
             call.charge or 0
             for call in self.calls.values()
-            if call.closed_at and (call.closed_at.year, call.closed_at.month) == (now.year, now.month)
+            if call.closed_at and budget.is_now(call.closed_at, now)
             if budget.counts(call)
         )
 
@@ -124,7 +135,7 @@ class LedgerModel:
     def _budget_outcome(self, call: Call, now: datetime) -> str | None:
         for budget in self.budgets.values():
             used = self.budget_spent(budget, now) + self.budget_held(budget)
-            if budget.enabled and budget.counts(call) and used + call.hold > budget.limit:
+            if budget.enabled and budget.counts(call) and used + call.hold > budget.limit_at(now):
                 return "budget_exceeded"
         return None
 

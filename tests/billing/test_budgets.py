@@ -12,17 +12,21 @@ from django.utils import timezone
 from billing.models import Budget, Call, Transfer, UsageRecord
 from billing.operations import budgets
 from billing.queries import locked, spending
-from billing.queries.spending import Subject
-from billing.rules.budgets import month_of, scope_of, spent_microusd
+from billing.rules.budgets import Subject, begin_of
 from gateway.core.contract.ids import new_id
 from tests.factories.billing import Purse, release, settle
 from tests.support.unguarded import unguarded
 
 ORG = "org_acme"
+OWNER = ("organization", ORG)
 
 
 def put(limit: int, product: str | None = None, member: str | None = None) -> Budget:
-    return budgets.put(ORG, limit_microusd=limit, product=product, membership_id=member, now=timezone.now())
+    return budgets.put(Subject(OWNER, product, member), limit_microusd=limit, now=timezone.now())
+
+
+def month_of(now: datetime) -> date:
+    return begin_of("month", now)
 
 
 def counted(budget: Budget) -> tuple[int, int]:
@@ -60,7 +64,7 @@ def test_budgets_are_checked_before_funds(org: Purse) -> None:
 def test_counts_only_its_subject(org: Purse, product: str | None, member: str | None, scope: str) -> None:
     budget = put(100, product, member)
     org.pay(1000)
-    assert budget.scope == scope_of(product, member) == scope
+    assert budget.scope == scope
     org.reserve(10, product="studio", membership_id="mem_1")
     assert counted(budget) == (0, 10)
     others: list[dict[str, Any]] = [{"product": "courier"}, {"membership_id": "mem_2"}, {}]
@@ -93,7 +97,7 @@ def test_a_disabled_budget_refuses_nothing_but_goes_on_counting(org: Purse) -> N
     org.pay(1000)
     budget = put(10)
     held = org.call(8)
-    disabled = budgets.disable(ORG, budget.id, now=timezone.now())
+    disabled = budgets.disable(OWNER, budget.id, now=timezone.now())
     assert disabled is not None
     assert disabled.disabled_at is not None
     other = org.call(50)
@@ -108,13 +112,13 @@ def test_a_disabled_budget_refuses_nothing_but_goes_on_counting(org: Purse) -> N
 
 def test_disabling_is_idempotent_and_only_for_its_own_budgets(org: Purse) -> None:
     budget = put(10)
-    first = budgets.disable(ORG, budget.id, now=timezone.now())
-    again = budgets.disable(ORG, budget.id, now=timezone.now() + timedelta(hours=1))
+    first = budgets.disable(OWNER, budget.id, now=timezone.now())
+    again = budgets.disable(OWNER, budget.id, now=timezone.now() + timedelta(hours=1))
     assert first
     assert again
     assert first.disabled_at == again.disabled_at
-    assert budgets.disable("org_other", budget.id, now=timezone.now()) is None
-    assert budgets.disable(ORG, new_id("bud"), now=timezone.now()) is None
+    assert budgets.disable(("organization", "org_other"), budget.id, now=timezone.now()) is None
+    assert budgets.disable(OWNER, new_id("bud"), now=timezone.now()) is None
 
 
 def test_putting_again_replaces_the_limit_and_keeps_the_count(org: Purse) -> None:
@@ -145,14 +149,14 @@ def test_what_happens_while_the_month_is_added_up_is_counted_once(org: Purse) ->
     org.pay(1000)
     settle(org.call(40, now=long_ago), 30, now=long_ago)
     open_before = [org.call(10, now=long_ago) for _ in range(4)]
-    subject = Subject(("organization", ORG), None, None, month_of(long_ago))
-    past = spending.charges_before(subject, locked.instant(subject.owner))
+    subject, month = Subject(OWNER), month_of(long_ago)
+    past = spending.charges_before(subject, month, locked.instant(subject.owner))
     assert spending.total(subject, past) == (30, 40)
     settle(open_before[0], 7)
     release(open_before[1])
     settle(org.call(9), 5)
     org.call(6)
-    again = spending.charges_before(subject, locked.instant(subject.owner))
+    again = spending.charges_before(subject, month, locked.instant(subject.owner))
     assert spending.total(subject, past) == spending.total(subject, again) == (42, 26)
 
 
@@ -163,7 +167,7 @@ def test_another_organizations_calls_do_not_count(org: Purse) -> None:
     assert counted(put(100)) == (0, 0)
 
 
-def test_accounts_have_no_budgets_to_pass(org: Purse) -> None:
+def test_an_account_of_the_same_name_is_another_owner(org: Purse) -> None:
     put(1)
     assert Purse("account", ORG).pay(100).reserve(50).outcome == "reserved"
 
@@ -177,7 +181,7 @@ def last_month() -> Callable[[], datetime]:
 
 def test_a_new_month_begins_with_nothing_spent(org: Purse, last_month: Callable[[], datetime]) -> None:
     then = last_month()
-    budget = budgets.put(ORG, limit_microusd=100, now=then)
+    budget = budgets.put(Subject(OWNER), limit_microusd=100, now=then)
     call = org.pay(1000).call(90, now=then)
     settle(call, 90, now=then)
     assert counted(budget) == (90, 0)
@@ -193,7 +197,7 @@ def test_a_hold_of_last_month_still_counts_and_is_charged_to_the_month_of_its_se
     org: Purse, last_month: Callable[[], datetime]
 ) -> None:
     then = last_month()
-    budget = budgets.put(ORG, limit_microusd=100, now=then)
+    budget = budgets.put(Subject(OWNER), limit_microusd=100, now=then)
     call = org.pay(1000).call(60, now=then)
     assert org.reserve(41).outcome == "budget_exceeded"
     settle(call, 50)
@@ -239,7 +243,7 @@ MARCH = datetime(2100, 3, 1, tzinfo=UTC)
 def test_the_month_is_that_of_the_databases_clock(org: Purse) -> None:
     settle(org.pay(1000).call(40), 30)
     with clock_at(MARCH):
-        budget = budgets.put(ORG, limit_microusd=100)
+        budget = budgets.put(Subject(OWNER), limit_microusd=100)
         assert (budget.period_start, counted(budget)) == (MARCH.date(), (0, 0))
         settle(org.call(40), 7)
         assert counted(budget) == (7, 0)
@@ -249,19 +253,19 @@ def test_the_month_is_that_of_the_databases_clock(org: Purse) -> None:
 def test_a_month_that_ends_while_it_is_added_up_is_no_budgets_first(org: Purse) -> None:
     settle(org.pay(1000).call(40, now=MARCH), 30, now=MARCH)
     with clock_at(MARCH, earlier=1):
-        budget = budgets.put(ORG, limit_microusd=100)
+        budget = budgets.put(Subject(OWNER), limit_microusd=100)
     assert (budget.period_start, counted(budget)) == (MARCH.date(), (30, 0))
     assert org.reserve(71, now=MARCH).outcome == "budget_exceeded"
     forget_budgets()
 
 
-def test_reads_a_stored_month_as_of_an_instant() -> None:
+def test_reads_a_stored_period_as_of_an_instant() -> None:
     now = datetime(2026, 11, 1, 0, 0, tzinfo=UTC)
     assert month_of(now - timedelta(microseconds=1)) == date(2026, 10, 1)
     assert month_of(datetime.fromisoformat("2026-11-01T01:00:00+02:00")) == date(2026, 10, 1)
-    assert spent_microusd(70, date(2026, 10, 1), now) == 0
-    assert spent_microusd(70, date(2026, 11, 1), now) == 70
-    assert spent_microusd(70, date(2026, 12, 1), now) == 70
+    for start, spent in ((date(2026, 10, 1), 0), (date(2026, 11, 1), 70), (date(2026, 12, 1), 70)):
+        budget = Budget(period="month", period_start=start, spent_microusd=70)
+        assert budget.spent_at(now) == spent
 
 
 def test_a_subject_has_one_budget(org: Purse) -> None:

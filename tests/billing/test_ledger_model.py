@@ -22,7 +22,8 @@ from billing.models import Budget as BudgetRow
 from billing.models import Call as CallRow
 from billing.models import Checkout, CreditLot, Wallet
 from billing.operations import budgets, credits, ledger, reviews
-from billing.rules.budgets import spent_microusd
+from billing.operations.budgets import Override
+from billing.rules.budgets import BudgetPeriod, Subject
 from gateway.core.contract.ids import new_id
 from tests.billing.clock import CHANGED_BY_THE_CLOCK, set_clock, stop_clock
 from tests.billing.conftest import unsound
@@ -35,6 +36,9 @@ amounts = st.integers(1, 100)
 products = st.sampled_from([None, "studio", "courier"])
 people = st.integers(0, 1)
 members = st.sampled_from([None, 0, 1])
+limits = st.integers(50, 300)
+periods = st.sampled_from([BudgetPeriod.MONTH, *BudgetPeriod])
+overrides = st.sampled_from([None, (60, 1), (150, 60), (400, 86400)])
 keys = st.sampled_from([None, None, "k1", "k2"])
 bodies = st.sampled_from([b"one", b"one", b"two"])
 DEADLINE_SECONDS = 60
@@ -141,19 +145,28 @@ class LedgerMachine(RuleBasedStateMachine):
         )
         self.model.lots.append(Lot(lot, product, amount, expiry))
 
-    @rule(limit=st.integers(50, 300), product=products, person=members)
-    def put_budget(self, limit: int, product: str | None, person: int | None) -> None:
-        """Set a limit."""
+    @rule(limit=limits, product=products, person=members, period=periods, override=overrides)
+    def put_budget(
+        self,
+        limit: int,
+        product: str | None,
+        person: int | None,
+        period: BudgetPeriod = BudgetPeriod.MONTH,
+        override: tuple[int, int] | None = None,
+    ) -> None:
+        """Set a limit, and another one for some seconds; without any, take what there was of these away."""
         member = None if person is None else self.payers[person].membership_id
-        row = budgets.put(self.purse.key, limit_microusd=limit, product=product, membership_id=member, now=self.now)
-        self.model.budgets[row.id] = Budget(product, member, limit)
+        other = override and Override(override[0], self.now + timedelta(seconds=override[1]))
+        subject = Subject(self.purse.owner, product, member)
+        row = budgets.put(subject, limit_microusd=limit, period=period, override=other, now=self.now)
+        self.model.budgets[row.id] = Budget(product, member, limit, period, other)
 
     @rule(data=st.data())
     def disable_budget(self, data: Any) -> None:
         """Stop a limit from refusing."""
         if self.model.budgets:
             budget_id = data.draw(st.sampled_from(sorted(self.model.budgets)))
-            budgets.disable(self.purse.key, budget_id, now=self.now)
+            budgets.disable(self.purse.owner, budget_id, now=self.now)
             self.model.budgets[budget_id].enabled = False
 
     @rule(target=calls, terms=st.lists(holds, min_size=1, max_size=3), wait=st.booleans())
@@ -289,9 +302,8 @@ class LedgerMachine(RuleBasedStateMachine):
         for row in BudgetRow.objects.filter(wallet=wallet):
             budget = model.budgets[row.id]
             assert row.held_microusd == model.budget_held(budget)
-            assert spent_microusd(row.spent_microusd, row.period_start, self.now) == model.budget_spent(
-                budget, self.now
-            )
+            assert row.spent_at(self.now) == model.budget_spent(budget, self.now)
+            assert row.limit_at(self.now) == budget.limit_at(self.now)
         states = CallRow.objects.filter(wallet=wallet).values_list("id", "state", "charge_microusd")
         assert {row[0]: row[1:] for row in states} == {c.id: (c.state, c.charge) for c in model.calls.values()}
 

@@ -18,6 +18,7 @@ from billing.models import Budget, Call, CreditLot, Transfer, Wallet
 from billing.operations import budgets, ledger
 from billing.operations.statement import Statement
 from billing.queries.wallets import WalletBalance
+from billing.rules.budgets import Subject
 from gateway.core.contract.ids import new_id
 from gateway.core.database import Element
 from tests.billing.conftest import unsound
@@ -129,8 +130,8 @@ def test_settle_release_review_and_reap_at_once_leave_one_winner() -> None:
 def test_two_budgets_at_once_admit_what_the_tighter_one_allows() -> None:
     payer, now = payers.member(("studio",)), timezone.now()
     org = payer.purse.pay(10_000)
-    wide = budgets.put(org.key, limit_microusd=70, now=now)
-    tight = budgets.put(org.key, limit_microusd=50, product="studio", now=now)
+    wide = budgets.put(Subject(org.owner), limit_microusd=70, now=now)
+    tight = budgets.put(Subject(org.owner, "studio"), limit_microusd=50, now=now)
     held = statements_at_once(*(payer.opening(10, product="studio" if i % 2 else None) for i in range(40)))
     admitted = [result.usage_id for result in held if result.outcome == "reserved"]
     studio = Call.objects.filter(pk__in=admitted, product="studio").count()
@@ -150,7 +151,7 @@ def test_a_budget_set_while_calls_settle_misses_none() -> None:
 
     def put() -> Budget:
         try:
-            return budgets.put(org.key, limit_microusd=10_000, now=timezone.now())
+            return budgets.put(Subject(org.owner), limit_microusd=10_000, now=timezone.now())
         finally:
             django_connection.close()
 
@@ -197,7 +198,7 @@ def test_everything_at_once_over_several_wallets_ends_without_deadlock() -> None
     now = timezone.now()
     for payer in people:
         payer.purse.pay(100_000).grant(300, expires_at=now + timedelta(milliseconds=300))
-        budgets.put(payer.purse.key, limit_microusd=90_000, now=now)
+        budgets.put(Subject(payer.purse.owner), limit_microusd=90_000, now=now)
     overdue = [(payer, payer.purse.call(10, deadline_seconds=0)) for payer in people for _ in range(5)]
 
     def lane(payer: Payer) -> list[Any]:
@@ -263,7 +264,7 @@ def test_calls_go_on_while_an_organizations_first_budget_adds_its_month_up(in_a_
     def put() -> Budget:
         try:
             with transaction.atomic() if in_a_transaction else nullcontext():
-                return budgets.put(org.key, limit_microusd=10_000, now=before)
+                return budgets.put(Subject(org.owner), limit_microusd=10_000, now=before)
         finally:
             django_connection.close()
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from billing.models import Call, Wallet
 from billing.operations import budgets
 from billing.queries.wallets import WalletBalance
+from billing.rules.budgets import Subject
 from tests.factories.billing import Purse, price_version, settle, state
 
 NOTHING = WalletBalance(0, 0, 0, 0, 0, ())
@@ -174,7 +175,7 @@ def test_a_trial_says_what_a_hold_would_and_leaves_nothing(purse: Purse) -> None
 
 def test_a_trial_counts_against_budgets(org: Purse) -> None:
     org.pay(100)
-    budget = budgets.put(org.key, limit_microusd=9, now=timezone.now())
+    budget = budgets.put(Subject(org.owner), limit_microusd=9, now=timezone.now())
     assert org.reserve(10, is_trial=True).budget_id == budget.id
     assert org.reserve(9, is_trial=True).outcome == "fresh"
 

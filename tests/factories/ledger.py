@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from billing.models import PriceVersion, Transfer, Wallet
 from billing.operations import budgets, ledger, reviews, seals
+from billing.rules.budgets import Subject
 from tests.factories import invoicing, matches, payments
 from tests.factories.billing import ANSWER, Purse, release, review, settle, used_for
 
@@ -88,8 +89,8 @@ def _calls(purse: Purse) -> dict[str, str]:
 def _calls_of_organization(org: Purse) -> dict[str, str]:
     """Count calls in budgets, release one, and lose one."""
     now = timezone.now()
-    budget = budgets.put("org_acme", limit_microusd=900, now=now)
-    member = budgets.put("org_acme", limit_microusd=500, product="studio", membership_id="mem_1", now=now)
+    budget = budgets.put(Subject(org.owner), limit_microusd=900, now=now)
+    member = budgets.put(Subject(org.owner, "studio", "mem_1"), limit_microusd=500, now=now)
     paid, released, lost = org.call(80, "a"), org.call(40, "b"), org.call(60, "c")
     counted = org.call(100, product="studio", membership_id="mem_1")
     settle(paid, 70)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from accounts.models import Account
 from billing.models import Call, Checkout
 from billing.operations import budgets
+from billing.rules.budgets import Subject
 from tests.gateway.every_url import templates
 from tests.gateway.operators import show_only
 from tests.gateway.test_admin import SECRETS, TABLES, page
@@ -31,7 +32,7 @@ COMMON |= {"/admin/password_change/done/"}
 @pytest.fixture(scope="module", autouse=True)
 def _world(furnished_once: None) -> None:
     Group.objects.create(name="Clerks")
-    budgets.put("org_1", limit_microusd=1, product=None, membership_id=None, now=timezone.now())
+    budgets.put(Subject(("organization", "org_1")), limit_microusd=1, now=timezone.now())
 
 
 def signed_in(**rights: Any) -> Client:

@@ -89,8 +89,6 @@ class World:
         self.budget = budgets.put(
             org_id=self.team.id,
             limit_microusd=1,
-            product=None,
-            membership_id=None,
             actor_did=self.team.owner.did,
         )
 

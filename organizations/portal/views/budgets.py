@@ -10,7 +10,6 @@ from accounts.queries.accounts import person
 from billing.models import Budget
 from billing.queries import budgets
 from billing.rules import bars
-from billing.rules.budgets import spent_microusd
 from gateway.core.contract.amounts import decimals_of
 from organizations.models import Membership
 from organizations.operations import budgets as operations
@@ -83,7 +82,7 @@ def _put(membership: Membership, form: BudgetForm, actor_did: str) -> None:
 
 def _page(request: HttpRequest, membership: Membership, form: BudgetForm, status: int) -> HttpResponse:
     names = dict(form.products) | dict(form.members)
-    rows = [_row(one, names) for one in budgets.of_organization(membership.organization_id)]
+    rows = [_row(one, names) for one in budgets.of_owner(("organization", membership.organization_id))]
     places = decimals_of(amount for row in rows for amount in (row.spent, row.held, row.limit))
     return show(request, membership, TAB, status=status, form=form, rows=rows, places=places)
 
@@ -93,7 +92,7 @@ def _row(budget: Budget, names: dict[str, str]) -> Row:
         id=budget.pk,
         what=", ".join(names.get(part, part) for part in (budget.product, budget.membership_id) if part),
         limit=budget.limit_microusd,
-        spent=spent_microusd(budget.spent_microusd, budget.period_start, timezone.now()),
+        spent=budget.spent_at(timezone.now()),
         held=budget.held_microusd,
         is_on=budget.disabled_at is None,
     )

@@ -14,6 +14,7 @@ from billing import tasks
 from billing.models import Seal
 from billing.operations import budgets, seals
 from billing.queries import audit
+from billing.rules.budgets import Subject
 from tests.billing.audit.conftest import Forge, valid_ledger
 from tests.factories.billing import Purse, settle
 
@@ -103,7 +104,7 @@ def test_a_charge_dated_in_the_month_before_its_budgets_is_no_finding(db: None) 
     january, february = datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
     one, two, three = (org.reserve(100, now=january).usage_id or "" for _ in range(3))
     settle(one, 10, now=january)
-    budget = budgets.put("org_late", limit_microusd=500, now=february)
+    budget = budgets.put(Subject(("organization", "org_late")), limit_microusd=500, now=february)
     settle(two, 20, now=january)
     settle(three, 30, now=february)
     budget.refresh_from_db()

@@ -12,6 +12,7 @@ from django.utils import timezone
 from billing.models import Call
 from billing.operations import budgets
 from billing.queries import audit, charges, reports, usage, usage_calls, usage_csv, usage_pages
+from billing.rules.budgets import Subject
 from billing.rules.months import month_around
 from billing.rules.owners import Owner
 from billing.serializers.usage import render_usage
@@ -44,7 +45,7 @@ def furnish() -> Old:
     """Make calls of October 2025 of every sort, some that stay, and one of today; seal all and add it up."""
     old = Old(Purse().pay(100_000), Purse("organization", "org_acme").pay(50_000))
     old.purse.grant(500)
-    budgets.put("org_acme", limit_microusd=40_000, now=AT)
+    budgets.put(Subject(("organization", "org_acme")), limit_microusd=40_000, now=AT)
     for number in range(3):
         old.calls[f"paid {number}"] = called(old.purse, 100 + number, f"key {number}", AT + timedelta(hours=number))
     old.calls["of credit"] = called(old.purse, 300, "lots", product="courier")

@@ -17,6 +17,7 @@ from pytest_django import Settings
 from accounts.models import Account, DeviceSession
 from billing.models import Call, Wallet
 from billing.operations import budgets
+from billing.rules.budgets import Subject
 from organizations.models import Membership
 from organizations.operations import members, products, seats
 from organizations.rules.roles import Role
@@ -182,7 +183,7 @@ def test_a_budget_of_each_scope_refuses(stage: Stage, world: World, scope: str) 
         "membership_id": world.bob.id if "member" in scope else None,
     }
     alias, caller = stage.model(max_output_tokens=50), world.context()
-    budget = budgets.put(world.team.id, limit_microusd=1, now=timezone.now(), **subject)
+    budget = budgets.put(Subject(("organization", world.team.id), **subject), limit_microusd=1, now=timezone.now())
     answer = caller.post(chat(alias))
     assert error_of(answer) == (402, "budget_exceeded")
     assert answer.json()["error"]["details"] == {"budgetId": budget.id}
@@ -193,9 +194,9 @@ def test_a_budget_of_each_scope_refuses(stage: Stage, world: World, scope: str) 
 
 def test_another_members_budget_refuses_nothing(stage: Stage, world: World) -> None:
     alias, caller = stage.model(max_output_tokens=50), world.context()
-    other = world.join(stage.caller())
-    budgets.put(world.team.id, limit_microusd=1, membership_id=other.id, now=timezone.now())
-    budgets.put(world.team.id, limit_microusd=1, product="another", now=timezone.now())
+    other, owner = world.join(stage.caller()), ("organization", world.team.id)
+    budgets.put(Subject(owner, membership_id=other.id), limit_microusd=1, now=timezone.now())
+    budgets.put(Subject(owner, "another"), limit_microusd=1, now=timezone.now())
     assert caller.post(chat(alias)).status_code == 200
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from billing.operations import budgets
+from billing.rules.budgets import Subject
 from tests.factories.images import PNG
 from tests.factories.payments import refund
 from tests.inference.calls.test_organizations import World
@@ -60,7 +61,7 @@ def test_not_for_an_empty_wallet(stage: Stage, host: ImageHost, path: str, body:
 def test_not_beyond_a_budget_and_not_without_access(stage: Stage, host: ImageHost, path: str, body: Any) -> None:
     world = World(stage)
     bob = world.context()
-    budget = budgets.put(world.team.id, limit_microusd=1, now=timezone.now())
+    budget = budgets.put(Subject(("organization", world.team.id)), limit_microusd=1, now=timezone.now())
     response = bob.post(body, path=path)
     refused(response, 402, "budget_exceeded")
     assert response.json()["error"]["details"] == {"budgetId": budget.id}
