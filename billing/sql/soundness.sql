@@ -1,5 +1,5 @@
--- Constrains the values of the hot tables' rows, whoever writes them, and prevents a call or a credit from returning to
--- an earlier state. Each refusal has a constraint's SQLSTATE and name, or restrict_violation for an earlier state.
+-- Constrains the values of the hot tables' rows, whoever writes them, and prevents a call, a credit or a budget from
+-- returning to an earlier state, and a budget from counting something else. Each refusal has a constraint's SQLSTATE and name, or restrict_violation for an earlier state.
 --
 -- Triggers, because PostgreSQL parses every CHECK again for every statement on its table: on tables that see several
 -- small statements per call, checks cost a tenth of the whole call. A compiled trigger costs almost nothing.
@@ -14,7 +14,7 @@ END $$;
 -- billing_refuse_going_back(p_noun text, p_id text) RETURNS void: raises restrict_violation.
 CREATE OR REPLACE FUNCTION billing_refuse_going_back(p_noun text, p_id text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION 'billing_% % never goes back, and what is closed is never changed', p_noun, p_id
+  RAISE EXCEPTION 'billing_% % never goes back, and what is closed or counted is never changed', p_noun, p_id
     USING ERRCODE = 'restrict_violation', TABLE = 'billing_' || p_noun;
 END $$;
 
@@ -31,7 +31,7 @@ END $$;
 CREATE OR REPLACE FUNCTION billing_budget_is_sound() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF (NEW.limit_microusd >= 0 AND NEW.spent_microusd >= 0 AND NEW.held_microusd >= 0
-      AND NEW.period IN ('day', 'week', 'month')
+      AND NEW.period IN ('day', 'week', 'month') AND NEW.period_start = date_trunc(NEW.period, NEW.period_start::timestamp)
       AND (NEW.override_until IS NULL) = (NEW.override_limit_microusd IS NULL)
       AND coalesce(NEW.override_limit_microusd, 0) >= 0
       AND CASE NEW.scope
@@ -44,6 +44,14 @@ BEGIN
       END) IS NOT TRUE
   THEN
     PERFORM billing_refuse_unsound('budget');
+  END IF;
+  IF TG_OP = 'UPDATE'
+     AND (NEW.period_start < OLD.period_start
+          OR (NEW.wallet_id, NEW.scope, NEW.period) <> (OLD.wallet_id, OLD.scope, OLD.period)
+          OR (NEW.product, NEW.membership_id, NEW.client_id)
+             IS DISTINCT FROM (OLD.product, OLD.membership_id, OLD.client_id))
+  THEN
+    PERFORM billing_refuse_going_back('budget', OLD.id);
   END IF;
   RETURN NEW;
 END $$;

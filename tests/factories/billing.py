@@ -82,7 +82,12 @@ class Purse:
         )[0]
 
     def reserve(self, hold: int, key: str | None = None, body: bytes = b"{}", **fields: Any) -> Hold:
-        """Ask for a hold; `fields` are members of an `inference_call`, the member who makes the call, and the time."""
+        """Ask for a hold as `holding` does."""
+        return self.holding(hold, key, body, **fields).run()
+
+    def holding(self, hold: int, key: str | None = None, body: bytes = b"{}", **fields: Any) -> Statement[Hold]:
+        """Build the statement that asks for a hold; `fields` are members of an `inference_call`, the member who makes the
+        call, and the time."""
         membership_id, now = fields.pop("membership_id", None), fields.pop("now", None)
         made: dict[str, Any] = {
             "usage_id": new_id("use"),
@@ -99,7 +104,7 @@ class Purse:
             "deadline_seconds": 120,
             **fields,
         }
-        return Statement(HOLD, {"call": Json(made), "membership_id": membership_id, "now": now}, _read_hold).run()
+        return Statement(HOLD, {"call": Json(made), "membership_id": membership_id, "now": now}, _read_hold)
 
     def look_up(self, key: str, body: bytes = b"{}", **clock: datetime) -> Hold:
         """Look an idempotency key up, as for a request that is refused before a hold is tried."""
@@ -125,13 +130,16 @@ class Purse:
 
 
 def settle(usage_id: str, cost: int, **fields: Any) -> Settlement:
-    """Charge a call by its upstream's count: as many tokens as come to that cost at `PRICE`."""
+    """Charge a call as `settling` does."""
+    return settling(usage_id, cost, **fields).run()
+
+
+def settling(usage_id: str, cost: int, **fields: Any) -> Statement[Settlement]:
+    """Build the statement that charges a call by its upstream's count: as many tokens as come to that cost at `PRICE`."""
     given: dict[str, Any] = {"basis": "upstream", **_replay(fields), **fields}
     quantities = Jsonb(given.pop("quantities", used_for(cost)))
     capped = Int8(min(cost, AMOUNT_MAX_MICROUSD))
-    return call(
-        "billing_settle", _read_settlement, usage_id=usage_id, cost=capped, quantities=quantities, **given
-    ).run()
+    return call("billing_settle", _read_settlement, usage_id=usage_id, cost=capped, quantities=quantities, **given)
 
 
 def used_for(cost: int) -> dict[str, int]:

@@ -6,7 +6,8 @@ from django.utils import timezone
 
 from billing.models import PriceVersion, Transfer, Wallet
 from billing.operations import budgets, ledger, reviews, seals
-from billing.rules.budgets import Subject
+from billing.operations.budgets import Override
+from billing.rules.budgets import BudgetPeriod, Subject
 from tests.factories import invoicing, matches, payments
 from tests.factories.billing import ANSWER, Purse, release, review, settle, used_for
 
@@ -20,6 +21,7 @@ LONG = {
     "bands": [{"above_input_tokens": 5, "input_token": "3"}, {"above_input_tokens": 20, "output_token": "20"}],
     "service_tiers": {"flex": {"input_token": "1", "bands": [{"above_input_tokens": 10, "output_token": "5"}]}},
 }
+APP = "https://app.example"
 TOKENS = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
 
 
@@ -32,6 +34,7 @@ def furnish() -> dict[str, str]:
     seals.seal_until(timezone.now())
     rows |= _calls(purse) | _calls_of_organization(org) | _prices(purse)
     rows |= _open_calls(purse, org) | _invoices()
+    rows |= _budgets_of_person(other)
     matches.furnish()
     for name, one in (("purse", purse), ("org", org), ("other", other)):
         rows[f"{name}_wallet"] = Wallet.objects.get(owner_key=one.key).id
@@ -91,6 +94,8 @@ def _calls_of_organization(org: Purse) -> dict[str, str]:
     now = timezone.now()
     budget = budgets.put(Subject(org.owner), limit_microusd=900, now=now)
     member = budgets.put(Subject(org.owner, "studio", "mem_1"), limit_microusd=500, now=now)
+    override = Override(600, now + timedelta(days=1))
+    week = budgets.put(Subject(org.owner), limit_microusd=500, period=BudgetPeriod.WEEK, override=override, now=now)
     paid, released, lost = org.call(80, "a"), org.call(40, "b"), org.call(60, "c")
     counted = org.call(100, product="studio", membership_id="mem_1")
     settle(paid, 70)
@@ -101,11 +106,20 @@ def _calls_of_organization(org: Purse) -> dict[str, str]:
     return {
         "budget": budget.id,
         "member_budget": member.id,
+        "week_budget": week.id,
         "paid_by_org": paid,
         "released": released,
         "lost": lost,
         "counted": counted,
     }
+
+
+def _budgets_of_person(purse: Purse) -> dict[str, str]:
+    """Limit what a person spends, in a day and through an app, and leave a call of the app open."""
+    total = budgets.put(Subject(purse.owner), limit_microusd=900, period=BudgetPeriod.DAY)
+    app = budgets.put(Subject(purse.owner, client_id=APP), limit_microusd=500)
+    settle(purse.call(40, client_id=APP), 30)
+    return {"account_budget": total.id, "client_budget": app.id, "open_of_app": purse.call(20, client_id=APP)}
 
 
 def _prices(purse: Purse) -> dict[str, str]:

@@ -77,9 +77,7 @@ class TwoOrganizations:
         """Return ids of the first organization, by the names of path parameters."""
         actor = self.team.owner.did
         invitation, _ = invitations.invite(org_id=self.team.id, role=Role.MEMBER, email=None, actor_did=actor)
-        budget = budgets.put(
-            org_id=self.team.id, limit_microusd=9, membership_id=self.bob.id, actor_did=actor
-        )
+        budget = budgets.put(org_id=self.team.id, limit_microusd=9, membership_id=self.bob.id, actor_did=actor)
         payment = top_up(("organization", self.team.id), 5_000_000)
         return {
             "membership_id": self.bob.id,

@@ -86,7 +86,48 @@ DAMAGE: Corruptions = {
     "a budget's month forgotten": ("budgets_match_calls", "UPDATE billing_budget SET spent_microusd = 0"),
     "a budget whose month is yet to come": (
         "budgets_match_calls",
-        "UPDATE billing_budget SET spent_microusd = 0, period_start = (period_start + interval '1 year')::date",
+        "UPDATE billing_budget SET spent_microusd = 0, period_start = (period_start + interval '1 year')::date"
+        " WHERE id = :budget",
+    ),
+    "a budget's week that begins on a Tuesday": (
+        "budgets_match_calls",
+        "UPDATE billing_budget SET period_start = period_start - 6 WHERE id = :week_budget",
+    ),
+    "a budget's week forgotten": (
+        "budgets_match_calls",
+        "UPDATE billing_budget SET spent_microusd = 0 WHERE id = :week_budget",
+    ),
+    "a budget of a period that is not": (
+        "budgets_match_calls",
+        "UPDATE billing_budget SET period = 'decade' WHERE id = :budget",
+    ),
+    "an override without an end": (
+        "budgets_match_calls",
+        "UPDATE billing_budget SET override_until = NULL WHERE id = :week_budget",
+    ),
+    "an override without a limit": (
+        "budgets_match_calls",
+        "UPDATE billing_budget SET override_limit_microusd = NULL WHERE id = :week_budget",
+    ),
+    "an override below nothing": (
+        "budgets_match_calls",
+        "UPDATE billing_budget SET override_limit_microusd = -1 WHERE id = :week_budget",
+    ),
+    "an organization's budget called a person's": (
+        "budgets_match_calls",
+        "UPDATE billing_budget SET scope = 'account' WHERE id = :budget",
+    ),
+    "a person's budget for an app called the organization's": (
+        "budgets_match_calls",
+        "UPDATE billing_budget SET scope = 'org' WHERE id = :client_budget",
+    ),
+    "a budget that counts another app": (
+        "budgets_match_calls",
+        "UPDATE billing_budget SET client_id = 'https://other.example' WHERE id = :client_budget",
+    ),
+    "a call of another app": (
+        "budgets_match_calls",
+        "UPDATE billing_reservation SET client_id = NULL WHERE id = :open_of_app",
     ),
     "a call taken out of a budget's month": (
         "budgets_match_calls",
