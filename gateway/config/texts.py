@@ -5,18 +5,16 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated
 
-from django.utils.dateparse import parse_datetime
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo
 
 from accounts.rules import dids, scopes
 from gateway.config.context import context_of
+from gateway.core.api.times import read_rfc3339
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.capabilities import INFER_PREFIX, Capability
 from gateway.core.contract.names import shows_as_written
 
 AMOUNT_MAX_MICROUSD = 10**15  # a billion USD
-
-_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:[Zz]|[+-]\d\d:\d\d)")
 
 
 def matching(pattern: str, words: str) -> AfterValidator:
@@ -61,12 +59,9 @@ def _capability(value: str, info: ValidationInfo) -> str:
 def _timestamp(value: object) -> datetime:
     """Read a time (RFC 3339 section 5.6); a time without an offset is ambiguous and refused."""
     try:
-        moment = parse_datetime(value.upper()) if isinstance(value, str) and _RFC_3339.fullmatch(value) else None
+        return read_rfc3339(value if isinstance(value, str) else "")
     except ValueError:
-        moment = None
-    if moment is None:
-        raise ValueError('must be a time such as "2027-01-31T00:00:00Z"')
-    return moment
+        raise ValueError('must be a time such as "2027-01-31T00:00:00Z"') from None
 
 
 Slug = Annotated[str, matching(r"[a-z0-9][a-z0-9_-]{0,63}", "must be a slug: a-z, 0-9, - and _, at most 64 characters")]

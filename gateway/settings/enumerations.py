@@ -3,7 +3,8 @@
 from typing import Any
 
 ENUM_NAMES: dict[str, Any] = {
-    "BudgetScope": "organizations.serializers.billing.SCOPES",
+    "BudgetScope": "organizations.serializers.budgets.SCOPES",
+    "BudgetPeriod": "organizations.serializers.budgets.PERIODS",
     "MemberRole": "organizations.serializers.members.ROLES",
     "CheckoutKind": ["top_up", "payment_method"],
     "BillingMode": ["test", "live"],

@@ -5,58 +5,12 @@ from typing import Any
 
 from rest_framework import serializers
 
-from billing.models import Budget, InvoiceStatus
-from billing.operations.budgets import LIMIT_MAX_MICROUSD
+from billing.models import InvoiceStatus
 from billing.queries.invoices import ReportedInvoice
 from billing.queries.wallets import AvailableCredit
-from billing.rules.budgets import BudgetScope
-from gateway.core.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField
 from gateway.core.api.times import rfc3339, rfc3339_or_none
 from organizations.queries.billing import OrganizationBilling
-
-SCOPES = [scope.value for scope in BudgetScope]
-OF_PRODUCT = (BudgetScope.PRODUCT, BudgetScope.MEMBER_PRODUCT)
-OF_MEMBER = (BudgetScope.MEMBER, BudgetScope.MEMBER_PRODUCT)
-
-
-class BudgetRequest(StrictSerializer):
-    """The body of PUT …/budgets. `product` and `membershipId` are required for scopes that name them, and refused for
-    others.
-    """
-
-    scope = serializers.ChoiceField(SCOPES)
-    limitMicrousd = StrictIntegerField(min_value=0, max_value=LIMIT_MAX_MICROUSD)
-    product = StrictStringField(max_length=64, required=False, allow_null=True)
-    membershipId = StrictStringField(max_length=40, required=False, allow_null=True)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that the subject fits the scope."""
-        for name, scopes in (("product", OF_PRODUCT), ("membershipId", OF_MEMBER)):
-            if (attrs.get(name) is not None) != (attrs["scope"] in scopes):
-                raise serializers.ValidationError({name: [f"Required for, and only for, {' and '.join(scopes)}."]})
-        return attrs
-
-
-class BudgetResponse(serializers.Serializer[Any]):
-    """A budget in the UTC calendar month of the context's `now`."""
-
-    budgetId = serializers.CharField(source="id")
-    scope = serializers.CharField()
-    product = serializers.CharField(allow_null=True)
-    membershipId = serializers.CharField(source="membership_id", allow_null=True)
-    limitMicrousd = serializers.IntegerField(source="limit_microusd")
-    spentMicrousd = serializers.SerializerMethodField("get_spent")
-    heldMicrousd = serializers.IntegerField(source="held_microusd")
-    period = serializers.CharField(default="month")
-    status = serializers.SerializerMethodField()
-
-    def get_spent(self, budget: Budget) -> int:
-        """Return the amount spent this month."""
-        return budget.spent_at(self.context["now"])
-
-    def get_status(self, budget: Budget) -> str:
-        """Return `active` or `disabled`."""
-        return "active" if budget.disabled_at is None else "disabled"
+from organizations.serializers.budgets import BudgetResponse
 
 
 class OrganizationWalletResponse(serializers.Serializer[Any]):

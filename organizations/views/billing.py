@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from billing.models import Budget
+from billing.rules.budgets import BudgetPeriod
 from gateway.core.api.access import requires
 from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
@@ -24,12 +25,8 @@ from gateway.core.contract.errors import (
 from organizations.operations import budgets, checkouts, external_mappings
 from organizations.queries import billing, memberships, usage
 from organizations.rules.roles import MONEY_MANAGERS, OWNERS
-from organizations.serializers.billing import (
-    BudgetRequest,
-    BudgetResponse,
-    OrganizationBillingResponse,
-    render_billing,
-)
+from organizations.serializers.billing import OrganizationBillingResponse, render_billing
+from organizations.serializers.budgets import BudgetRequest, BudgetResponse, override_of
 from organizations.serializers.checkout import (
     CheckoutRequest,
     ExternalMappingRequest,
@@ -78,13 +75,18 @@ class BudgetsViewSet(OrganizationViewSet):
     @extend_schema(operation_id="set_budget", summary="Set a budget", request=BudgetRequest, responses=BudgetResponse)
     @requires(Capability.BUDGETS_MANAGE, roles=MONEY_MANAGERS)
     def update(self, request: Request, org_id: str) -> Response:
-        """Set the monthly limit of the organization, a product, a member, or a member's use of a product."""
+        """Set what the organization, a product, a member, or a member's use of a product may spend in a day, a week or a
+        month. Another period is another budget, and all of them hold at once. `override` is another limit until it ends;
+        null ends it, and without the member it stays.
+        """
         body = read(BudgetRequest, request.data)
         budget = budgets.put(
             org_id=org_id,
             limit_microusd=body["limitMicrousd"],
             product=body.get("product"),
             membership_id=body.get("membershipId"),
+            period=BudgetPeriod(body["period"]),
+            override=override_of(body),
             actor_did=actor(request),
         )
         return _answer(budget)

@@ -1,5 +1,7 @@
 """Serializer base classes that refuse unknown members and check JSON types strictly."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.core.validators import RegexValidator
@@ -8,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from gateway.core.api.names import validate_name
+from gateway.core.api.times import read_rfc3339
 from gateway.core.contract.limits import (
     CENT_MICROUSD,
     CHECKOUT_MAX_MICROUSD,
@@ -21,7 +24,7 @@ class StrictSerializer(serializers.Serializer[Any]):
 
     def to_internal_value(self, data: Any) -> Any:
         """Read the body's fields, or raise a ValidationError that names the one at fault."""
-        unknown = [name for name in data if name not in self.fields]
+        unknown = [name for name in data if name not in self.fields] if isinstance(data, Mapping) else []
         if unknown:
             raise serializers.ValidationError({unknown[0]: ["This field is unknown."]})
         return super().to_internal_value(data)
@@ -100,6 +103,19 @@ class WholeCentsField(StrictIntegerField):
         if amount % CENT_MICROUSD:
             raise serializers.ValidationError("The amount must be a whole number of cents.")
         return amount
+
+
+class StrictTimeField(serializers.DateTimeField):
+    """An instant: text as in RFC 3339, with an offset."""
+
+    default_error_messages = {"invalid": "Must be a time with an offset, such as 2027-01-31T00:00:00Z."}
+
+    def to_internal_value(self, data: Any) -> datetime:
+        """Return the instant in UTC. Refuse dates, numbers, and times that do not say where they are meant."""
+        try:
+            return read_rfc3339(data if isinstance(data, str) else "")
+        except ValueError:
+            self.fail("invalid")
 
 
 class StrictBooleanField(serializers.BooleanField):
