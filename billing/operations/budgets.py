@@ -102,14 +102,27 @@ def _set_override(budget: Budget, override: NewOverride, now: datetime) -> None:
 
 
 @transaction.atomic
+def end_override(owner: Owner, budget_id: str) -> Budget | None:
+    """Let the budget's own limit be in force. Return None if the owner has no such budget."""
+    budget = _locked(owner, budget_id)
+    if budget is not None:
+        budget.override_limit_microusd = budget.override_until = None
+        budget.save(update_fields=["override_limit_microusd", "override_until"])
+    return budget
+
+
+@transaction.atomic
 def disable(owner: Owner, budget_id: str, *, now: datetime) -> Budget | None:
     """Disable a budget. It keeps counting but refuses no calls. Return None if the owner has no such budget."""
-    wallet = locked.wallet(owner)
-    budget = Budget.objects.filter(wallet=wallet, id=budget_id).first()
+    budget = _locked(owner, budget_id)
     if budget is not None and budget.disabled_at is None:
         budget.disabled_at = now
         budget.save(update_fields=["disabled_at"])
     return budget
+
+
+def _locked(owner: Owner, budget_id: str) -> Budget | None:
+    return Budget.objects.filter(wallet=locked.wallet(owner), id=budget_id).first()
 
 
 def _of(subject: Subject, period: str) -> QuerySet[Budget]:

@@ -1,6 +1,6 @@
 """Sets and disables an organization's budgets. SPEC: States and transitions, Budget."""
 
-from typing import Any
+from datetime import datetime
 
 from accounts.models import Product
 from billing.models import Budget
@@ -10,7 +10,7 @@ from billing.queries import budgets as queries
 from billing.rules.budgets import BudgetPeriod, Subject
 from gateway.core.api.times import rfc3339
 from gateway.core.contract.errors import NotFound
-from organizations.operations.changes import changing
+from organizations.operations.changes import Change, changing
 from organizations.queries import memberships
 from organizations.rules.roles import MONEY_MANAGERS
 
@@ -39,8 +39,18 @@ def put(
             memberships.active_in(org_id, membership_id, param="membershipId")
         before = queries.of_subject(subject).filter(period=period).first()
         budget = budgets.put(subject, limit_microusd=limit_microusd, period=period, override=override)
-        if before is None or before.disabled_at or _terms(before) != _terms(budget):
-            change.record("budget.set", budget.id, scope=budget.scope, **_terms(budget))
+        _record(change, before, budget)
+    return budget
+
+
+def end_override(*, org_id: str, budget_id: str, actor_did: str) -> Budget:
+    """Let the budget's own limit be in force again. Repeating changes nothing."""
+    with changing(org_id, actor_did=actor_did, roles=MONEY_MANAGERS) as change:
+        before = queries.of_owner(("organization", org_id)).filter(pk=budget_id).first()
+        budget = budgets.end_override(("organization", org_id), budget_id)
+        if before is None or budget is None:
+            raise NotFound
+        _record(change, before, budget)
     return budget
 
 
@@ -55,9 +65,21 @@ def disable(*, org_id: str, budget_id: str, actor_did: str) -> Budget:
     return budget
 
 
-def _terms(budget: Budget) -> dict[str, Any]:
-    """Describe the limit, the period and the override for the audit log."""
-    terms = {"limitMicrousd": budget.limit_microusd, "period": budget.period}
-    if budget.override_until is None:
-        return terms
-    return terms | {"overrideMicrousd": budget.override_limit_microusd, "until": rfc3339(budget.override_until)}
+def _record(change: Change, before: Budget | None, after: Budget) -> None:
+    """Record what is different: the limit, or which other limit is in force until when."""
+    terms = {"scope": after.scope, "period": after.period}
+    if before is None or before.disabled_at != after.disabled_at or before.limit_microusd != after.limit_microusd:
+        change.record("budget.set", after.id, limitMicrousd=after.limit_microusd, **terms)
+    until = after.override_at(change.now)
+    if _override(before, change.now) == _override(after, change.now):
+        return
+    if until is None:
+        change.record("budget.end_override", after.id, **terms)
+    else:
+        limit = after.limit_at(change.now)
+        change.record("budget.override", after.id, limitMicrousd=limit, until=rfc3339(until), **terms)
+
+
+def _override(budget: Budget | None, now: datetime) -> tuple[int, datetime] | None:
+    until = budget and budget.override_at(now)
+    return (budget.limit_at(now), until) if budget and until else None

@@ -1,18 +1,15 @@
 """Forms of the organization pages."""
 
-from decimal import Decimal
 from typing import Any
 
 from django import forms
 
-from billing.operations.budgets import LIMIT_MAX_MICROUSD
 from gateway.core.api.names import validate_name
 from gateway.core.portal.forms import AmountForm
 from organizations.models import Organization
 from organizations.rules.roles import Role, may_manage
 
 CAP_MAX = 1_000_000
-MICRO = Decimal(1_000_000)
 
 
 class NameForm(forms.Form):
@@ -47,27 +44,6 @@ class SeatCapForm(forms.Form):
     """The seat cap of a product. Empty means none."""
 
     max_seats = forms.IntegerField(required=False, min_value=0, max_value=CAP_MAX)
-
-
-class BudgetForm(forms.Form):
-    """A monthly limit in dollars for the organization, a product, a member, or a member's use of a product."""
-
-    product = forms.ChoiceField(required=False)
-    member = forms.ChoiceField(required=False)
-    limit = forms.DecimalField(
-        min_value=0, max_value=LIMIT_MAX_MICROUSD / MICRO, decimal_places=6, label="Monthly limit in US dollars"
-    )
-
-    def __init__(self, *args: Any, products: list[tuple[str, str]], members: list[tuple[str, str]], **kw: Any) -> None:
-        super().__init__(*args, **kw)
-        self.products, self.members = products, members
-        self.fields["product"].choices = [("", "All products"), *products]  # type: ignore[attr-defined]
-        self.fields["member"].choices = [("", "All members"), *members]  # type: ignore[attr-defined]
-
-    @property
-    def limit_microusd(self) -> int:
-        """Return the limit in micro-USD."""
-        return int(self.cleaned_data["limit"] * MICRO)
 
 
 class TopUpForm(AmountForm):

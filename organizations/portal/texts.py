@@ -1,6 +1,7 @@
 """Texts for error codes, roles and audit entries."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from gateway.core.contract.amounts import usd
@@ -59,11 +60,13 @@ ACTIONS = {
     "product.cap": "changed the seat cap of {subject} from {before} to {after}",
     "seat.assign": "assigned a seat for {product} to {subject}",
     "seat.revoke": "removed the seat for {product} from {subject}",
-    "budget.set": "set a budget of {limitMicrousd} per month for {scope}",
+    "budget.set": "set a budget of {limitMicrousd} per {period} for {scope}",
+    "budget.override": "set a limit of {limitMicrousd} per {period} for {scope} until {until}",
+    "budget.end_override": "ended the other limit per {period} for {scope}",
     "top_up.begin": "started a top-up of {amountMicrousd}",
     "payment_method.begin": "started to save a payment method",
     "invoice.pay": "had invoice {subject} charged",
-    "budget.disable": "turned off a budget for {scope}",
+    "budget.disable": "turned off a budget per {period} for {scope}",
     "external_mapping.set": "assigned the billing of the seats of {subject} to {externalOrgId} ({mode})",
 }
 SCOPES = {
@@ -91,10 +94,11 @@ def of_new_role(role: str) -> str:
 
 
 def of_entry(entry: AuditEntry, names: Mapping[str, str]) -> str:
-    """Describe an audit entry. `names` maps memberships and products to names."""
+    """Describe an audit entry. `names` maps memberships and products to names. Budgets that do not say their period count a
+    month."""
     detail = {name: _of_detail(name, value, names) for name, value in entry.detail.items()}
     sentence = ACTIONS.get(entry.action, entry.action)
-    return sentence.format(subject=names.get(entry.subject, entry.subject), **detail)
+    return sentence.format(**{"subject": names.get(entry.subject, entry.subject), "period": "month", **detail})
 
 
 def _of_detail(name: str, value: Any, names: Mapping[str, str]) -> str:
@@ -105,4 +109,6 @@ def _of_detail(name: str, value: Any, names: Mapping[str, str]) -> str:
             return names.get(value, value)
         case "scope":
             return SCOPES[value]
+        case "until":
+            return f"{datetime.fromisoformat(value):%-d %B %Y, %H:%M} UTC"
     return NO_CAP if value is None else str(value)

@@ -56,6 +56,7 @@ urlpatterns = [
     path(f"{ORG}/invoices/<str:invoice_id>/pay", invoices.pay, name="organization_invoice_pay"),
     path(f"{ORG}/budgets", budgets.index, name="organization_budgets"),
     path(f"{ORG}/budgets/<str:budget_id>/disable", budgets.disable, name="organization_budget_disable"),
+    path(f"{ORG}/budgets/<str:budget_id>/end-override", budgets.end_override, name="organization_budget_end_override"),
     path(f"{ORG}/usage", usage.index, name="organization_usage"),
     path(f"{ORG}/usage.csv", usage.export, name="organization_usage_csv"),
     path(f"{ORG}/log", log.index, name="organization_log"),

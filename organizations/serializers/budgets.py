@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -11,6 +12,7 @@ from billing.models import Budget
 from billing.operations.budgets import KEEP, LIMIT_MAX_MICROUSD, NewOverride, Override
 from billing.rules.budgets import BudgetPeriod, BudgetScope
 from gateway.core.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField, StrictTimeField
+from gateway.core.api.times import rfc3339
 
 OF_PRODUCT = (BudgetScope.PRODUCT, BudgetScope.MEMBER_PRODUCT)
 OF_MEMBER = (BudgetScope.MEMBER, BudgetScope.MEMBER_PRODUCT)
@@ -80,13 +82,15 @@ class BudgetResponse(serializers.Serializer[Any]):
         """Return the amount spent in this period."""
         return budget.spent_at(self._now)
 
-    def get_start(self, budget: Budget) -> datetime:
+    @extend_schema_field(OpenApiTypes.DATETIME)
+    def get_start(self, budget: Budget) -> str:
         """Return when this period began."""
-        return budget.period_at(self._now)[0]
+        return rfc3339(budget.period_at(self._now)[0])
 
-    def get_end(self, budget: Budget) -> datetime:
+    @extend_schema_field(OpenApiTypes.DATETIME)
+    def get_end(self, budget: Budget) -> str:
         """Return when the next period begins."""
-        return budget.period_at(self._now)[1]
+        return rfc3339(budget.period_at(self._now)[1])
 
     @extend_schema_field(OverrideResponse(allow_null=True))
     def get_override(self, budget: Budget) -> dict[str, Any] | None:

@@ -17,8 +17,9 @@ from tests.billing.conftest import unsound
 from tests.billing.parallel import lanes_at_once, statements_at_once
 from tests.factories.billing import Purse, settle, settling
 from tests.support.concurrency import at_once
+from tests.support.midnight import away_from_midnight  # noqa: F401
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("away_from_midnight")]
 APP = "https://app.example"
 MIDNIGHT = datetime(2024, 4, 1, tzinfo=UTC)
 """The beginning of a day, a week and a month."""

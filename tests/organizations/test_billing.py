@@ -10,7 +10,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from billing.models import Budget
+from billing.rules.budgets import period_around
 from billing.rules.months import month_before
+from gateway.core.api.times import rfc3339
 from gateway.core.contract import limits
 from organizations.models import AuditEntry, Entitlement, EntitlementInterval, Seat, SeatInterval
 from organizations.operations import members, seats
@@ -19,9 +21,10 @@ from tests.factories.billing import Purse, settle
 from tests.factories.organizations import Team, product
 from tests.organizations.test_api import Api, caller
 from tests.support.concurrency import at_once
+from tests.support.midnight import away_from_midnight  # noqa: F401
 from tests.support.unguarded import unguarded
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("away_from_midnight")]
 
 SCOPES = ("wallet:read", "usage:read", "budgets:manage", "billing:checkout")
 PRICE = 20_000_000
@@ -46,6 +49,12 @@ def put(api: Api, team: Team, scope: str = "org", limit: Any = 500, **subject: A
     return api("PUT", f"/organizations/{team.id}/budgets", {"scope": scope, "limitMicrousd": limit, **subject})
 
 
+def span(period: str) -> dict[str, str]:
+    """Return the beginning and the end of the current period, as an answer shows them."""
+    begin, end = period_around(period, timezone.now())
+    return {"periodStart": rfc3339(begin), "periodEnd": rfc3339(end)}
+
+
 class TestBudgets:
     """PUT and DELETE …/budgets."""
 
@@ -65,8 +74,84 @@ class TestBudgets:
             "spentMicrousd": 0,
             "heldMicrousd": 0,
             "period": "month",
+            **span("month"),
+            "override": None,
             "status": "active",
         }
+
+    @pytest.mark.parametrize("period", ["day", "week", "month"])
+    def test_each_period_is_a_budget_of_its_own(self, api: Api, team: Team, purse: Purse, period: str) -> None:
+        _, month = put(api, team)
+        settle(purse.call(40), 30)
+        purse.call(50)
+        status, budget = put(api, team, limit=600, period=period)
+        assert status == 200
+        assert (budget["budgetId"] == month["budgetId"]) == (period == "month")
+        amounts = {"limitMicrousd": 600, "spentMicrousd": 30, "heldMicrousd": 50}
+        assert budget == {**month, **amounts, "budgetId": budget["budgetId"], "period": period, **span(period)}
+        assert put(api, team, limit=700, period=period)[1] == {**budget, "limitMicrousd": 700}
+        shown = api("GET", f"/organizations/{team.id}/billing")[1]["budgets"]
+        assert [one["period"] for one in shown] == ([period, "month"] if period != "month" else ["month"])
+
+    def test_an_override_is_kept_replaced_and_taken_away(self, api: Api, team: Team, purse: Purse) -> None:
+        override = {"limitMicrousd": 5, "until": "2199-12-31T22:30:00.5Z"}
+        _, budget = put(api, team, override={**override, "until": "2199-12-31t23:30:00.5+01:00"})
+        shown = {"limitMicrousd": 5, "until": "2199-12-31T22:30:00.500000Z"}
+        assert (budget["limitMicrousd"], budget["override"]) == (500, shown)
+        assert purse.reserve(6).budget_id == budget["budgetId"]
+        assert put(api, team, limit=400)[1] == {**budget, "limitMicrousd": 400}
+        assert put(api, team, limit=400, override={**override, "limitMicrousd": 0})[1]["override"] == {
+            **shown,
+            "limitMicrousd": 0,
+        }
+        assert purse.reserve(1).outcome == "budget_exceeded"
+        assert put(api, team, limit=400, override=None)[1]["override"] is None
+        assert purse.reserve(6).outcome == "reserved"
+        actions = AuditEntry.objects.filter(action__startswith="budget.").order_by("id")
+        assert [(entry.action, entry.detail.get("limitMicrousd")) for entry in actions] == [
+            *[("budget.set", 500), ("budget.override", 5), ("budget.set", 400), ("budget.override", 0)],
+            ("budget.end_override", None),
+        ]
+        assert actions[1].detail == {"scope": "org", "period": "month", **shown}
+
+    def test_an_override_that_has_ended_is_not_shown(self, api: Api, team: Team) -> None:
+        put(api, team, override={"limitMicrousd": 5, "until": "2199-12-31T00:00:00Z"})
+        Budget.objects.update(override_until=timezone.now())
+        assert put(api, team)[1]["override"] is None
+
+    @pytest.mark.parametrize(
+        ("override", "param"),
+        [
+            (5, "override"),
+            ([], "override"),
+            ([{"until": "2199-12-31T00:00:00Z"}], "override"),
+            ("soon", "override"),
+            (True, "override"),
+            ({}, "override.limitMicrousd"),
+            ({"limitMicrousd": 5}, "override.until"),
+            ({"until": "2199-12-31T00:00:00Z"}, "override.limitMicrousd"),
+            ({"limitMicrousd": -1, "until": "2199-12-31T00:00:00Z"}, "override.limitMicrousd"),
+            ({"limitMicrousd": 10**16, "until": "2199-12-31T00:00:00Z"}, "override.limitMicrousd"),
+            ({"limitMicrousd": True, "until": "2199-12-31T00:00:00Z"}, "override.limitMicrousd"),
+            ({"limitMicrousd": 5, "until": "2199-12-31T00:00:00Z", "by": "me"}, "override.by"),
+            ({"limitMicrousd": 5, "until": "2020-01-01T00:00:00Z"}, "override.until"),
+            ({"limitMicrousd": 5, "until": "0001-01-01T00:00:00+14:00"}, "override.until"),
+            ({"limitMicrousd": 5, "until": "9999-12-31T23:59:59-14:00"}, "override.until"),
+            ({"limitMicrousd": 5, "until": "2199-12-31"}, "override.until"),
+            ({"limitMicrousd": 5, "until": "2199-12-31T00:00:00"}, "override.until"),
+            ({"limitMicrousd": 5, "until": "2199-13-31T00:00:00Z"}, "override.until"),
+            ({"limitMicrousd": 5, "until": "2199-12-31T00:00:60Z"}, "override.until"),
+            ({"limitMicrousd": 5, "until": "2199-12-31T00:00:00+25:00"}, "override.until"),
+            ({"limitMicrousd": 5, "until": "٢199-12-31T00:00:00Z"}, "override.until"),
+            ({"limitMicrousd": 5, "until": 7258118400}, "override.until"),
+            ({"limitMicrousd": 5, "until": None}, "override.until"),
+            ({"limitMicrousd": 5, "until": ""}, "override.until"),
+        ],
+    )
+    def test_an_override_that_makes_no_sense_is_named(self, api: Api, team: Team, override: Any, param: str) -> None:
+        status, answer = put(api, team, override=override)
+        assert (status, answer["error"]["code"], answer["error"]["param"]) == (400, "invalid_request", param)
+        assert not Budget.objects.exists()
 
     def test_a_new_limit_replaces_the_old_and_amounts_remain_counted(self, api: Api, team: Team, purse: Purse) -> None:
         settle(purse.call(40), 30)
@@ -108,6 +193,14 @@ class TestBudgets:
             ({"scope": "member", "limitMicrousd": 1}, "membershipId"),
             ({"scope": "member_product", "limitMicrousd": 1, "product": "studio"}, "membershipId"),
             ({"scope": "org", "limitMicrousd": 1, "limit": 1}, "limit"),
+            ({"scope": "account", "limitMicrousd": 1}, "scope"),
+            ({"scope": "client", "limitMicrousd": 1, "clientId": "https://app.example"}, "clientId"),
+            ({"scope": "org", "limitMicrousd": 1, "period": "year"}, "period"),
+            ({"scope": "org", "limitMicrousd": 1, "period": "Month"}, "period"),
+            ({"scope": "org", "limitMicrousd": 1, "period": ""}, "period"),
+            ({"scope": "org", "limitMicrousd": 1, "period": None}, "period"),
+            ({"scope": "org", "limitMicrousd": 1, "period": ["day"]}, "period"),
+            ({"scope": "org", "limitMicrousd": 1, "period": {}}, "period"),
         ],
     )
     def test_a_body_that_makes_no_sense_is_named(self, api: Api, team: Team, body: Any, param: str) -> None:

@@ -1,6 +1,7 @@
 """The pages for an organization's money and audit log."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from pytest_django import DjangoAssertNumQueries
@@ -39,7 +40,20 @@ class TestMoney:
         assert budget.disabled_at is not None
 
     @pytest.mark.parametrize(
-        "form", [{"limit": "-1"}, {"limit": "much"}, {"limit": ""}, {"limit": "1", "product": "x"}]
+        "form",
+        [
+            {"limit": "-1"},
+            {"limit": "much"},
+            {"limit": ""},
+            {"limit": "1", "product": "x"},
+            {"limit": "1", "period": "year"},
+            {"limit": "1", "override_limit": "2"},
+            {"limit": "1", "last_day": "9998-12-31"},
+            {"limit": "1", "override_limit": "-2", "last_day": "9998-12-31"},
+            {"limit": "1", "override_limit": "2", "last_day": "2020-01-01"},
+            {"limit": "1", "override_limit": "2", "last_day": "9999-12-31"},
+            {"limit": "1", "override_limit": "2", "last_day": "31.12.2099"},
+        ],
     )
     def test_a_bad_budget_is_reported_beside_the_field(
         self, organization_pages: OrganizationPages, form: dict[str, str]
@@ -48,6 +62,33 @@ class TestMoney:
         assert answer.status_code == 400
         assert b'role="alert"' in answer.content
         assert not Budget.objects.exists()
+
+    def test_sets_another_limit_for_some_time_and_ends_it(self, organization_pages: OrganizationPages) -> None:
+        form = {"limit": "5", "period": "week", "override_limit": "20", "last_day": "2199-12-30"}
+        assert "already spent this week" in message(organization_pages.post("billing", "budgets", **form))
+        budget = Budget.objects.get()
+        assert (budget.period, budget.override_limit_microusd) == ("week", 20_000_000)
+        assert budget.override_until == datetime(2199, 12, 31, tzinfo=UTC)
+        page = organization_pages.get("owner", "budgets")
+        assert "$20.00 until 31 December 2199, 00:00 UTC, then $5.00" in page
+        assert re.findall(r'<td class="money"[^>]*>(.*?)</td>', page)[2] == "$20.00"
+        organization_pages.post("owner", "budgets", limit="6", period="week")
+        assert "then $6.00" in organization_pages.get("owner", "budgets")
+        assert "has ended" in message(organization_pages.post("owner", "budgets", budget.pk, "end-override"))
+        page = organization_pages.get("owner", "budgets")
+        assert "until" not in page
+        assert re.findall(r'<td class="money"[^>]*>(.*?)</td>', page)[2] == "$6.00"
+        organization_pages.post("owner", "budgets", budget.pk, "end-override")
+        log = organization_pages.get("owner", "log")
+        assert "set a budget of $5.00 per week for everything" in log
+        assert "set a limit of $20.00 per week for everything until 31 December 2199, 00:00 UTC" in log
+        assert log.count("ended the other limit per week for everything") == 1
+
+    def test_lists_a_budget_for_each_period(self, organization_pages: OrganizationPages) -> None:
+        for period in ("day", "week", "month"):
+            organization_pages.post("owner", "budgets", limit="5", period=period)
+        page = organization_pages.get("owner", "budgets")
+        assert re.findall(r'<td data-label="Each">(\w+)</td>', page) == ["Month", "Week", "Day"]
 
     def test_too_much_history_is_reported(
         self, organization_pages: OrganizationPages, monkeypatch: pytest.MonkeyPatch
@@ -101,13 +142,14 @@ class TestLog:
             (("products", "studio", "limit"), {"max_seats": "5"}),
             (("products", "studio", "disable"), {}),
             (("invitations",), {"role": "member"}),
-            (("budgets",), {"limit": "2"}),
+            (("budgets",), {"limit": "2", "override_limit": "3", "last_day": "2199-12-31"}),
             (("invoices", invoicing.issued(organization_pages.team.id).pk, "pay"), {}),
             (("rename",), {"name": "Acme and Sons"}),
         ]:
             organization_pages.post("owner", *parts, **form)
         organization_pages.post("owner", "invitations", Invitation.objects.latest("created_at").pk, "revoke")
-        organization_pages.post("owner", "budgets", Budget.objects.get().pk, "disable")
+        for ending in ("end-override", "disable"):
+            organization_pages.post("owner", "budgets", Budget.objects.get().pk, ending)
         assert set(AuditEntry.objects.values_list("action", flat=True)) == set(texts.ACTIONS)
         page = organization_pages.get("admin", "log")
         who = f"Member ({account('member').did})"
@@ -124,6 +166,18 @@ class TestLog:
         ):
             assert sentence in page
         assert page.index("turned off a budget") < page.index("created the organization")
+
+    def test_a_budget_of_the_version_before_counts_a_month(self, organization_pages: OrganizationPages) -> None:
+        organization = organization_pages.team.organization
+        AuditEntry.objects.create(
+            organization=organization,
+            actor_did=organization_pages.team.owner.did,
+            action="budget.set",
+            subject="bud_1",
+            detail={"scope": "org", "limitMicrousd": 2_000_000},
+            created_at=organization.created_at,
+        )
+        assert "set a budget of $2.00 per month for everything" in organization_pages.get("owner", "log")
 
     def test_tells_people_apart_who_take_the_same_name(self, organization_pages: OrganizationPages) -> None:
         for one in ("owner", "admin"):

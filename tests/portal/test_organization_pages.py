@@ -158,6 +158,7 @@ class TestWhoSeesWhat:
         ("admin", ("budgets",), {"limit": "1"}),
         ("admin", ("rename",), {"name": "Mine"}),
         ("admin", ("budgets", "bud_1", "disable"), {}),
+        ("admin", ("budgets", "bud_1", "end-override"), {}),
     ]
 
     @pytest.mark.parametrize(("role", "parts", "form"), FORGED)

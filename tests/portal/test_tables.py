@@ -27,5 +27,5 @@ def test_a_budget_names_its_amounts_where_the_head_is_not_seen(organization_page
     assert re.findall(r'<td class="money" data-label="([^"]+)">([^<]*)<', page) == [
         ("Spent", "$0.00"),
         ("Held", "$0.00"),
-        ("Monthly limit", "$5.00"),
+        ("Limit", "$5.00"),
     ]

@@ -1,5 +1,6 @@
-"""Pages for budgets: list, set, turn off."""
+"""Pages for budgets: list, set, end another limit, turn off."""
 
+from datetime import datetime
 from typing import NamedTuple
 
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -10,10 +11,11 @@ from accounts.queries.accounts import person
 from billing.models import Budget
 from billing.queries import budgets
 from billing.rules import bars
+from billing.rules.budgets import BudgetPeriod
 from gateway.core.contract.amounts import decimals_of
 from organizations.models import Membership
 from organizations.operations import budgets as operations
-from organizations.portal.forms import BudgetForm
+from organizations.portal.budget_form import BudgetForm
 from organizations.portal.pages import back_to, member_page, name_of, product_choices, report_outcome, show
 from organizations.queries import memberships
 from organizations.rules.roles import MONEY_MANAGERS
@@ -23,11 +25,16 @@ MEMBERS_OFFERED = 500
 
 
 class Row(NamedTuple):
-    """A budget for display. Amounts are in micro-USD. `what` is empty for the whole organization."""
+    """A budget for display. Amounts are in micro-USD. `what` is empty for the whole organization. `limit` is in force now:
+    the budget's own one, or another until `until`, if that is not None.
+    """
 
     id: str
     what: str
+    period: str
     limit: int
+    own_limit: int
+    until: datetime | None
     spent: int
     held: int
     is_on: bool
@@ -45,11 +52,21 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     form = _form(membership, request.POST if request.method == "POST" else None)
     if not form.is_valid():
         return _page(request, membership, form, 400 if form.is_bound else 200)
+    period = form.cleaned_data["period"]
     with report_outcome(
-        request, "The budget was set. Money that was already spent this month counts toward it."
+        request, f"The budget was set. Money that was already spent this {period} counts toward it."
     ) as outcome:
         _put(membership, form, person(request).did)
     return _page(request, membership, form, outcome.error.status) if outcome.error else back_to(TAB, membership)
+
+
+@require_POST
+@member_page(*MONEY_MANAGERS)
+def end_override(request: HttpRequest, membership: Membership, budget_id: str) -> HttpResponse:
+    """End the other limit, so that the budget's own one is in force."""
+    with report_outcome(request, "The other limit has ended."):
+        operations.end_override(org_id=membership.organization_id, budget_id=budget_id, actor_did=person(request).did)
+    return back_to(TAB, membership)
 
 
 @require_POST
@@ -76,23 +93,28 @@ def _put(membership: Membership, form: BudgetForm, actor_did: str) -> None:
         limit_microusd=form.limit_microusd,
         product=form.cleaned_data["product"] or None,
         membership_id=form.cleaned_data["member"] or None,
+        period=BudgetPeriod(form.cleaned_data["period"]),
+        override=form.override,
         actor_did=actor_did,
     )
 
 
 def _page(request: HttpRequest, membership: Membership, form: BudgetForm, status: int) -> HttpResponse:
-    names = dict(form.products) | dict(form.members)
-    rows = [_row(one, names) for one in budgets.of_owner(("organization", membership.organization_id))]
+    names, now = dict(form.products) | dict(form.members), timezone.now()
+    rows = [_row(one, names, now) for one in budgets.of_owner(("organization", membership.organization_id))]
     places = decimals_of(amount for row in rows for amount in (row.spent, row.held, row.limit))
     return show(request, membership, TAB, status=status, form=form, rows=rows, places=places)
 
 
-def _row(budget: Budget, names: dict[str, str]) -> Row:
+def _row(budget: Budget, names: dict[str, str], now: datetime) -> Row:
     return Row(
         id=budget.pk,
         what=", ".join(names.get(part, part) for part in (budget.product, budget.membership_id) if part),
-        limit=budget.limit_microusd,
-        spent=budget.spent_at(timezone.now()),
+        period=budget.period,
+        limit=budget.limit_at(now),
+        own_limit=budget.limit_microusd,
+        until=budget.override_at(now),
+        spent=budget.spent_at(now),
         held=budget.held_microusd,
         is_on=budget.disabled_at is None,
     )
