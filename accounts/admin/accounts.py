@@ -98,6 +98,7 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         """Link to the account's wallet, calls and organizations."""
         tables = {
             "Wallet": "billing_wallet",
+            "Budgets": "billing_budget",
             "Credits": "billing_creditlot",
             "Calls": "billing_call",
             "Usage": "billing_usagerecord",

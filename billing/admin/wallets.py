@@ -1,8 +1,11 @@
 """Read-only pages of wallets, the ledger's transfers, budgets and losses."""
 
+from datetime import UTC
+
 from django.contrib import admin
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest
+from django.utils import timezone
 from unfold.decorators import display
 
 from billing.admin.credits import LotAmounts
@@ -103,22 +106,36 @@ class TransferAdmin(ReadOnlyAdmin):
 
 @admin.register(Budget)
 class BudgetAdmin(ReadOnlyAdmin):
-    """Monthly limits that organizations have set for themselves."""
+    """Limits of a day, a week or a month that organizations and people have set for themselves."""
 
     limit = money("Limit", "limit_microusd")
-    spent = money("Spent", "spent_microusd")
     held = money("Held", "held_microusd")
 
     owner = OWNER
 
-    list_display = ("id", "owner", "scope", "product", "membership_id", "limit", "spent", "held", "disabled_at")
-    list_filter = ("scope", ("disabled_at", admin.EmptyFieldListFilter))
+    list_display = (
+        *("id", "owner", "scope", "product", "membership_id", "client_id", "period", "limit", "override", "spent"),
+        *("held", "disabled_at"),
+    )
+    list_filter = ("scope", "period", ("disabled_at", admin.EmptyFieldListFilter))
     list_select_related = ("wallet",)
     search_fields = ("id__exact", "wallet__owner_key__exact", "membership_id__exact")
     party_fields = ("wallet__owner_key",)
     search_help_text = SEARCH_HELP
     ordering = ("-id",)
     fields = ("owner", *list_display[2:], "period_start", "created_at")
+
+    @display(description="Other limit")
+    def override(self, budget: Budget) -> str | None:
+        """Return the limit that is in force instead, and until when."""
+        now = timezone.now()
+        until = budget.override_at(now)
+        return f"{usd(budget.limit_at(now))} until {until.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if until else None
+
+    @display(description="Spent")
+    def spent(self, budget: Budget) -> str:
+        """Return what is spent in the current period, whichever one the row still counts."""
+        return usd(budget.spent_at(timezone.now()))
 
 
 @admin.register(Loss)

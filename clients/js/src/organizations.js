@@ -59,11 +59,18 @@ import { path, query, Routes } from "./routes.js";
  */
 
 /**
+ * Another limit until an instant.
+ * @typedef {{limitMicrousd: number, until: string}} BudgetOverride
+ */
+
+/**
+ * Times are in UTC; a week begins on Monday.
  * @typedef {{
- *   budgetId: string, scope: "organization" | "product" | "member" | "member_product",
+ *   budgetId: string, scope: "org" | "product" | "member" | "member_product",
  *   product: string | null, membershipId: string | null,
  *   limitMicrousd: number, spentMicrousd: number, heldMicrousd: number,
- *   period: "month", status: "active" | "disabled",
+ *   period: "day" | "week" | "month", periodStart: string, periodEnd: string, override: BudgetOverride | null,
+ *   status: "active" | "disabled",
  * }} Budget
  */
 
@@ -248,13 +255,15 @@ export class Organizations extends Routes {
   }
 
   /**
-   * Set a month's limit of the organization, a product, a member, or a member's use of a product.
+   * Set what the organization, a product, a member, or a member's use of a product may spend in a day, a week or a month (the
+   * default). Without `override`, one that is set stays; null ends it.
    * @param {string} orgId
-   * @param {Pick<Budget, "scope" | "limitMicrousd"> & {product?: string, membershipId?: string}} budget
+   * @param {Pick<Budget, "scope" | "limitMicrousd"> & Partial<Pick<Budget, "period" | "override">>
+   *   & {product?: string, membershipId?: string}} budget
    * @returns {Promise<Budget>}
    */
-  setBudget(orgId, { scope, limitMicrousd, product, membershipId }) {
-    const body = { scope, limitMicrousd, product, membershipId };
+  setBudget(orgId, { scope, limitMicrousd, product, membershipId, period, override }) {
+    const body = { scope, limitMicrousd, product, membershipId, period, override };
     return this.send("PUT", path`/v1/organizations/${orgId}/budgets`, body);
   }
 

@@ -40,6 +40,11 @@ const ROUTES = [
     "PUT /v1/organizations/org_1/budgets",
     { scope: "product", limitMicrousd: 5, product: "studio" },
   ],
+  [
+    (o) => o.setBudget("org_1", { scope: "org", limitMicrousd: 5, period: "week", override: null }),
+    "PUT /v1/organizations/org_1/budgets",
+    { scope: "org", limitMicrousd: 5, period: "week", override: null },
+  ],
   [(o) => o.disableBudget("org_1", "bud_1"), "DELETE /v1/organizations/org_1/budgets/bud_1"],
   [(o) => o.usage("org_1"), "GET /v1/organizations/org_1/usage"],
   [(o) => o.usage("org_1", { month: "previous" }), "GET /v1/organizations/org_1/usage?month=previous"],
