@@ -113,17 +113,22 @@ class BudgetAdmin(ReadOnlyAdmin):
 
     owner = OWNER
 
-    list_display = (
-        *("id", "owner", "scope", "product", "membership_id", "client_id", "period", "limit", "override", "spent"),
-        *("held", "disabled_at"),
-    )
+    list_display = ("id", "owner", "scope", "subject", "period", "limit", "override", "spent", "held", "disabled_at")
     list_filter = ("scope", "period", ("disabled_at", admin.EmptyFieldListFilter))
     list_select_related = ("wallet",)
     search_fields = ("id__exact", "wallet__owner_key__exact", "membership_id__exact")
     party_fields = ("wallet__owner_key",)
     search_help_text = SEARCH_HELP
     ordering = ("-id",)
-    fields = ("owner", *list_display[2:], "period_start", "created_at")
+    fields = (
+        *("owner", "scope", "product", "membership_id", "client_id", "period", "limit", "override", "spent", "held"),
+        *("disabled_at", "period_start", "created_at"),
+    )
+
+    @display(description="Subject")
+    def subject(self, budget: Budget) -> str | None:
+        """Name the product, member or app that it is for."""
+        return ", ".join(filter(None, (budget.product, budget.membership_id, budget.client_id))) or None
 
     @display(description="Other limit")
     def override(self, budget: Budget) -> str | None:

@@ -57,7 +57,8 @@ class Budget(models.Model):
 
     def limit_at(self, now: datetime) -> int:
         """Return the limit that calls are held against, in micro-USD: the override's while there is one."""
-        return self.limit_microusd if self.override_at(now) is None else self.override_limit_microusd
+        other = self.override_limit_microusd
+        return self.limit_microusd if other is None or self.override_at(now) is None else other
 
     def override_at(self, now: datetime) -> datetime | None:
         """Return when the override ends, or None if there is none or it has ended."""

@@ -38,7 +38,7 @@ class BudgetForm(forms.Form):
         required=False, choices=[(one.value, one.title()) for one in BudgetPeriod], initial=BudgetPeriod.MONTH.value
     )
     limit = dollars("Limit in US dollars")
-    override_limit = dollars("Another limit for some time, in US dollars (optional)", required=False)
+    override_limit = dollars("Other limit for some time (optional)", required=False)
     last_day = forms.DateField(
         required=False,
         input_formats=["%Y-%m-%d"],

@@ -55,7 +55,7 @@ def test_fifty_calls_at_once_are_exact_in_each_scope_and_period() -> None:
             row = budgets.put(subject, limit_microusd=100 if other is period else 10_000, period=other)
             if other is period:
                 tight[row.pk] = scope
-        caller = {"membership_id": "mem_1", "product": "studio", "client_id": APP}
+        caller: dict[str, Any] = {"membership_id": "mem_1", "product": "studio", "client_id": APP}
         calls.append((Purse(*subject.owner), caller))
     lanes = [[purse.holding(10, **caller) for purse, caller in calls] for _ in range(50)]
     for held in zip(*lanes_at_once(*lanes), strict=True):
