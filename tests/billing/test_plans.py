@@ -120,3 +120,24 @@ def test_calls_in_review_are_read_off_their_own_index_page_by_page(calls: "Query
     plan = calls[:500].explain()
     assert "reservation_in_review" in plan, plan
     assert "Sort" not in plan
+
+
+BUDGETS = """
+INSERT INTO billing_budget (id, wallet_id, scope, membership_id, limit_microusd, period, period_start)
+SELECT 'bud_' || n || period, 'wal_1', CASE n WHEN 0 THEN 'org' ELSE 'member' END, CASE WHEN n > 0 THEN 'mem_' || n END, 1,
+       period, date_trunc(period, now() AT TIME ZONE 'UTC')
+  FROM generate_series(0, 1000) n, unnest(ARRAY['day', 'week', 'month']) period
+"""
+MATCHING = """
+SELECT b.id FROM billing_budget b
+ WHERE b.wallet_id = 'wal_1' AND (b.product IS NULL OR b.product = 'studio')
+   AND (b.membership_id IS NULL OR b.membership_id = 'mem_7') AND (b.client_id IS NULL OR b.client_id = 'https://app.example')
+"""
+
+
+def test_a_call_reads_no_other_members_budgets() -> None:
+    renew("billing_budget")
+    with connection.cursor() as cursor:
+        for statement in (WALLETS, BUDGETS, "ANALYZE billing_budget"):
+            cursor.execute(statement)
+    assert plan_of(MATCHING).count("budget_one_per_period") == 2

@@ -29,7 +29,9 @@ SELECT coalesce(sum(greatest(0, used.microusd - b.limit_microusd)), 0)::bigint
                             ELSE r.hold_microusd END), 0) AS microusd
           FROM billing_reservation r
          WHERE r.wallet_id = b.wallet_id AND (b.product IS NULL OR b.product = r.product)
-           AND (b.membership_id IS NULL OR b.membership_id = r.membership_id)) used
+           AND (b.membership_id IS NULL OR b.membership_id = r.membership_id)
+           AND (b.client_id IS NULL OR b.client_id = r.client_id)
+           AND (r.closed_at IS NULL OR (r.closed_at AT TIME ZONE 'UTC')::date >= b.period_start)) used
 """
 
 

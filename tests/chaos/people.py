@@ -14,7 +14,9 @@ from tests.chaos.journal import TOKEN, Attempt
 CONTEXT = "/v1/auth/context"
 EXCHANGE = "/v1/auth/token/exchange"
 BUDGETS = {"org": 40_000, "product": 30_000, "member": 20_000, "member_product": 10_000}
-"""Limits in micro-USD per month; the lowest is used up by a few hundred calls."""
+"""Limits in micro-USD; the lowest is used up by a few hundred calls."""
+PERIODS = {"product": "week", "member": "day"}
+"""Of the budgets that count no month."""
 
 
 @dataclass(slots=True)
@@ -59,7 +61,7 @@ async def _for_organization(caller: Caller, person: Person, token: str, process:
 
 
 async def found(caller: Caller, product: Product, owner: Customer, process: str) -> Person:
-    """Create an organization with a product, a seat for its owner, and budgets of all four scopes."""
+    """Create an organization with a product, a seat for its owner, and budgets of all four scopes and three periods."""
     person = Person(owner)
     token = await person.token(caller, product, process)
     founded = await _manage(caller, owner, token, process, "POST", "/v1/organizations", {"name": owner.name})
@@ -68,7 +70,7 @@ async def found(caller: Caller, product: Product, owner: Customer, process: str)
     seat = f"{root}/products/{PRODUCT}/seats/{founded['membershipId']}"
     await _manage(caller, owner, token, process, "PUT", seat, {})
     for scope, limit in BUDGETS.items():
-        budget = {"scope": scope, "limitMicrousd": limit}
+        budget = {"scope": scope, "limitMicrousd": limit, "period": PERIODS.get(scope, "month")}
         budget |= {"product": PRODUCT} if "product" in scope else {}
         budget |= {"membershipId": founded["membershipId"]} if "member" in scope else {}
         await _manage(caller, owner, token, process, "PUT", f"{root}/budgets", budget)

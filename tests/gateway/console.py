@@ -13,8 +13,9 @@ from django.utils import timezone
 from accounts.models import Account, DeviceSession
 from accounts.operations import signing_keys
 from billing.models import Call, Checkout, ExternalMapping, PaymentDifference, ProviderEvent
-from billing.operations import payment_differences
+from billing.operations import budgets, payment_differences
 from billing.queries.payment_matching import Books
+from billing.rules.budgets import Subject
 from gateway.core.contract.ids import new_id
 from gateway.core.jobs.models import JobRun
 from integrations.models import (
@@ -51,6 +52,7 @@ def furnish(folder: Path) -> None:
     settle(lost, 70_000, quantities={"input_tokens": 9})
     review(make_call(), "timeout", evidence={"output_tokens": 3})
     make_call()
+    budgets.put(Subject(("account", ALICE)), limit_microusd=5_000_000)
     make_session()
     make_sign_in()
     make_organization()

@@ -22,6 +22,7 @@ PEOPLE = (
     "accounts_devicesession",
     "account_emailaddress",
     "admin_logentry",
+    "billing_budget",
     "billing_checkout",
     "billing_creditlot",
     "billing_loss",

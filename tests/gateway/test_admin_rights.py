@@ -20,8 +20,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Account
-from billing.operations import budgets
-from billing.rules.budgets import Subject
 from gateway.site import ConsoleSite
 from inference.models import Upstream
 from tests.gateway.console import ALICE
@@ -62,7 +60,6 @@ def _world(furnished_once: None) -> None:
     Group.objects.create(name="Clerks")
     Account.objects.create_user("did:web:studio.example:suspended", suspended_at=timezone.now())
     Upstream.objects.update(out_of_turn_at=timezone.now())  # so that an operator can decide about it
-    budgets.put(Subject(("organization", "org_1")), limit_microusd=1, now=timezone.now())
 
 
 def opens(name: str, kind: str, method: str, rights: set[str]) -> bool:

@@ -8,12 +8,9 @@ from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.test import Client
-from django.utils import timezone
 
 from accounts.models import Account
 from billing.models import Call, Checkout
-from billing.operations import budgets
-from billing.rules.budgets import Subject
 from tests.gateway.every_url import templates
 from tests.gateway.operators import show_only
 from tests.gateway.test_admin import SECRETS, TABLES, page
@@ -32,7 +29,6 @@ COMMON |= {"/admin/password_change/done/"}
 @pytest.fixture(scope="module", autouse=True)
 def _world(furnished_once: None) -> None:
     Group.objects.create(name="Clerks")
-    budgets.put(Subject(("organization", "org_1")), limit_microusd=1, now=timezone.now())
 
 
 def signed_in(**rights: Any) -> Client:
