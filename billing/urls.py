@@ -3,12 +3,14 @@
 from django.urls import path
 
 from billing.views import webhooks
+from billing.views.budgets import BudgetViewSet
 from billing.views.checkout import CheckoutViewSet
 from billing.views.usage import UsageViewSet
 from billing.views.wallet import WalletViewSet
 
 urlpatterns = [
     path("v1/wallet", WalletViewSet.as_view({"get": "retrieve"})),
+    path("v1/account/budgets", BudgetViewSet.as_view({"get": "list"})),
     path("v1/usage", UsageViewSet.as_view({"get": "list"})),
     path("v1/billing/checkout", CheckoutViewSet.as_view({"post": "create"})),
     path("webhooks/stripe", webhooks.stripe),

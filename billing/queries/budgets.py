@@ -1,6 +1,6 @@
 """Budgets of an owner."""
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from billing.models import Budget
 from billing.rules.budgets import Subject
@@ -19,3 +19,10 @@ def of_subject(subject: Subject) -> QuerySet[Budget]:
     return of_owner(subject.owner).filter(
         product=subject.product, membership_id=subject.membership_id, client_id=subject.client_id
     )
+
+
+def binding(owner: Owner, *, product: str | None, membership_id: str | None, client_id: str | None) -> QuerySet[Budget]:
+    """List the budgets that a call is held against, as `billing_hold_locked` selects them, newest first."""
+    call = {"product": product, "membership_id": membership_id, "client_id": client_id}
+    matches = [Q(**{member: None}) | Q(**{member: value}) for member, value in call.items()]
+    return of_owner(owner).filter(*matches, disabled_at=None)

@@ -5,6 +5,7 @@ from typing import Any
 ENUM_NAMES: dict[str, Any] = {
     "BudgetScope": "organizations.serializers.budgets.SCOPES",
     "BudgetPeriod": "organizations.serializers.budgets.PERIODS",
+    "AccountBudgetScope": "billing.serializers.budgets.SCOPES",
     "MemberRole": "organizations.serializers.members.ROLES",
     "CheckoutKind": ["top_up", "payment_method"],
     "BillingMode": ["test", "live"],

@@ -56,6 +56,7 @@ ROUTES = {
     ("POST", "/v1/public/device/revoke"): SIGN_IN,
     ("POST", "/v1/oauth/token"): Methods("(for stock OAuth clients)", "(for stock OAuth clients)"),
     ("GET", "/v1/account"): Methods("account", "account"),
+    ("GET", "/v1/account/budgets"): Methods("budgets", "budgets"),
     ("GET", "/v1/models"): Methods("models", "models"),
     ("GET", "/v1/models/<model>"): Methods("model", "model"),
     ("GET", "/v1/wallet"): Methods("wallet", "wallet"),

@@ -106,6 +106,7 @@ ENDPOINTS = [*ACCOUNT, *ORGANIZATIONS, *MODELS, *INTEGRATIONS]
 # Routes beyond the tables, each for a reason.
 ADDITIONS = {
     ("POST", "/v1/oauth/token"): "the token endpoint that stock OAuth clients find in the metadata",
+    ("GET", "/v1/account/budgets"): "who calls must see what the calls are held against",
     ("GET", "/v1/models/<model>"): "the vendor's SDKs read one model",
     ("GET", "/v1/organizations/<org_id>/invitations"): "who invited whom must be seen",
     ("DELETE", "/v1/organizations/<org_id>/invitations/<invitation_id>"): "an invitation must be taken back",

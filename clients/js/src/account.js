@@ -48,6 +48,16 @@ import { reach } from "./transport.js";
  * }} UsageRecord
  */
 
+/**
+ * A budget that limits the token's calls; `clientId` is the app whose calls it counts.
+ * @typedef {{
+ *   budgetId: string, scope: "account" | "client" | "org" | "product" | "member" | "member_product",
+ *   product: string | null, membershipId: string | null, clientId: string | null, limitMicrousd: number,
+ *   spentMicrousd: number, heldMicrousd: number, period: "day" | "week" | "month", periodStart: string,
+ *   periodEnd: string, override: {limitMicrousd: number, until: string} | null, status: "active",
+ * }} AccountBudget
+ */
+
 /** @typedef {{provider: string, transactionId: string, url: string}} Checkout */
 
 const CHAT = "/v1/chat/completions";
@@ -124,6 +134,14 @@ export class Account {
    */
   async usage({ limit = 20 } = {}) {
     return (await this.caller.json(`/v1/usage?limit=${limit}`)).data;
+  }
+
+  /**
+   * List the budgets that limit the token's calls, newest first. Needs `usage:read`.
+   * @returns {Promise<AccountBudget[]>}
+   */
+  async budgets() {
+    return (await this.caller.json("/v1/account/budgets")).data;
   }
 
   /**

@@ -29,6 +29,7 @@ export async function signsIn(gateway: Gateway): Promise<void> {
 export async function pays(gateway: Gateway): Promise<void> {
   exactly<Wallet>()(await gateway.wallet());
   exactly<number>()((await gateway.usage({ limit: 5 }))[0]!.chargedMicrousd);
+  exactly<number>()((await gateway.budgets())[0]!.spentMicrousd);
   const stream = await gateway.chatStream({ model: "fast" }, options);
   for await (const text of stream.text()) exactly<string>()(text);
   exactly<Receipt | null>()(stream.receipt);

@@ -98,6 +98,12 @@ class Gateway:
         records: list[dict[str, Any]] = self._get(f"/v1/usage?limit={limit}")["data"]
         return records
 
+    def budgets(self) -> list[dict[str, Any]]:
+        """Return the budgets that limit the token's calls, newest first, with what each has spent and holds. Needs
+        `usage:read`."""
+        budgets: list[dict[str, Any]] = self._get("/v1/account/budgets")["data"]
+        return budgets
+
     def checkout(self, amount_microusd: int, *, idempotency_key: str | None = None) -> dict[str, Any]:
         """Begin a top-up of whole cents, from 1 to 10,000 dollars, and return `transactionId` and the `url` to pay at.
 
