@@ -10,7 +10,7 @@ from django.db import transaction
 
 from accounts.models import Account, AuthorizationRequest
 from accounts.models.consent import REALTIME
-from accounts.operations import codes, consents, public_clients
+from accounts.operations import app_budgets, codes, consents, public_clients
 from accounts.operations.public_scopes import grantable
 from accounts.rules import authorization
 from accounts.rules.authorization import AuthorizationError, Parameters, Target
@@ -83,10 +83,20 @@ def needs_consent(request: AuthorizationRequest) -> bool:
     return not public_clients.is_trusted(request.client_id)
 
 
-def allow(request_id: str, *, browser_secret: str, account: Account, scopes: Iterable[str], now: datetime) -> str:
+def allow(
+    request_id: str,
+    *,
+    browser_secret: str,
+    account: Account,
+    scopes: Iterable[str],
+    monthly_budget_microusd: int | None = None,
+    now: datetime,
+) -> str:
     """Issue a code for the scopes that the person left selected; return the redirect location.
 
-    Scopes that were not requested are ignored. If none are left, the response is `access_denied`. Raises RequestGone.
+    Scopes that were not requested are ignored. If none are left, the response is `access_denied`. The app's monthly budget is
+    set together with the code; without one, what was set before is kept. Raises RequestGone, or InvalidRequest for one
+    budget too many, and the request stays open.
     """
     with transaction.atomic():
         request = _answered(request_id, browser_secret, now)
@@ -97,6 +107,10 @@ def allow(request_id: str, *, browser_secret: str, account: Account, scopes: Ite
         code = codes.issue(request, account=account, scopes=granted, consents=agreed, now=now)
         for kind in agreed if code else ():
             consents.give(account=account, client_id=request.client_id, kind=kind, now=now)
+        if code and monthly_budget_microusd is not None:
+            app_budgets.registered().set_monthly(
+                did=account.did, client_id=request.client_id, limit_microusd=monthly_budget_microusd
+            )
     target = Target(request.client_id, request.redirect_uri)
     if code is None:
         return _answer(

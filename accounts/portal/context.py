@@ -12,6 +12,7 @@ SECTIONS = (
     ("/", "Home", ()),
     ("/organizations", "Organizations", ("/organizations/",)),
     ("/wallet", "Wallet", ("/wallet/",)),
+    ("/apps", "Apps", ()),
     ("/devices", "Devices", ()),
     ("/account/2fa/", "Security", ("/account/",)),
 )

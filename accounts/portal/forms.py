@@ -13,6 +13,7 @@ from accounts.models import Account
 from accounts.operations import addresses
 from gateway.core.api.names import validate_name
 from gateway.core.contract.limits import ACCOUNT_NAME_MAX_CHARACTERS
+from gateway.core.portal.forms import BudgetLimitField
 
 NEW_PASSWORD = {"password1": "New password", "password2": "New password (again)"}
 
@@ -63,6 +64,17 @@ class NameForm(ModelForm):
         fields = ("display_name",)
         labels = {"display_name": "Name"}
         widgets = {"display_name": TextInput(attrs={"autocomplete": "name"})}
+
+
+class ConsentForm(Form):
+    """What a person allows an app on the consent page, apart from the scopes: a monthly budget in micro-USD, or None."""
+
+    budget_usd = BudgetLimitField(
+        label="Monthly budget in US dollars (optional)",
+        required=False,
+        help_text="Calls of this app that would exceed it are refused. Leave it empty for no new limit. You can change it "
+        "under Apps.",
+    )
 
 
 class ChangePasswordForm(forms.ChangePasswordForm):

@@ -1,6 +1,7 @@
 """URLs of the portal."""
 
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from accounts.portal.views import (
     authorize,
@@ -16,7 +17,7 @@ from accounts.portal.views import (
 urlpatterns = [
     path("authorize", authorize.begin, name="portal_authorize"),
     path("authorize/<str:request_id>", authorize.consent, name="portal_consent"),
-    path("consents", consents.consents, name="portal_consents"),
+    path("consents", RedirectView.as_view(pattern_name="portal_apps")),  # where people have bookmarked it
     path("consents/<int:consent_id>/withdraw", consents.withdraw, name="portal_withdraw_consent"),
     path("devices", devices.devices, name="portal_devices"),
     path("devices/<str:session_id>/revoke", devices.revoke, name="portal_revoke_device"),

@@ -15,8 +15,6 @@ from billing.rules.owners import Owner
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.ids import new_id
 
-LIMIT_MAX_MICROUSD = 10**15
-
 
 class Keep(Enum):
     """What leaves an override as it is."""

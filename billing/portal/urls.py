@@ -1,10 +1,12 @@
-"""URLs of the wallet's pages."""
+"""URLs of the pages about a person's money: wallet, and budgets of apps."""
 
 from django.urls import path
 
-from billing.portal.views import payments, usage, wallet
+from billing.portal.views import apps, payments, usage, wallet
 
 urlpatterns = [
+    path("apps", apps.index, name="portal_apps"),
+    path("apps/budgets/<str:budget_id>/disable", apps.disable, name="portal_disable_budget"),
     path("wallet", wallet.index, name="portal_wallet"),
     path("wallet/payments", payments.index, name="portal_payments"),
     path("wallet/payments/<str:transaction_id>", payments.show, name="portal_payment"),

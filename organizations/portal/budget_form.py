@@ -1,25 +1,18 @@
 """The form that sets an organization's budget."""
 
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.core.validators import MaxValueValidator
 from django.utils import timezone
 
-from billing.operations.budgets import KEEP, LIMIT_MAX_MICROUSD, NewOverride, Override
+from billing.operations.budgets import KEEP, NewOverride, Override
 from billing.rules.budgets import BudgetPeriod
+from gateway.core.portal.forms import BudgetLimitField
 
-MICRO = Decimal(1_000_000)
 LAST_DAY = date(9998, 12, 31)
 """The last day whose end is a time that Python has."""
-
-
-def dollars(label: str, required: bool = True) -> forms.DecimalField:
-    """Build the field of a limit."""
-    most = LIMIT_MAX_MICROUSD / MICRO
-    return forms.DecimalField(min_value=0, max_value=most, decimal_places=6, label=label, required=required)
 
 
 def end_of_day(day: date) -> datetime:
@@ -37,8 +30,8 @@ class BudgetForm(forms.Form):
     period = forms.ChoiceField(
         required=False, choices=[(one.value, one.title()) for one in BudgetPeriod], initial=BudgetPeriod.MONTH.value
     )
-    limit = dollars("Limit in US dollars")
-    override_limit = dollars("Other limit for some time (optional)", required=False)
+    limit = BudgetLimitField(label="Limit in US dollars")
+    override_limit = BudgetLimitField(label="Other limit for some time (optional)", required=False)
     last_day = forms.DateField(
         required=False,
         input_formats=["%Y-%m-%d"],
@@ -55,16 +48,11 @@ class BudgetForm(forms.Form):
         self.fields["member"].choices = [("", "All members"), *members]  # type: ignore[attr-defined]
 
     @property
-    def limit_microusd(self) -> int:
-        """Return the limit in micro-USD."""
-        return int(self.cleaned_data["limit"] * MICRO)
-
-    @property
     def override(self) -> NewOverride:
         """Return the other limit, if there is to be one."""
         if self.cleaned_data["override_limit"] is None:
             return KEEP
-        return Override(int(self.cleaned_data["override_limit"] * MICRO), end_of_day(self.cleaned_data["last_day"]))
+        return Override(self.cleaned_data["override_limit"], end_of_day(self.cleaned_data["last_day"]))
 
     def clean_period(self) -> str:
         return self.cleaned_data["period"] or BudgetPeriod.MONTH.value

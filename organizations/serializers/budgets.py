@@ -9,10 +9,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from billing.models import Budget
-from billing.operations.budgets import KEEP, LIMIT_MAX_MICROUSD, NewOverride, Override
+from billing.operations.budgets import KEEP, NewOverride, Override
 from billing.rules.budgets import BudgetPeriod, BudgetScope
 from gateway.core.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField, StrictTimeField
 from gateway.core.api.times import rfc3339
+from gateway.core.contract.limits import BUDGET_LIMIT_MAX_MICROUSD
 
 OF_PRODUCT = (BudgetScope.PRODUCT, BudgetScope.MEMBER_PRODUCT)
 OF_MEMBER = (BudgetScope.MEMBER, BudgetScope.MEMBER_PRODUCT)
@@ -23,7 +24,7 @@ PERIODS = [period.value for period in BudgetPeriod]
 class OverrideRequest(StrictSerializer):
     """Another limit until an instant, which must be in the future."""
 
-    limitMicrousd = StrictIntegerField(min_value=0, max_value=LIMIT_MAX_MICROUSD)
+    limitMicrousd = StrictIntegerField(min_value=0, max_value=BUDGET_LIMIT_MAX_MICROUSD)
     until = StrictTimeField()
 
 
@@ -33,7 +34,7 @@ class BudgetRequest(StrictSerializer):
     """
 
     scope = serializers.ChoiceField(SCOPES)
-    limitMicrousd = StrictIntegerField(min_value=0, max_value=LIMIT_MAX_MICROUSD)
+    limitMicrousd = StrictIntegerField(min_value=0, max_value=BUDGET_LIMIT_MAX_MICROUSD)
     product = StrictStringField(max_length=64, required=False, allow_null=True)
     membershipId = StrictStringField(max_length=40, required=False, allow_null=True)
     period = serializers.ChoiceField(PERIODS, default=BudgetPeriod.MONTH.value)

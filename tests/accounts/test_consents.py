@@ -55,13 +55,16 @@ def test_the_portal_lists_and_withdraws_only_ones_own(alice: Account, now: datet
         consents.give(account=account, client_id=client_id, kind="realtime", now=now)
     browser = Client()
     browser.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
-    page = browser.get("/consents").content.decode()
+    page = browser.get("/apps").content.decode()
     assert APP in page
     assert "other.example" not in page
     [foreign], [own] = active_of(bob), active_of(alice)
     assert browser.post(f"/consents/{foreign.pk}/withdraw").status_code == 303
     assert active_of(bob).exists()
     assert "The consent was withdrawn." in browser.post(f"/consents/{own.pk}/withdraw", follow=True).content.decode()
-    assert "No app may open live sessions for you." in browser.get("/consents").content.decode()
+    page = browser.get("/apps").content.decode()
+    assert "You have not allowed any app yet." in page
+    assert "Withdraw</button>" not in page
     assert browser.get(f"/consents/{own.pk}/withdraw").status_code == 405
-    assert Client().get("/consents").status_code == 302
+    assert Client().get("/apps")["Location"] == "/account/login/?next=/apps"
+    assert browser.get("/consents")["Location"] == "/apps"

@@ -26,7 +26,7 @@ REFUSED = "/authorize?client_id=https://app.example&redirect_uri=https://app.exa
 INSIDE = (
     "/",
     "/devices",
-    "/consents",
+    "/apps",
     "/organizations",
     "/wallet",
     "/wallet/payments",
@@ -150,7 +150,7 @@ def test_the_way_to_a_live_session_and_out_of_its_consent(opened: Any, gateway: 
         page.get_by_role("button", name=name).click()
     page.get_by_role("button", name="Talk", exact=True).wait_for()
     look_at(page)
-    page.goto(f"{gateway.base_url}/consents")
+    page.goto(f"{gateway.base_url}/apps")
     page.get_by_role("button", name="Withdraw").wait_for()
     page.evaluate(f"document.querySelector('.rows strong').textContent = 'https://{'a' * 63}.example'")
     look_at(page)

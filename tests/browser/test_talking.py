@@ -39,7 +39,7 @@ def _listen(socket: WebSocket, sent: list[str | bytes]) -> None:
 
 def _withdraw(person: Person) -> None:
     page = person.page
-    page.goto(f"{person.gateway.base_url}/consents")
+    page.goto(f"{person.gateway.base_url}/apps")
     expect(page.locator("main")).to_contain_text(person.gateway.app_origin)
     page.get_by_role("button", name="Withdraw").click()
     expect(page.get_by_role("status")).to_have_text("The consent was withdrawn.")

@@ -40,8 +40,8 @@ def check(response: requests.Response, method: str, path: str, status: int) -> A
 @pytest.mark.parametrize(
     "path",
     [
-        *("/v1/account", "/v1/models", "/v1/wallet", "/v1/usage", "/.well-known/jwks.json"),
-        *("/healthz", "/readyz", "/livez"),
+        *("/v1/account", "/v1/account/budgets", "/v1/models", "/v1/wallet", "/v1/usage"),
+        *("/.well-known/jwks.json", "/healthz", "/readyz", "/livez"),
     ],
 )
 def test_reads(gateway: Gateway, path: str) -> None:

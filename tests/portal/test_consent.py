@@ -13,6 +13,9 @@ from accounts.models import AuthorizationCode, AuthorizationRequest, Limit, Publ
 from accounts.operations.limits import Rate
 from accounts.portal.views import authorize
 from accounts.rules import pkce
+from billing.models import Budget
+from billing.operations import own_budgets
+from billing.rules.budgets import BudgetPeriod
 from inference.models import Alias
 
 pytestmark = pytest.mark.django_db
@@ -45,8 +48,14 @@ def answer_of(response: Any) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(response["Location"]).query).items()}
 
 
-def allow(client: Client, path: str, *scopes: str) -> Any:
-    return client.post(path, {"answer": "allow", "scope": scopes or QUERY["scope"].split()})
+def allow(client: Client, path: str, *scopes: str, **form: str) -> Any:
+    return client.post(path, {"answer": "allow", "scope": scopes or QUERY["scope"].split(), **form})
+
+
+def again(client: Client, number: int) -> str:
+    """Begin another request, and return its page's path."""
+    path: str = begin(client, code_challenge=pkce.challenge_of(f"{number:043}"))["Location"]
+    return path
 
 
 def test_codes_of_one_account_are_limited_and_the_request_stays_open(
@@ -240,3 +249,113 @@ def test_a_trusted_client_needs_no_consent(person: Client) -> None:
 
 def test_cosmetic_parameters_change_nothing_but_looks(client: Client) -> None:
     assert begin(client, product="studio", theme="dark").status_code == 302
+
+
+class TestBudget:
+    """The optional monthly budget of the app."""
+
+    @pytest.mark.parametrize(
+        ("typed", "microusd"),
+        [("5", 5_000_000), (" 0.000001 ", 1), ("0", 0), ("12.50", 12_500_000), ("1000000000", 10**15)],
+    )
+    def test_is_set_with_the_consent(self, person: Client, typed: str, microusd: int) -> None:
+        path = begin(person)["Location"]
+        assert 'name="budget_usd"' in person.get(path).content.decode()
+        assert answer_of(allow(person, path, budget_usd=typed))["code"]
+        [budget] = Budget.objects.all()
+        assert (budget.scope, budget.client_id, budget.period) == ("client", APP, "month")
+        assert (budget.limit_microusd, budget.disabled_at) == (microusd, None)
+        account = AuthorizationCode.objects.get().account
+        assert (budget.wallet.owner_kind, budget.wallet.owner_key) == ("account", account.did)
+
+    @pytest.mark.parametrize("form", [{}, {"budget_usd": ""}, {"budget_usd": "  "}])
+    def test_is_none_where_the_field_is_empty(self, person: Client, form: dict[str, str]) -> None:
+        assert answer_of(allow(person, begin(person)["Location"], **form))["code"]
+        assert not Budget.objects.exists()
+
+    @pytest.mark.parametrize(
+        "typed",
+        [
+            *(
+                "-1",
+                "-0.000001",
+                "five",
+                "5,00",
+                "$5",
+                "NaN",
+                "sNaN",
+                "Infinity",
+                "1e3",
+                "1e999999999",
+                "1_0",
+                "\u0665",
+            ),
+            *("0.0000001", "1000000000.01", "9" * 5000, "\x00", "5\x00", "<script>", ".", "5 5"),
+        ],
+    )
+    def test_a_bad_one_is_reported_beside_the_field_and_nothing_is_consented(self, person: Client, typed: str) -> None:
+        path = begin(person)["Location"]
+        answer = allow(person, path, "usage:read", budget_usd=typed)
+        page = answer.content.decode()
+        assert answer.status_code == 400
+        assert 'role="alert" id="id_budget_usd_error"' in page
+        assert 'aria-invalid="true"' in page
+        assert re.findall(r'name="scope" value="([^"]+)" checked', page) == ["usage:read"], "as it was ticked"
+        assert "<script>" not in page
+        assert not AuthorizationCode.objects.exists()
+        assert not Budget.objects.exists()
+        assert answer_of(allow(person, path, "usage:read", budget_usd="1"))["code"], "the request stays open"
+        assert Budget.objects.get().limit_microusd == 1_000_000
+
+    def test_one_that_is_cancelled_sets_nothing(self, person: Client) -> None:
+        path = begin(person)["Location"]
+        assert answer_of(person.post(path, {"answer": "deny", "budget_usd": "x"}))["error"] == "access_denied"
+        path = again(person, 1)
+        assert answer_of(allow(person, path, "orgs:read", budget_usd="5"))["error"] == "access_denied"
+        assert not Budget.objects.exists()
+
+    def test_a_refused_code_sets_none(self, person: Client) -> None:
+        first, second = begin(person)["Location"], begin(person)["Location"]
+        answer_of(allow(person, first, budget_usd="5"))
+        assert answer_of(allow(person, second, budget_usd="7"))["error"] == "invalid_request"
+        assert Budget.objects.get().limit_microusd == 5_000_000
+
+    def test_a_consent_without_the_field_keeps_it(self, person: Client) -> None:
+        answer_of(allow(person, begin(person)["Location"], budget_usd="5"))
+        for form in ({}, {"budget_usd": ""}):
+            answer_of(allow(person, again(person, len(form) + 1), **form))
+            assert Budget.objects.get().limit_microusd == 5_000_000
+        answer_of(allow(person, again(person, 3), budget_usd="2.5"))
+        assert Budget.objects.get().limit_microusd == 2_500_000
+
+    def test_the_page_shows_what_there_is(self, person: Client) -> None:
+        answer_of(allow(person, begin(person)["Location"], budget_usd="5"))
+        did = AuthorizationCode.objects.get().account.did
+        own_budgets.put(did=did, client_id=APP, limit_microusd=1_000_000, period=BudgetPeriod.DAY)
+        own_budgets.put(did=did, client_id="https://other.example", limit_microusd=77, period=BudgetPeriod.MONTH)
+        Budget.objects.filter(period="month").update(spent_microusd=1_250_000)
+        page = person.get(again(person, 1)).content.decode()
+        assert re.findall(r"<strong>(\$[^<]+)</strong>, of which (\S+) is used", page) == [
+            ("$5.00 a month", "$1.25"),
+            ("$1.00 a day", "$0.00"),
+        ]
+        Budget.objects.update(disabled_at=timezone.now())
+        assert "of which" not in person.get(again(person, 2)).content.decode()
+
+    def test_one_too_many_is_reported_beside_the_field(self, person: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(own_budgets, "OWN_BUDGETS_MAX", 1)
+        answer_of(allow(person, begin(person)["Location"], budget_usd="5"))
+        answer_of(allow(person, again(person, 1), budget_usd="6"))
+        other = {"client_id": "https://other.example", "redirect_uri": "https://other.example/cb"}
+        path = begin(person, code_challenge=pkce.challenge_of("o" * 43), **other)["Location"]
+        answer = allow(person, path, budget_usd="5")
+        assert answer.status_code == 400
+        assert "You have 1 budgets, which is the limit." in answer.content.decode()
+        assert AuthorizationCode.objects.count() == 2
+        assert allow(person, path).status_code == 303
+
+    def test_a_trusted_client_is_not_asked_and_keeps_it(self, person: Client) -> None:
+        answer_of(allow(person, begin(person)["Location"], budget_usd="5"))
+        PublicClient.objects.create(client_id=APP, name="Ours", trusted=True)
+        assert answer_of(person.get(again(person, 1)))["code"]
+        assert Budget.objects.get().limit_microusd == 5_000_000

@@ -16,7 +16,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Account, AuthorizationRequest, Consent, DeviceSession
-from billing.models import Checkout
+from billing.models import Budget, Checkout
+from billing.operations import own_budgets
 from tests.factories.billing import Purse
 from tests.factories.payments import top_up
 from tests.gateway.every_url import parameters_of, templates
@@ -25,6 +26,7 @@ from tests.portal.test_pages import PASSWORD, sign_up
 
 pytestmark = pytest.mark.django_db
 
+APP = "https://app.example"
 # Covered by other tests.
 ELSEWHERE = (
     *("/admin/", "/v1/organizations/", "/v1/responses/", "/api/organizations/", "/organizations/"),
@@ -36,6 +38,7 @@ UNKNOWN = {
     "request_id": "areq_none",
     "consent_id": "999999999",
     "session_id": "dev_none",
+    "budget_id": "bud_none",
     "transaction_id": "txn_none",
     "usage_id": "use_none",
     "pk": "999999999",
@@ -59,11 +62,12 @@ class Person:
         now = self.account.created_at
         begin(self.client)
         passkey = {"name": name, "credential": {}}
-        consent = {"client_id": "https://app.example", "kind": "realtime", "given_at": now}
+        consent = {"client_id": APP, "kind": "realtime", "given_at": now}
         self.ids = {
             "consent_id": str(Consent.objects.create(account=self.account, **consent).pk),
             "request_id": AuthorizationRequest.objects.latest("created_at").pk,
             "session_id": DeviceSession.objects.create(account=self.account, created_at=now, expires_at=now).pk,
+            "budget_id": own_budgets.put_monthly(did=self.account.did, client_id=APP, limit_microusd=5).pk,
             "transaction_id": top_up(("account", self.account.did), 5_000_000).pk,
             "usage_id": Purse("account", self.account.did).call(5),
             "pk": str(Authenticator.objects.create(user=self.account, type="webauthn", data=passkey).pk),
@@ -85,6 +89,7 @@ class Person:
         rows += [
             Consent.objects.filter(account=self.account),
             DeviceSession.objects.filter(account=self.account),
+            Budget.objects.filter(wallet__owner_key=self.account.did),
             Checkout.objects.filter(owner_key=self.account.did),
         ]
         rows += [

@@ -32,7 +32,9 @@ FORMS = {
     "/account/sessions/": ("session",),
     "/devices/dev_1/revoke": ("x",),
     "/wallet/payments": ("amount", "key"),
-    "/authorize/areq_1": ("answer", "scope"),
+    "/apps": ("app", "period", "limit"),
+    "/apps/budgets/bud_1/disable": ("x",),
+    "/authorize/areq_1": ("answer", "scope", "budget_usd"),
 }
 PARAMETERS = ("response_type", "client_id", "redirect_uri", "code_challenge", "code_challenge_method", "scope", "state")
 

@@ -53,6 +53,7 @@ class TestHeader:
             ("/organizations", ("/organizations", "page")),
             ("/wallet", ("/wallet", "page")),
             ("/wallet/payments", ("/wallet", "true")),
+            ("/apps", ("/apps", "page")),
             ("/devices", ("/devices", "page")),
             ("/account/2fa/", ("/account/2fa/", "page")),
             ("/account/sessions/", ("/account/2fa/", "true")),

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.django_db
 
 PAGES = (
     "/",
+    "/apps",
     "/devices",
     "/organizations",
     "/wallet",

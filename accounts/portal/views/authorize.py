@@ -10,15 +10,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.models import AuthorizationRequest
+from accounts.operations import app_budgets, limits, public_clients
 from accounts.operations import authorize as operations
-from accounts.operations import limits, public_clients
 from accounts.operations.authorize import Refused, RequestGone
+from accounts.portal.forms import ConsentForm
 from accounts.portal.refusals import too_many_requests
 from accounts.portal.session import browser_secret, remember_target
 from accounts.queries.accounts import person
 from accounts.rules.public_clients import ClientError
 from accounts.rules.public_scopes import description_of
-from gateway.core.contract.errors import RateLimited
+from gateway.core.contract.errors import InvalidRequest, RateLimited
 from gateway.core.contract.limits import AUTHORIZATIONS_PER_MINUTE, CODES_MAX, CODES_SECONDS
 from gateway.core.http.addresses import client_network
 
@@ -55,10 +56,10 @@ def consent(request: HttpRequest, request_id: str) -> HttpResponse:
     secret, now = browser_secret(request), timezone.now()
     try:
         if request.method == "POST":
-            return _redirect(_answer(request, request_id, secret))
+            return _answer(request, request_id, secret)
         pending = operations.pending(request_id, browser_secret=secret, now=now)
         if operations.needs_consent(pending):
-            return render(request, "portal/consent.html", _context(pending))
+            return _page(request, pending, ConsentForm(), pending.scopes)
         return _redirect(_allow(request, request_id, secret, pending.scopes))
     except ClientError as error:
         return _error_page(request, error)
@@ -68,24 +69,50 @@ def consent(request: HttpRequest, request_id: str) -> HttpResponse:
         return render(request, "portal/authorize_gone.html", status=400)
 
 
-def _answer(request: HttpRequest, request_id: str, secret: str) -> str:
-    if request.POST.get("answer") == "allow":
-        return _allow(request, request_id, secret, request.POST.getlist("scope"))
-    return operations.deny(request_id, browser_secret=secret, now=timezone.now())
+def _answer(request: HttpRequest, request_id: str, secret: str) -> HttpResponse:
+    """Allow or deny. A budget that is none is reported beside its field, and the request stays open."""
+    if request.POST.get("answer") != "allow":
+        return _redirect(operations.deny(request_id, browser_secret=secret, now=timezone.now()))
+    form, scopes = ConsentForm(request.POST), request.POST.getlist("scope")
+    if form.is_valid():
+        try:
+            return _redirect(_allow(request, request_id, secret, scopes, form.cleaned_data["budget_usd"]))
+        except InvalidRequest as error:
+            form.add_error("budget_usd", error.message)
+    pending = operations.pending(request_id, browser_secret=secret, now=timezone.now())
+    return _page(request, pending, form, scopes)
 
 
-def _allow(request: HttpRequest, request_id: str, secret: str, scopes: list[str]) -> str:
+def _allow(
+    request: HttpRequest, request_id: str, secret: str, scopes: list[str], budget_microusd: int | None = None
+) -> str:
     """Count the code, because it is kept for a month, and issue it. Raises RateLimited, and the request stays open."""
     account = person(request)
     limits.take(CODES, account.did, now=timezone.now())
-    return operations.allow(request_id, browser_secret=secret, account=account, scopes=scopes, now=timezone.now())
+    return operations.allow(
+        request_id,
+        browser_secret=secret,
+        account=account,
+        scopes=scopes,
+        monthly_budget_microusd=budget_microusd,
+        now=timezone.now(),
+    )
 
 
-def _context(pending: AuthorizationRequest) -> dict[str, object]:
-    scopes = [{"name": scope, "description": description_of(scope)} for scope in pending.scopes]
+def _page(request: HttpRequest, pending: AuthorizationRequest, form: ConsentForm, ticked: list[str]) -> HttpResponse:
     client = pending.client_id
-    name = public_clients.registered_name(client)
-    return {"pending": pending, "client": client.partition("://")[2] or client, "name": name, "scopes": scopes}
+    context = {
+        "pending": pending,
+        "client": client.partition("://")[2] or client,
+        "name": public_clients.registered_name(client),
+        "scopes": [
+            {"name": scope, "description": description_of(scope), "is_ticked": scope in ticked}
+            for scope in pending.scopes
+        ],
+        "budgets": app_budgets.registered().enabled(person(request).did, client, timezone.now()),
+        "form": form,
+    }
+    return render(request, "portal/consent.html", context, status=400 if form.is_bound else 200)
 
 
 def _limit(request: HttpRequest) -> None:

@@ -1,17 +1,25 @@
 """Form fields shared by pages of several apps."""
 
+import re
 from decimal import Decimal
 from functools import partial
 from typing import Any, Self
 
 from django import forms
+from django.core.exceptions import ValidationError
 
 from gateway.core.contract.errors import ApiError, IdempotencyKeyReused
 from gateway.core.contract.ids import new_id
-from gateway.core.contract.limits import CENT_MICROUSD, CHECKOUT_MAX_MICROUSD, CHECKOUT_MIN_MICROUSD
+from gateway.core.contract.limits import (
+    BUDGET_LIMIT_MAX_MICROUSD,
+    CENT_MICROUSD,
+    CHECKOUT_MAX_MICROUSD,
+    CHECKOUT_MIN_MICROUSD,
+)
 
 MICRO = Decimal(1_000_000)
 DIGITS_MAX = 12
+PLAIN_DECIMAL = re.compile(r"-?(\d+(\.\d*)?|\.\d+)", re.ASCII)
 PRESETS = (10, 25, 50, 100)
 """The amounts offered on a page, in dollars."""
 
@@ -36,6 +44,31 @@ class PaymentAmountField(forms.DecimalField):
         """Return whole cents in micro-USD; None if nothing was entered."""
         dollars: Decimal | None = super().clean(value)
         return None if dollars is None else int(dollars * 100) * CENT_MICROUSD
+
+
+class BudgetLimitField(forms.DecimalField):
+    """The limit of a budget, typed in dollars."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            min_value=0,
+            max_value=BUDGET_LIMIT_MAX_MICROUSD // MICRO,
+            decimal_places=6,
+            widget=forms.NumberInput({"inputmode": "decimal", "autocomplete": "off"}),
+            **kwargs,
+        )
+
+    def to_python(self, value: Any) -> Any:
+        """Read plain decimals alone, which a person types: neither exponents nor other scripts' digits."""
+        typed = str(value or "").strip()
+        if typed and not PLAIN_DECIMAL.fullmatch(typed):
+            raise ValidationError(self.error_messages["invalid"], code="invalid")
+        return super().to_python(typed)
+
+    def clean(self, value: Any) -> Any:
+        """Return micro-USD; None if nothing was entered."""
+        dollars: Decimal | None = super().clean(value)
+        return None if dollars is None else int(dollars * MICRO)
 
 
 class OnceForm(forms.Form):

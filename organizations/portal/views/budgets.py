@@ -90,7 +90,7 @@ def _form(membership: Membership, data: QueryDict | None) -> BudgetForm:
 def _put(membership: Membership, form: BudgetForm, actor_did: str) -> None:
     operations.put(
         org_id=membership.organization_id,
-        limit_microusd=form.limit_microusd,
+        limit_microusd=form.cleaned_data["limit"],
         product=form.cleaned_data["product"] or None,
         membership_id=form.cleaned_data["member"] or None,
         period=BudgetPeriod(form.cleaned_data["period"]),
