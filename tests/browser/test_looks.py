@@ -131,11 +131,13 @@ def test_the_way_through_the_app(opened: Any, gateway: AppGateway, look: Look) -
     person.sign_up()
     person.page.get_by_role("button", name="Allow").wait_for()
     look_at(person.page)
+    person.page.get_by_label("Monthly budget").fill("0.001")
     person.allow()
     person.ask()
     look_at(person.page)
-    person.page.goto(f"{gateway.base_url}/devices")
-    look_at(person.page)
+    for path in ("/devices", "/apps"):
+        person.page.goto(gateway.base_url + path)
+        look_at(person.page)
 
 
 @pytest.mark.parametrize("look", LOOKS)
