@@ -34,8 +34,9 @@ class Call(models.Model):
 
     `cash_held` is the part of the hold that the balance covers; the rest is `lot_amounts` of the credits `lot_ids`, in
     spending order (null if there is none). The hold stays while the call is open. A closed call is settled with a
-    charge within the hold, or released. `replayable` says that the idempotency key is taken. A call counts as sent once
-    it has its hold; `dispatched_at` and `deadline_at` are null only if an older version released a hold that it had
+    charge within the hold, or released. `replayable` says that the idempotency key is taken, and `request_digest`
+    identifies a repeated request; `body_sha256` is the SHA-256 of the body as it was sent, null if there was none, or if an
+    older version placed the hold. A call counts as sent once it has its hold; `dispatched_at` and `deadline_at` are null only if an older version released a hold that it had
     never sent. `evidence` is what is known to have been delivered: quantities and `charge_microusd`; and
     `generation_id`, the id of the upstream's own record, if it has one. `next_look_up_at` is when that record is
     requested again for a call in review, null before the first time. Only the functions of `billing/sql` write this
@@ -56,6 +57,7 @@ class Call(models.Model):
     request_id = KeyField(null=True)
     idempotency_key = KeyField(null=True)
     request_digest = models.BinaryField(null=True)
+    body_sha256 = models.BinaryField(null=True)
     replayable = models.BooleanField()
     state = models.TextField(choices=CallState.choices)
     max_cost_microusd = MicrousdField()

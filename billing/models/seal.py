@@ -21,6 +21,7 @@ class Seal(models.Model):
 
     class Meta:
         db_table = "billing_seal"
+        indexes = [models.Index(fields=["ends_at"], name="seal_by_end")]
 
     def __str__(self) -> str:
         return f"seal {self.id} until {self.ends_at:%Y-%m-%d %H:%M:%S}"

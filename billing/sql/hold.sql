@@ -5,7 +5,7 @@
 -- Places a call's hold, or returns why not. The caller has locked the owner's wallet in an earlier statement: under that lock
 -- each statement here sees the current wallet, lots and calls. p_call has these members, and may have more:
 --
---   usage_id, owner_kind, owner_key, did, product, client_id, route, model, request_id, key, digest (hex)
+--   usage_id, owner_kind, owner_key, did, product, client_id, route, model, request_id, key, digest (hex), body_sha256 (hex)
 --   hold, max_cost: in micro-USD
 --   price_version: the prices that the hold was computed with
 --   deadline_seconds: how long the call may take before the reaper moves it to review; every call has it
@@ -115,12 +115,12 @@ BEGIN
 
   INSERT INTO billing_reservation (
     id, wallet_id, actor_did, org_id, membership_id, product, client_id, route, model, request_id, idempotency_key,
-    request_digest, replayable, state, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids,
+    request_digest, body_sha256, replayable, state, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids,
     lot_amounts_microusd, price_version_id, created_at, dispatched_at, deadline_at, overrun_microusd)
   VALUES (
     p_call.usage_id, v_wallet.id, p_call.did, CASE WHEN p_call.owner_kind = 'organization' THEN p_call.owner_key END,
     p_membership_id, p_call.product, p_call.client_id, p_call.route, p_call.model, p_call.request_id, p_call.key, v_digest,
-    p_call.key IS NOT NULL, 'dispatched', p_call.max_cost, p_call.hold, v_left, v_lot_ids, v_lot_amounts,
+    decode(p_call.body_sha256, 'hex'), p_call.key IS NOT NULL, 'dispatched', p_call.max_cost, p_call.hold, v_left, v_lot_ids, v_lot_amounts,
     p_call.price_version, v_now, v_now, v_now + make_interval(secs => p_call.deadline_seconds), 0);
 
   IF v_left > 0 THEN

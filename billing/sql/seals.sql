@@ -4,7 +4,7 @@
 --
 -- One row for each closed row of money: its noun, when it became final, its key, and the SHA-256 of the columns that
 -- never change again. A call is sealed together with its usage record; the columns that were added later do not change the
--- digest of records without them. Columns that may still change are not included:
+-- digest of calls and records without them. Columns that may still change are not included:
 -- a balance, what remains of a credit, whether an idempotency key is taken, refunds of a checkout.
 CREATE OR REPLACE VIEW billing_sealable AS
 SELECT 'call' AS noun, r.closed_at AS at, r.id AS key,
@@ -18,7 +18,8 @@ SELECT 'call' AS noun, r.closed_at AS at, r.id AS key,
          u.settled_at))
          || CASE WHEN num_nonnulls(u.cache_write_tokens, u.cache_write_1h_tokens, u.service_tier, u.price_band) > 0
                  THEN record_send(ROW(u.cache_write_tokens, u.cache_write_1h_tokens, u.service_tier, u.price_band))
-                 ELSE '' END) AS digest
+                 ELSE '' END
+         || coalesce(r.body_sha256, ''::bytea)) AS digest
   FROM billing_reservation r LEFT JOIN billing_usage_record u ON u.reservation_id = r.id
  WHERE r.closed_at IS NOT NULL
 UNION ALL

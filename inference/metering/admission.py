@@ -39,10 +39,12 @@ class Arrival:
 
 @value_class(frozen=True, slots=True)
 class Identity:
-    """What a repeated request has in common with the first: the key among its terms, and the digest of its body."""
+    """What a repeated request has in common with the first: the key among its terms, and the digest of its body. The body as
+    it was sent may differ in its spelling."""
 
     terms: Terms
     digest: bytes
+    body_sha256: bytes | None
 
 
 @value_class(frozen=True, slots=True)
@@ -83,7 +85,8 @@ async def check(arrival: Arrival) -> Checked | Refused:
     try:
         body = await arrival.route.read(arrival.http)
         model = await _find_model(arrival, body.model)
-        identity = Identity(terms=arrival.route.terms(arrival.http.raw_headers), digest=body.digest)
+        terms = arrival.route.terms(arrival.http.raw_headers)
+        identity = Identity(terms=terms, digest=body.digest, body_sha256=body.body_sha256)
     except ApiError as error:
         return Refused(error, "idempotency", arrival)
     try:

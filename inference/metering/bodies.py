@@ -37,7 +37,7 @@ async def _parsed(body: bytes) -> JsonBody:
 def _parse(body: bytes, large: bool) -> JsonBody:
     members = strict_loads(body)
     compact = canonical(members, len(body))
-    return JsonBody(members, len(compact), hashlib.sha256(compact).digest(), large)
+    return JsonBody(members, len(compact), hashlib.sha256(compact).digest(), hashlib.sha256(body).digest(), large)
 
 
 def _check_media_type(headers: Headers) -> None:
@@ -53,6 +53,6 @@ def form_reader(limit_bytes: int) -> Callable[[MeteredRequest], Awaitable[FormBo
 
     async def read_form(request: MeteredRequest) -> FormBody:
         form = await request.read_form(limit_bytes)
-        return FormBody(form.fields, form.file, form.file_field, form.digest)
+        return FormBody(form.fields, form.file, form.file_field, form.digest, form.body_sha256)
 
     return read_form

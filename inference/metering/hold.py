@@ -76,6 +76,8 @@ def _checked_element(checked: Checked, members: dict[str, Any]) -> Element[Opene
         "max_cost": checked.identity.terms.max_cost_microusd,
         "price_version": checked.price.id,
     }
+    if checked.identity.body_sha256 is not None:
+        members["body_sha256"] = checked.identity.body_sha256.hex()
     return _element(arrival, checked.identity, members, is_admitted=checked.is_admitted)
 
 

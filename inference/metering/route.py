@@ -39,7 +39,8 @@ class MeteredRequest(Protocol):
 class Body(Protocol):
     """The parsed body of a request, not yet checked. `is_large` if checking it would block the event loop for long.
 
-    `digest` is the SHA-256 that identifies a repeated request.
+    `digest` is the SHA-256 that identifies a repeated request, `body_sha256` that of the body's bytes as they were sent; None
+    if the request has no body.
     """
 
     @property
@@ -47,6 +48,9 @@ class Body(Protocol):
 
     @property
     def digest(self) -> bytes: ...
+
+    @property
+    def body_sha256(self) -> bytes | None: ...
 
     @property
     def model(self) -> str:

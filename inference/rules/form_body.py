@@ -29,6 +29,7 @@ class FormBody:
     file: SpooledFile
     file_field: str
     digest: bytes
+    body_sha256: bytes
 
     @property
     def is_large(self) -> bool:

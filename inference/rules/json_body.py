@@ -14,11 +14,13 @@ JSON_TYPE = "application/json"
 
 @value_class(frozen=True, slots=True)
 class JsonBody:
-    """A strictly parsed body. `size_bytes` and the SHA-256 `digest` are those of its compact form with sorted names."""
+    """A strictly parsed body. `size_bytes` and the SHA-256 `digest` are those of its compact form with sorted names,
+    `body_sha256` is that of the body as it was sent."""
 
     members: dict[str, Any]
     size_bytes: int
     digest: bytes
+    body_sha256: bytes
     is_large: bool
 
     @property

@@ -41,6 +41,11 @@ class JudgementBody:
         return self.sent.digest
 
     @property
+    def body_sha256(self) -> bytes:
+        """Return the SHA-256 of the body as it was sent."""
+        return self.sent.body_sha256
+
+    @property
     def model(self) -> str:
         """Return the requested alias, by default that of the default text backend. Raises InvalidRequest."""
         return TEXT_ALIAS if self.members.get("model") is None else self.sent.model

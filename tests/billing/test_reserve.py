@@ -1,6 +1,7 @@
 """A hold is placed whole or not at all."""
 
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -44,11 +45,13 @@ def test_keeps_what_the_caller_tells_of_the_call(purse: Purse) -> None:
         client_id="https://app.example",
         request_id="req_1",
         key="k",
+        body_sha256=sha256(b"{ }").hexdigest(),
     )
     call = Call.objects.get(pk=held.usage_id)
     assert (call.membership_id, call.product, call.client_id) == ("mem_1", "studio", "https://app.example")
     assert (call.request_id, call.max_cost_microusd, call.price_version_id) == ("req_1", 9, price_version())
     assert (call.idempotency_key, call.replayable, len(bytes(call.request_digest or b""))) == ("k", True, 32)
+    assert bytes(call.body_sha256 or b"") == sha256(b"{ }").digest()
 
 
 def test_knows_the_organization_by_its_wallet(org: Purse) -> None:

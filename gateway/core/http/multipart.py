@@ -29,12 +29,14 @@ _CODINGS = (b"", b"7bit", b"8bit", b"binary")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A parsed form: its fields in order, its file, and the SHA-256 of both, which does not depend on the boundary."""
+    """A parsed form: its fields in order, its file, the SHA-256 `digest` of both, which does not depend on the boundary, and
+    that of the body as it was sent."""
 
     fields: Sequence[tuple[str, str]]
     file: SpooledFile
     file_field: str
     digest: bytes
+    body_sha256: bytes
 
 
 def boundary_of(content_types: Sequence[bytes]) -> bytes:
@@ -53,7 +55,7 @@ class FormReader:
 
     def __init__(self, boundary: bytes, file: SpooledFile) -> None:
         self._file = file
-        self._digest = hashlib.sha256()
+        self._digest, self._body = hashlib.sha256(), hashlib.sha256()
         self._fields: list[tuple[str, str]] = []
         self._file_field: str | None = None
         self._parts = self._fields_bytes = 0
@@ -77,6 +79,7 @@ class FormReader:
 
     def feed(self, data: bytes) -> None:
         """Parse the next bytes. Raises OSError if the disk is full."""
+        self._body.update(data)
         try:
             self._parser.write(data)
         except FormParserError as error:
@@ -90,7 +93,7 @@ class FormReader:
             raise InvalidRequest("The form has no file.", param="file")
         described = orjson.dumps([sorted(self._fields, key=lambda field: field[0]), self._file_field])
         digest = hashlib.sha256(self._digest.digest() + described).digest()
-        return Form(tuple(self._fields), self._file, self._file_field, digest)
+        return Form(tuple(self._fields), self._file, self._file_field, digest, self._body.digest())
 
     def _begin_part(self) -> None:
         self._parts += 1

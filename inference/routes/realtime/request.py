@@ -14,6 +14,7 @@ class RealtimeQuery:
 
     name: str | None
     is_large: bool = False
+    body_sha256: None = None
 
     @property
     def model(self) -> str:

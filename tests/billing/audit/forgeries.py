@@ -195,6 +195,10 @@ SCHEMES: Corruptions = {
         "INSERT INTO billing_loss (reservation_id, kind, amount_microusd, created_at)"
         " SELECT :released, 'unresolved', 40, closed_at FROM billing_reservation WHERE id = :released",
     ),
+    "another request slipped under a call": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_reservation SET body_sha256 = sha256('another') WHERE id = :paid",
+    ),
     "a seal made to fit": (
         ONLY_A_SEAL_KNOWS,
         *ERASED,

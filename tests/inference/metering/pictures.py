@@ -65,6 +65,7 @@ class Upload:
     fields: Mapping[str, str]
     file: bytes
     digest: bytes
+    body_sha256: bytes
     is_large: bool = False
 
     @property
@@ -222,7 +223,8 @@ async def read_form(request: MeteredRequest) -> Upload:
     handlers = [MemoryFileUploadHandler()]
     fields, files = MultiPartParser(meta, BytesIO(body), handlers).parse()
     sent = {name: str(fields[name]) for name in fields}
-    return Upload(sent, files.get("file").read(), hashlib.sha256(body).digest())  # type: ignore[union-attr]
+    digest = hashlib.sha256(body).digest()
+    return Upload(sent, files.get("file").read(), digest, digest)  # type: ignore[union-attr]
 
 
 def check(upload: Upload, model: ServedModel) -> Upload | AfterRecord:

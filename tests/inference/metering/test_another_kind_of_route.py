@@ -94,7 +94,7 @@ def test_a_kind_without_a_price_is_refused_before_anything_is_held(
 def test_an_answer_of_a_kind_without_a_price_is_reviewed() -> None:
     prices = PriceList.parse(PRICE)
     for kind, verdict in (("small/fine", Settle), ("large/fine", Review)):
-        request = BoundedPictures(400, Upload({"kind": kind}, b"", b""))
+        request = BoundedPictures(400, Upload({"kind": kind}, b"", b"", b""))
         assert isinstance(judge(Answer(PICTURE, None), request, prices, bills_errors=False), verdict)
 
 
