@@ -13,12 +13,14 @@ from accounts.operations import (
     limits,
     operator_log,
     portal_sessions,
+    receipt_keys,
     replays,
     signing_keys,
 )
 from gateway.core.jobs.operations.recording import job
 
 SIGNING_KEY_LIFETIME = timedelta(days=30)
+RECEIPT_KEY_LIFETIME = timedelta(days=365)
 PUBLISHED_AHEAD = timedelta(hours=1)  # longer than any cache stores the public keys
 
 
@@ -71,9 +73,10 @@ def purge_operator_log() -> int:
 
 @job("signing keys")
 def tend_signing_keys() -> None:
-    """Rotate the signing key if it is due, and retire keys whose tokens have all expired."""
+    """Rotate the signing key and the key of receipts if they are due, and retire keys whose tokens have all expired."""
     now = timezone.now()
     signing_keys.rotate_if_due(
         now=now, signing_since=now - SIGNING_KEY_LIFETIME, published_before=now - PUBLISHED_AHEAD
     )
     signing_keys.retire_expired(now=now)
+    receipt_keys.rotate_if_due(now=now, signing_since=now - RECEIPT_KEY_LIFETIME)

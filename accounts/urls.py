@@ -3,7 +3,7 @@
 from django.urls import path
 
 from accounts.views.account import AccountViewSet
-from accounts.views.discovery import Metadata, SigningKeys
+from accounts.views.discovery import Metadata, ReceiptKeys, SigningKeys
 from accounts.views.public_tokens import DeviceRevocation, DeviceToken, PublicToken
 from accounts.views.tokens import OAuthToken, TokenExchange
 
@@ -18,6 +18,7 @@ urlpatterns = [
     path("v1/public/device/revoke", DeviceRevocation.as_view({"post": "revoke"})),
     path("v1/account", AccountViewSet.as_view({"get": "retrieve"})),
     path(".well-known/jwks.json", SigningKeys.as_view({"get": "retrieve"})),
+    path(".well-known/receipt-keys.json", ReceiptKeys.as_view({"get": "retrieve"})),
     path(".well-known/oauth-authorization-server", authorization_server),
     path(".well-known/oauth-authorization-server/<path:inserted>", authorization_server),
     path(".well-known/oauth-protected-resource", protected_resource),

@@ -25,7 +25,7 @@ JOB_TEXTS: dict[str, tuple[str, str]] = {
     ),
     "accounts.tasks.tend_signing_keys": (
         "Rotate signing keys",
-        "Rotates the key that signs tokens when it is due, and retires keys whose tokens have all expired.",
+        "Rotates the keys that sign tokens and receipts when they are due, and retires keys whose tokens have all expired.",
     ),
     "billing.tasks.audit_ledger": (
         "Audit the ledger",

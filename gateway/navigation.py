@@ -123,6 +123,7 @@ GROUPS: dict[str, list[Row]] = {
         Row("passkey", "mfa.authenticator"),
         Row("badge", "socialaccount.socialaccount"),
         Row("key", "accounts.signingkey"),
+        Row("receipt_long", "accounts.receiptkey"),
         Row("group", "auth.group"),
         Row("assignment", "admin.logentry"),
     ],

@@ -1,4 +1,4 @@
-"""Console pages for the gateway's signing keys: viewing and rotation."""
+"""Console pages for the keys that sign tokens and receipts: viewing and rotation."""
 
 from django import forms
 from django.contrib import admin, messages
@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from unfold.decorators import action, display
 
-from accounts.models import SigningKey
-from accounts.operations import signing_keys
+from accounts.models import ReceiptKey, SigningKey
+from accounts.operations import receipt_keys, signing_keys
 from gateway.core.console import ReadOnlyAdmin, dialog
 
 
@@ -48,5 +48,45 @@ class SigningKeyAdmin(ReadOnlyAdmin):
     def rotate(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         """Promote the pending key to sign, and publish its successor."""
         key = signing_keys.rotate(now=timezone.now())
+        self.log_change(request, key, "Rotated: this key now signs.")
+        return self.leave_dialog(request, None, f"Key {key.kid} now signs.", messages.SUCCESS)
+
+
+@admin.register(ReceiptKey)
+class ReceiptKeyAdmin(ReadOnlyAdmin):
+    """The keys of receipts. Their private parts are never loaded here."""
+
+    list_display = ("kid", "stage", "created_at", "activated_at", "retired_at", "withdrawn_at")
+    list_filter = ("state",)
+    ordering = ("-created_at",)
+    fields = ("kid", "stage", "public_jwk", "created_at", "activated_at", "retired_at", "withdrawn_at")
+    actions_list = ("rotate",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ReceiptKey]:
+        """Exclude the private part from the query."""
+        return super().get_queryset(request).defer("private_pem")
+
+    @display(
+        description="State", label={"active": "success", "pending": "info", "retired": "default", "withdrawn": "danger"}
+    )
+    def stage(self, key: ReceiptKey) -> str:
+        return key.state
+
+    def has_rotate_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.is_superuser)
+
+    @action(
+        description="Rotate",
+        icon="autorenew",
+        permissions=["rotate"],
+        dialog=dialog(
+            "Rotate the receipt keys",
+            "The pending key starts signing. The current key stays published, so that its receipts can be verified.",
+            "Rotate",
+        ),
+    )
+    def rotate(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+        """Promote the pending key to sign, and publish its successor."""
+        key = receipt_keys.rotate(now=timezone.now())
         self.log_change(request, key, "Rotated: this key now signs.")
         return self.leave_dialog(request, None, f"Key {key.kid} now signs.", messages.SUCCESS)

@@ -12,6 +12,7 @@ from accounts.models.limit import Limit
 from accounts.models.product import Product
 from accounts.models.proof_replay import ProofReplay, ReplayEpoch
 from accounts.models.public_client import PublicClient
+from accounts.models.receipt_key import ReceiptKey
 from accounts.models.signing_key import SigningKey
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Product",
     "ProofReplay",
     "PublicClient",
+    "ReceiptKey",
     "ReplayEpoch",
     "SigningKey",
 ]

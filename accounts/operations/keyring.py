@@ -6,16 +6,14 @@ made-up key ids cause no load.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from django.db import connection
 from django.utils import timezone
 
 from accounts.models import SigningKey
 from accounts.operations import signing_keys
-from accounts.rules import jwk
+from accounts.rules import jwk, key_pairs
 from gateway.core.contract.errors import NotReady
 from gateway.core.runtime.snapshots import Snapshot
 
@@ -45,20 +43,10 @@ def _read() -> SigningKeys:
     verifying = {key.kid: jwk.parse(key.public_jwk) for key in published}
     return SigningKeys(
         verifying=verifying,
-        jwks=tuple(_as_jwk(kid, key) for kid, key in verifying.items()),
+        jwks=tuple(key_pairs.published(kid, key) for kid, key in verifying.items()),
         signing_kid=active.kid,
-        signing_key=_private_key(active.private_pem),
+        signing_key=key_pairs.private_key(active.private_pem),
     )
-
-
-def _private_key(pem: str) -> ec.EllipticCurvePrivateKey:
-    key: Any = load_pem_private_key(pem.encode("ascii"), password=None)
-    assert isinstance(key, ec.EllipticCurvePrivateKey)
-    return key
-
-
-def _as_jwk(kid: str, key: jwk.PublicKey) -> dict[str, str]:
-    return {**key.members, "kid": kid, "alg": key.alg, "use": "sig"}
 
 
 class Keyring(Snapshot[SigningKeys]):

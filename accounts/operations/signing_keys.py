@@ -6,12 +6,10 @@ passive key is published until the last of its tokens has expired.
 
 from datetime import datetime, timedelta
 
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from django.db import connection, transaction
 
 from accounts.models import SigningKey
-from accounts.rules import jwk
+from accounts.rules import key_pairs
 from gateway.core.contract.limits import ACCESS_TOKEN_SECONDS
 
 State = SigningKey.State
@@ -103,16 +101,12 @@ def _lock() -> None:
 
 
 def _create_pending(now: datetime) -> SigningKey:
-    private = ec.generate_private_key(ec.SECP256R1())
-    public = jwk.of_public_key(private.public_key())
-    pem = private.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
+    public, pem = key_pairs.generate()
     return SigningKey.objects.create(
         kid=public.thumbprint,
         state=State.PENDING,
         public_jwk=dict(public.members),
-        private_pem=pem.decode("ascii"),
+        private_pem=pem,
         created_at=now,
     )
 

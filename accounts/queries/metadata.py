@@ -47,6 +47,7 @@ def protected_resource() -> dict[str, Any]:
         "resource": base_url,
         "authorization_servers": [base_url],
         "jwks_uri": f"{base_url}/.well-known/jwks.json",
+        "receipt_keys_uri": f"{base_url}/.well-known/receipt-keys.json",
         "scopes_supported": scopes_supported(),
         "bearer_methods_supported": ["header"],
         "dpop_signing_alg_values_supported": list(ALGORITHMS),

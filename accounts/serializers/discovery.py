@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 
 class PublishedKeyResponse(serializers.Serializer[Any]):
-    """A public key that verifies access tokens."""
+    """A public key that verifies access tokens, or receipts."""
 
     kty = serializers.CharField()
     crv = serializers.CharField()
@@ -47,6 +47,7 @@ class ProtectedResourceResponse(serializers.Serializer[Any]):
     resource = serializers.CharField()
     authorization_servers = serializers.ListField(child=serializers.CharField())
     jwks_uri = serializers.CharField()
+    receipt_keys_uri = serializers.CharField(help_text="The keys that verify receipts of paid calls.")
     scopes_supported = serializers.ListField(child=serializers.CharField())
     bearer_methods_supported = serializers.ListField(child=serializers.CharField())
     dpop_signing_alg_values_supported = serializers.ListField(child=serializers.CharField())

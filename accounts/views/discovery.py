@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from accounts.operations.keyring import keyring
+from accounts.operations.receipt_keyring import receipt_keyring
 from accounts.queries import metadata
 from accounts.serializers.discovery import AuthorizationServerResponse, KeySetResponse, ProtectedResourceResponse
 from gateway.core.api.access import public
@@ -30,6 +31,16 @@ class SigningKeys(ApiViewSet):
     def retrieve(self, request: Request) -> Response:
         """Return the JWK set: pending, active and passive keys."""
         return Response({"keys": keyring.current_sync().jwks}, headers=CACHED)
+
+
+class ReceiptKeys(ApiViewSet):
+    """The public keys that verify receipts."""
+
+    @_document("get_receipt_keys", "List the public keys of receipts", KeySetResponse)
+    @public
+    def retrieve(self, request: Request) -> Response:
+        """Return the JWK set: every key that has signed receipts, and the next one."""
+        return Response({"keys": receipt_keyring.current_sync().jwks}, headers=CACHED)
 
 
 class Metadata(ApiViewSet):

@@ -18,7 +18,7 @@ from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from accounts.models import SigningKey  # noqa: E402
-from accounts.operations import exchange, replays, signing_keys  # noqa: E402
+from accounts.operations import exchange, receipt_keys, replays, signing_keys  # noqa: E402
 from accounts.rules.dpop import ProofTicket  # noqa: E402
 from gateway.core.contract.errors import ApiError  # noqa: E402
 
@@ -44,11 +44,23 @@ def rotate_keys() -> list[str]:
     return [signing_keys.rotate(now=timezone.now()).kid]
 
 
+def start_receipt_keys() -> list[str]:
+    """Create the first key of receipts."""
+    return [receipt_keys.ensure_active_key(now=timezone.now()).kid]
+
+
+def rotate_receipt_keys() -> list[str]:
+    """Rotate the keys of receipts once."""
+    return [receipt_keys.rotate(now=timezone.now()).kid]
+
+
 JOBS: dict[str, Callable[..., list[str]]] = {
     "admit": admit,
     "redeem": redeem,
     "start_keys": start_keys,
     "rotate_keys": rotate_keys,
+    "start_receipt_keys": start_receipt_keys,
+    "rotate_receipt_keys": rotate_receipt_keys,
 }
 
 

@@ -11,7 +11,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.utils import timezone
 
 from accounts.models import Account, DeviceSession
-from accounts.operations import signing_keys
+from accounts.operations import receipt_keys, signing_keys
 from billing.models import Call, Checkout, ExternalMapping, PaymentDifference, ProviderEvent
 from billing.operations import budgets, payment_differences
 from billing.queries.payment_matching import Books
@@ -46,6 +46,7 @@ def furnish(folder: Path) -> None:
     """Fill every table of the console with at least one row."""
     apply_text(folder, WHOLE)
     signing_keys.ensure_active_key(now=timezone.now())
+    receipt_keys.ensure_active_key(now=timezone.now())
     top_up(("account", ALICE), 12_345_678)
     settled, lost = make_call(), make_call()
     settle(settled, 321, quantities={"input_tokens": 7})

@@ -8,8 +8,8 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Account, DeviceSession, SigningKey
-from accounts.operations import signing_keys
+from accounts.models import Account, DeviceSession, ReceiptKey, SigningKey
+from accounts.operations import receipt_keys, signing_keys
 from tests.gateway.console import ALICE, make_session
 from tests.gateway.operators import address, clerk, logged
 
@@ -136,3 +136,16 @@ def test_signing_keys_are_rotated(operator: Client) -> None:
     assert SigningKey.objects.filter(state="active").count() == 1
     assert logged() == [(CHANGE, "Rotated: this key now signs.")]
     assert clerk("view_signingkey").post(rotate, {"_form_submitted": "on"}).status_code == 403
+
+
+def test_receipt_keys_are_rotated(operator: Client) -> None:
+    first = receipt_keys.ensure_active_key(now=timezone.now())
+    rotate = f"{address('accounts_receiptkey_changelist')}rotate/"
+
+    answer = operator.post(rotate, {"_form_submitted": "on"})
+
+    assert answer["HX-Redirect"] == address("accounts_receiptkey_changelist")
+    assert ReceiptKey.objects.get(pk=first.pk).state == "retired"
+    assert ReceiptKey.objects.filter(state="active").count() == 1
+    assert logged() == [(CHANGE, "Rotated: this key now signs.")]
+    assert clerk("view_receiptkey").post(rotate, {"_form_submitted": "on"}).status_code == 403

@@ -28,6 +28,7 @@ def manage(*arguments: str) -> tuple[int, str, str]:
     "command",
     [
         "audit_ledger",
+        "rotate_receipt_keys",
         "rotate_signing_keys",
         "reencrypt",
         "migrate",

@@ -82,6 +82,7 @@ CONFIGURATION = {
     *(
         "accounts_account_groups",
         "accounts_account_user_permissions",
+        "accounts_receipt_key",
         "accounts_signing_key",
         "socialaccount_socialapp",
     ),

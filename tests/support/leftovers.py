@@ -10,6 +10,7 @@ from django.test import TransactionTestCase
 from psycopg import sql
 
 from accounts.operations.keyring import keyring
+from accounts.operations.receipt_keyring import receipt_keyring
 from gateway.core.runtime import logs
 from tests.support import session_keys
 from tests.support.database import connect
@@ -26,11 +27,12 @@ _filled_before_tests: set[str] = set()
 
 @pytest.fixture(autouse=True)
 def fresh_process() -> Iterator[None]:
-    """Reset the log limits of earlier tests, their message broker, and their signing keys, which may have been rolled back."""
+    """Reset the log limits of earlier tests, their message broker, and their keys, which may have been rolled back."""
     from gateway.core.jobs.operations.messages import sender
 
     logs.forget()
     session_keys.remember()
+    receipt_keyring.forget()
     sender.forget()
     yield
     keyring.forget()

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.utils import timezone
 
-from accounts.operations import signing_keys
+from accounts.operations import receipt_keys, signing_keys
 from gateway.config.known import is_configured
 from gateway.core.database.server import ServerAway, server_version
 from gateway.management.schema import bring_up_to_date
@@ -29,7 +29,7 @@ OPERATOR_EMAIL = "operator@localhost"
 
 
 class Command(BaseCommand):
-    """Collects static files, migrates, creates the first signing keys, applies GATEWAY_CONFIG and, outside production,
+    """Collects static files, migrates, creates the first keys that sign, applies GATEWAY_CONFIG and, outside production,
     creates an operator."""
 
     help = "Collect static files, migrate if the role may, apply GATEWAY_CONFIG and create a development operator. Safe to repeat."
@@ -44,6 +44,7 @@ class Command(BaseCommand):
             try:
                 bring_up_to_date()
                 signing_keys.ensure_active_key(now=timezone.now())
+                receipt_keys.ensure_active_key(now=timezone.now())
                 self._apply(self._config())
                 sandbox_worker.mark_whether_wanted()
                 if os.environ.get("GATEWAY_ENV") != "production":

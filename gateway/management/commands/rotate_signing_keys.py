@@ -1,6 +1,5 @@
 """Rotates the keys that access tokens are signed with."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -8,6 +7,7 @@ from django.utils import timezone
 
 from accounts.models import SigningKey
 from accounts.operations import signing_keys
+from gateway.management.command_lines import join_value
 
 RETIRE = "--retire"
 
@@ -19,7 +19,7 @@ class Command(BaseCommand):
 
     def run_from_argv(self, argv: list[str]) -> None:
         """Run the command line, in which the key's id may begin with a hyphen, as one in 64 does."""
-        super().run_from_argv([*_join_value(argv, RETIRE)])
+        super().run_from_argv([*join_value(argv, RETIRE)])
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(RETIRE, metavar="KID", help="stop accepting this key at once, because it leaked")
@@ -37,11 +37,3 @@ class Command(BaseCommand):
         signing_keys.retire_expired(now=now)
         for key in SigningKey.objects.filter(state__in=signing_keys.PUBLISHED).order_by("id"):
             self.stdout.write(f"{key.state:<8} {key.kid}")
-
-
-def _join_value(words: list[str], option: str) -> Iterator[str]:
-    """Yield the words with the option and its value in one, because argparse takes a value with a hyphen for an option."""
-    rest = iter(words)
-    for word in rest:
-        value = next(rest, None) if word == option else None
-        yield word if value is None else f"{word}={value}"

@@ -12,8 +12,8 @@ import pytest
 from django.apps import apps
 from django.utils import timezone
 
-from accounts.models import SigningKey
-from accounts.operations import signing_keys
+from accounts.models import ReceiptKey, SigningKey
+from accounts.operations import receipt_keys, signing_keys
 from billing.models import (
     Call,
     Checkout,
@@ -213,14 +213,16 @@ def sandbox_states() -> list[tuple[str, str]]:
 
 
 def old_keys(stage: Stage) -> None:
-    """Leave an active key that has signed for a month, and its successor."""
+    """Leave active keys that have signed for a month and for a year, and their successors."""
     SigningKey.objects.all().delete()
     signing_keys.ensure_active_key(now=timezone.now() - timedelta(days=31))
+    receipt_keys.ensure_active_key(now=timezone.now() - timedelta(days=366))
 
 
 def key_states() -> Counter[str]:
-    """Count the signing keys by state."""
-    return Counter(SigningKey.objects.values_list("state", flat=True))
+    """Count the keys by state."""
+    keys = (SigningKey, ReceiptKey)
+    return Counter(state for model in keys for state in model.objects.values_list("state", flat=True))
 
 
 WORK = {
@@ -234,7 +236,7 @@ WORK = {
     "accounts.tasks.tend_signing_keys": Work(
         old_keys,
         key_states,
-        Counter(passive=1, active=1, pending=1),
+        Counter(passive=1, retired=1, active=2, pending=2),
     ),
     "billing.tasks.audit_ledger": Work(overdue_calls, call_states, Counter(dispatched=ROWS)),
     "billing.tasks.audit_whole_ledger": Work(overdue_calls, call_states, Counter(dispatched=ROWS)),
