@@ -1,10 +1,9 @@
-"""Lists the components of a charge: tokens of text and audio, images, seconds, and so on."""
+"""Words for the components of a charge, as its page shows them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from billing.rules.cost import unit_price, units_of
-from billing.rules.prices import PriceError, PriceList
-from billing.rules.quantities import Quantities
+from billing.rules.charge_components import Component
 from gateway.core.contract.amounts import pico_decimals, usd_of_pico
 
 MILLION = 1_000_000
@@ -24,6 +23,8 @@ COMPONENTS = {
     "input_kilobyte": ("Kilobytes of input", 1, "each"),
     "input_item": ("Items", 1, "each"),
     "request": ("Request", 1, "each"),
+    "cap": ("Beyond the hold", 1, ""),
+    "adjustment": ("Adjustment", 1, ""),
 }
 
 
@@ -31,39 +32,25 @@ COMPONENTS = {
 class Part:
     """One part of a charge: the units, their number, the price and the exact amount.
 
-    `price` and `amount` are empty if the unit price is unknown; `per` is what the price is for.
+    `count` is None if nothing was counted; `price` is empty if the unit price is unknown; `per` is what the price is for.
     """
 
     name: str
-    count: int
+    count: int | None
     price: str
     per: str
     amount: str
 
 
-def parts(used: Quantities, prices: PriceList) -> list[Part]:
-    """List the priced components of a cost that were used."""
-    prices = prices.in_force(used)
-    counted = [(name, count) for name, count in units_of(used).items() if count and _is_priced(name, prices)]
-    priced = [(name, count, _price(name, used, prices)) for name, count in counted]
-    places = max((pico_decimals(count * price) for _, count, price in priced if price is not None), default=0)
-    return [_part(name, count, price, places) for name, count, price in priced]
+def parts(components: Sequence[Component]) -> list[Part]:
+    """Put the components into words, with amounts of equally many decimals."""
+    places = max((pico_decimals(component.amount) for component in components), default=0)
+    return [_part(component, places) for component in components]
 
 
-def _is_priced(component: str, prices: PriceList) -> bool:
-    return bool((component == "image" and prices.images) or prices.price(component))
-
-
-def _price(component: str, used: Quantities, prices: PriceList) -> int | None:
-    """Return the unit price in pico-USD; None if the usage record does not determine it, as for image sizes."""
-    try:
-        return unit_price(component, used, prices)
-    except PriceError:
-        return None
-
-
-def _part(component: str, count: int, price: int | None, places: int) -> Part:
-    name, of, per = COMPONENTS[component]
-    if price is None:
-        return Part(name, count, "", "", "")
-    return Part(name, count, usd_of_pico(price * of), per, usd_of_pico(count * price, places))
+def _part(component: Component, places: int) -> Part:
+    name, of, per = COMPONENTS[component.name]
+    amount = usd_of_pico(component.amount, places)
+    if component.unit_price is None:
+        return Part(name, component.quantity, "", "", amount)
+    return Part(name, component.quantity, usd_of_pico(component.unit_price * of), per, amount)

@@ -7,6 +7,7 @@ from accounts.models import Product
 from accounts.queries.accounts import person
 from billing.portal.pages import owner_of, personal, show
 from billing.queries import charges, usage_calls, usage_csv, usage_months, usage_pages
+from billing.rules import charge_parts
 from billing.rules.usage_lines import Line, Named, lines
 from billing.rules.usage_reports import MemberUse, UsageReport
 from gateway.core.portal.csv_files import csv_response, name_part
@@ -50,7 +51,7 @@ def call(request: HttpRequest, usage_id: str) -> HttpResponse:
     found = usage_calls.one(owner_of(request), usage_id)
     if found is None:
         raise Http404
-    context = {"call": found, "parts": charges.parts(found), "credits": charges.by_lot(found.pk)}
+    context = {"call": found, "parts": charge_parts.parts(charges.components(found)), "credits": charges.by_lot(found.pk)}
     return show(request, TAB, "call", **context)
 
 

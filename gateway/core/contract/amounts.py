@@ -6,6 +6,7 @@ from gateway.core.contract.limits import CENT_MICROUSD
 
 CENTS = 2
 PICO_DECIMALS = 12
+MICRO_DECIMALS = 6
 
 
 def usd(amount_microusd: int | None, decimals: int = CENTS) -> str:
@@ -30,13 +31,21 @@ def decimals_of(amounts_microusd: Iterable[int | None]) -> int:
 
 def usd_of_pico(amount_pico: int, decimals: int = CENTS) -> str:
     """Render pico-USD (micro-USD x 10^-6) exactly, with at least this many decimals (`$0.00000015`)."""
-    whole, fraction = divmod(amount_pico, 10**PICO_DECIMALS)
-    return f"${whole:,}.{f'{fraction:0{PICO_DECIMALS}}'.rstrip('0').ljust(decimals, '0')}"
+    whole, fraction = divmod(abs(amount_pico), 10**PICO_DECIMALS)
+    return (
+        f"{'-' if amount_pico < 0 else ''}${whole:,}.{f'{fraction:0{PICO_DECIMALS}}'.rstrip('0').ljust(decimals, '0')}"
+    )
 
 
 def pico_decimals(amount_pico: int) -> int:
     """Return the number of decimals with which an amount is exact."""
     return len(usd_of_pico(amount_pico).partition(".")[2])
+
+
+def microusd_of_pico(amount_pico: int) -> str:
+    """Render pico-USD as a decimal number of micro-USD for machines (`1234.500000`, `-0.000001`)."""
+    whole, fraction = divmod(abs(amount_pico), 10**MICRO_DECIMALS)
+    return f"{'-' if amount_pico < 0 else ''}{whole}.{fraction:0{MICRO_DECIMALS}}"
 
 
 def dollars(amount_microusd: int) -> str:

@@ -136,4 +136,4 @@ def _of(owner: Owner, month: Any) -> Iterator[tuple[str, Any]]:
     for call in Call.objects.filter(wallet__owner_key=owner[1]).order_by("pk"):
         found = usage_calls.one(owner, call.pk)
         assert found is not None
-        yield f"receipt of {call.pk}", (str(found), found.charge_microusd, charges.parts(found))
+        yield f"receipt of {call.pk}", (str(found), found.charge_microusd, charges.components(found))
