@@ -12,6 +12,8 @@ urlpatterns = [
     path("v1/wallet", WalletViewSet.as_view({"get": "retrieve"})),
     path("v1/account/budgets", BudgetViewSet.as_view({"get": "list"})),
     path("v1/usage", UsageViewSet.as_view({"get": "list"})),
+    path("v1/usage/<str:usage_id>", UsageViewSet.as_view({"get": "retrieve"})),
+    path("v1/usage/<str:usage_id>/receipt", UsageViewSet.as_view({"get": "receipt"})),
     path("v1/billing/checkout", CheckoutViewSet.as_view({"post": "create"})),
     path("webhooks/stripe", webhooks.stripe),
 ]

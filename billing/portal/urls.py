@@ -14,4 +14,5 @@ urlpatterns = [
     path("wallet/usage", usage.index, name="portal_usage"),
     path("wallet/usage.csv", usage.export, name="portal_usage_csv"),
     path("wallet/usage/<str:usage_id>", usage.call, name="portal_call"),
+    path("wallet/usage/<str:usage_id>/receipt", usage.receipt, name="portal_call_receipt"),
 ]

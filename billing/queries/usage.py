@@ -17,8 +17,12 @@ def of_owner(owner: Owner) -> QuerySet[Call]:
 
 def newest(owner: Owner, limit: int, *, member: str | None = None) -> QuerySet[Call]:
     """Return an owner's newest calls with their usage, newest first; with `member`, only that membership's calls."""
-    calls = of_owner(owner) if member is None else _of_member(owner, member)
-    return calls.select_related("usage_record").order_by("-created_at", "-id")[:limit]
+    return visible(owner, member).select_related("usage_record").order_by("-created_at", "-id")[:limit]
+
+
+def visible(owner: Owner, member: str | None) -> QuerySet[Call]:
+    """Return an owner's calls; with `member`, only that membership's calls."""
+    return of_owner(owner) if member is None else _of_member(owner, member)
 
 
 def _of_member(owner: Owner, member: str) -> QuerySet[Call]:

@@ -31,10 +31,11 @@ def page_of(owner: Owner, month: Month, after: str | None = None, *, size: int =
     return CallPage(found[:size], found[size - 1].pk if len(found) > size else None)
 
 
-def one(owner: Owner, usage_id: str) -> Call | None:
-    """Return a call of the owner with its usage, prices and takeover, or None if there is no such call."""
+def one(owner: Owner, usage_id: str, *, member: str | None = None) -> Call | None:
+    """Return a call of the owner with its usage, prices and takeover, or None if there is no such call; with `member`, only
+    if it is that membership's."""
     return (
-        usage.of_owner(owner)
+        usage.visible(owner, member)
         .filter(pk=usage_id)
         .select_related("usage_record", "price_version", "takeover__price_version")
         .first()

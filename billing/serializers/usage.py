@@ -5,8 +5,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from billing.models import Call
+from billing.models import Call, Seal
 from billing.rules.call_labels import STATUS
+from billing.serializers.receipts import ComponentResponse, render_components
 from gateway.core.api.times import rfc3339, rfc3339_or_none
 
 QUANTITIES = {
@@ -66,6 +67,15 @@ class UsageRecordResponse(serializers.Serializer[Any]):
     idempotencyKey = serializers.CharField(allow_null=True)
 
 
+class UsageDetailResponse(UsageRecordResponse):
+    """One metered call with the components of its charge: their exact sum, rounded up once, is `chargedMicrousd`."""
+
+    components = ComponentResponse(many=True)
+    sealedAt = serializers.DateTimeField(
+        allow_null=True, help_text="When a seal covered the call, after which it cannot be changed unnoticed."
+    )
+
+
 class UsageListResponse(serializers.Serializer[Any]):
     """Newest first."""
 
@@ -75,6 +85,12 @@ class UsageListResponse(serializers.Serializer[Any]):
 def render_usage(calls: Iterable[Call]) -> dict[str, Any]:
     """Render a list of calls."""
     return {"data": [_render_call(call) for call in calls]}
+
+
+def render_detail(call: Call, seal: Seal | None) -> dict[str, Any]:
+    """Render one call with its components and the time of its seal."""
+    sealed_at = rfc3339_or_none(seal.sealed_at if seal else None)
+    return {**_render_call(call), "components": render_components(call), "sealedAt": sealed_at}
 
 
 def _render_call(call: Call) -> dict[str, Any]:

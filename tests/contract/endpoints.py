@@ -108,6 +108,8 @@ ADDITIONS = {
     ("POST", "/v1/oauth/token"): "the token endpoint that stock OAuth clients find in the metadata",
     ("GET", "/v1/account/budgets"): "who calls must see what the calls are held against",
     ("GET", "/v1/models/<model>"): "the vendor's SDKs read one model",
+    ("GET", "/v1/usage/<usage_id>"): "a charge can be recomputed",
+    ("GET", "/v1/usage/<usage_id>/receipt"): "a charge can be proved to others",
     ("GET", "/v1/organizations/<org_id>/invitations"): "who invited whom must be seen",
     ("DELETE", "/v1/organizations/<org_id>/invitations/<invitation_id>"): "an invitation must be taken back",
 }

@@ -18,7 +18,7 @@ from pytest_django import Settings
 from accounts.models import Account, AuthorizationRequest, Consent, DeviceSession
 from billing.models import Budget, Checkout
 from billing.operations import own_budgets
-from tests.factories.billing import Purse
+from tests.factories.billing import Purse, settle
 from tests.factories.payments import top_up
 from tests.gateway.every_url import parameters_of, templates
 from tests.portal.test_anonymous_rows import begin
@@ -30,7 +30,7 @@ APP = "https://app.example"
 # Covered by other tests.
 ELSEWHERE = (
     *("/admin/", "/v1/organizations/", "/v1/responses/", "/api/organizations/", "/organizations/"),
-    *("/v1/projects/", "/v1/sandbox/", "/v1/ci/", "/v1/evolution/", "/webhooks/"),
+    *("/v1/projects/", "/v1/sandbox/", "/v1/ci/", "/v1/evolution/", "/v1/usage/", "/webhooks/"),
 )
 # Public ids: documents, providers, models, and links that are secret themselves.
 FOR_ALL = {"account_id", "provider_id", "inserted", "model", "key", "uidb36"}
@@ -63,13 +63,16 @@ class Person:
         begin(self.client)
         passkey = {"name": name, "credential": {}}
         consent = {"client_id": APP, "kind": "realtime", "given_at": now}
+        transaction = top_up(("account", self.account.did), 5_000_000).pk
+        settled = Purse("account", self.account.did).call(5)
+        settle(settled, 3)
         self.ids = {
             "consent_id": str(Consent.objects.create(account=self.account, **consent).pk),
             "request_id": AuthorizationRequest.objects.latest("created_at").pk,
             "session_id": DeviceSession.objects.create(account=self.account, created_at=now, expires_at=now).pk,
             "budget_id": own_budgets.put_monthly(did=self.account.did, client_id=APP, limit_microusd=5).pk,
-            "transaction_id": top_up(("account", self.account.did), 5_000_000).pk,
-            "usage_id": Purse("account", self.account.did).call(5),
+            "transaction_id": transaction,
+            "usage_id": settled,
             "pk": str(Authenticator.objects.create(user=self.account, type="webauthn", data=passkey).pk),
         }
         self.fields = {

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+import jwt
 import pytest
 from django.test import Client
+from jwt import PyJWKSet
 
 from billing.models import PriceVersion, Takeover
 from tests.factories.billing import Purse, release, review, settle
@@ -80,6 +82,29 @@ class TestCall:
         settle(usage_id, 300)
         assert f"Paid from a credit $0.0002 {lot}" in text_of(alice.get(f"/wallet/usage/{usage_id}"))
 
+    def test_a_settled_call_has_a_receipt_to_download(self, alice: Client, own: Purse) -> None:
+        usage_id = own.call(100)
+        page, receipt = f"/wallet/usage/{usage_id}", f"/wallet/usage/{usage_id}/receipt"
+        assert receipt not in alice.get(page).content.decode()
+        assert alice.get(receipt).status_code == 404
+        settle(usage_id, 124, quantities={"input_tokens": 823, "output_tokens": 0})
+        assert f'href="{receipt}"' in alice.get(page).content.decode()
+        assert tables(alice.get(page))["The parts of the charge"][1:] == [
+            ["Input tokens", "823", "$0.15 a million", "$0.00012345"],
+            ["Beyond the hold", "", "", "-$0.00002345"],
+            ["Charge", "$0.0001"],
+        ]
+        answer = alice.get(receipt)
+        assert (answer["Content-Type"], answer["Content-Disposition"]) == (
+            "application/jwt",
+            f'attachment; filename="receipt-{usage_id}.jwt"',
+        )
+        assert "no-store" in answer["Cache-Control"]
+        signed = answer.content.decode()
+        keys = PyJWKSet.from_dict(alice.get("/.well-known/receipt-keys.json").json())
+        claims = jwt.decode(signed, keys[jwt.get_unverified_header(signed)["kid"]], ["ES256"])
+        assert (claims["jti"], claims["charge_microusd"], claims["sub"]) == (usage_id, 100, own.key)
+
     def test_another_persons_or_an_unknown_call_is_not_found(
         self, alice: Client, own: Purse, organization_pages: OrganizationPages, months: Months
     ) -> None:
@@ -92,3 +117,4 @@ class TestCall:
         )
         for usage_id in (theirs, shared, "use_nobody", "' OR 1=1 --", "9" * 400):
             assert alice.get(f"/wallet/usage/{usage_id}").status_code == 404
+            assert alice.get(f"/wallet/usage/{usage_id}/receipt").status_code == 404

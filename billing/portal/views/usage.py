@@ -2,14 +2,18 @@
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
+from django.utils.http import content_disposition_header
 
 from accounts.models import Product
 from accounts.queries.accounts import person
+from billing.models import Call
 from billing.portal.pages import owner_of, personal, show
-from billing.queries import charges, usage_calls, usage_csv, usage_months, usage_pages
+from billing.queries import charges, seals, usage_calls, usage_csv, usage_months, usage_pages
 from billing.rules import charge_parts
 from billing.rules.usage_lines import Line, Named, lines
 from billing.rules.usage_reports import MemberUse, UsageReport
+from billing.serializers.receipts import sign_receipt
+from gateway.core.contract.errors import NotSettled
 from gateway.core.portal.csv_files import csv_response, name_part
 
 TAB = "portal_usage"
@@ -48,11 +52,33 @@ def export(request: HttpRequest) -> StreamingHttpResponse:
 @personal("GET")
 def call(request: HttpRequest, usage_id: str) -> HttpResponse:
     """Show one call: its cost, the components of it, and why the call ended as it did."""
+    found = _own(request, usage_id)
+    context = {
+        "call": found,
+        "parts": charge_parts.parts(charges.components(found)),
+        "credits": charges.by_lot(found.pk),
+        "seal": seals.covering(found),
+    }
+    return show(request, TAB, "call", **context)
+
+
+@personal("GET")
+def receipt(request: HttpRequest, usage_id: str) -> HttpResponse:
+    """Return the signed receipt of a settled call as a file."""
+    found = _own(request, usage_id)
+    try:
+        signed = sign_receipt(found, owner_of(request), now=timezone.now())
+    except NotSettled:
+        raise Http404 from None
+    disposition = content_disposition_header(as_attachment=True, filename=f"receipt-{found.pk}.jwt") or "attachment"
+    return HttpResponse(signed, content_type="application/jwt", headers={"Content-Disposition": disposition})
+
+
+def _own(request: HttpRequest, usage_id: str) -> Call:
     found = usage_calls.one(owner_of(request), usage_id)
     if found is None:
         raise Http404
-    context = {"call": found, "parts": charge_parts.parts(charges.components(found)), "credits": charges.by_lot(found.pk)}
-    return show(request, TAB, "call", **context)
+    return found
 
 
 def _product_lines(report: UsageReport[MemberUse]) -> list[Line]:

@@ -41,6 +41,7 @@ ApiError
     SeatCapReached          seat_cap_reached
     IdempotencyInProgress   idempotency_in_progress
     ManifestMismatch        manifest_mismatch
+    NotSettled              not_settled
     RevisionConflict        revision_conflict
     ExternalMappingUnverified  external_mapping_unverified
   413
@@ -321,6 +322,12 @@ class ManifestMismatch(ApiError):
     code = "manifest_mismatch"
     default_status = 409
     default_message = "The manifest_id belongs to a different configuration."
+
+
+class NotSettled(ApiError):
+    code = "not_settled"
+    default_status = 409
+    default_message = "Only a settled call has a receipt."
 
 
 class RevisionConflict(ApiError):
