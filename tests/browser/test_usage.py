@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from account_gateway_client import fetch_receipt_keys, verify_receipt
 from tests.browser.app_gateway import AppGateway
 from tests.browser.person import Person
 from tests.browser.test_invoices import take_a_seat
@@ -131,5 +132,11 @@ def test_a_persons_call(opened: Open, gateway: AppGateway, tmp_path: Path) -> No
     expect(parts.get_by_role("row").filter(has_text="Output tokens of sound")).to_contain_text("$0.04480")
     expect(parts.get_by_role("row").last).to_contain_text("$0.08128")
     look_at(page)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download the receipt").click()
+    receipt = download.value.path().read_text()
+    claims = verify_receipt(receipt, fetch_receipt_keys(gateway.base_url), issuer=gateway.base_url)
+    assert download.value.suggested_filename == f"receipt-{claims['jti']}.jwt"
+    assert (claims["route"], claims["charge_microusd"]) == ("realtime", 81_280)
     page.get_by_role("link", name="Back to the month").click()
     expect(page.get_by_role("heading", name="Calls")).to_be_visible()

@@ -61,6 +61,8 @@ ROUTES = {
     ("GET", "/v1/models/<model>"): Methods("model", "model"),
     ("GET", "/v1/wallet"): Methods("wallet", "wallet"),
     ("GET", "/v1/usage"): Methods("usage", "usage"),
+    ("GET", "/v1/usage/<usage_id>"): Methods("usageRecord", "usage_record"),
+    ("GET", "/v1/usage/<usage_id>/receipt"): Methods("receipt", "receipt"),
     ("POST", "/v1/billing/checkout"): Methods("checkout", "checkout"),
     ("POST", "/v1/chat/completions"): Methods("chat", BY_THE_SDK),
     ("POST", "/v1/responses"): Methods("respond", BY_THE_SDK),

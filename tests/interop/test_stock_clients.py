@@ -1,5 +1,7 @@
 """Stock OAuth clients against the gateway's metadata and standard token endpoint, with nonces asked for."""
 
+import hashlib
+
 import pytest
 
 from tests.interop.node_script import run_script
@@ -42,3 +44,19 @@ def test_dpop(demo: DemoGateway, assertion: str, algorithm: str) -> None:
     assert (found["account"]["status"], found["account"]["attempt"]) == (200, 1)
     assert found["wallet"]["told"]["currency"] == "USD"
     assert found["refusals"] == ["invalid_dpop_proof", "invalid_dpop_proof"]
+
+
+def test_jose_verifies_a_signed_receipt(demo: DemoGateway, assertion: str) -> None:
+    found = run_script("signed_receipts.js", demo.base_url, assertion)
+    claims, paid = found["payload"], found["paid"]
+    assert found["ours"] == claims
+    assert found["protectedHeader"]["typ"] == "receipt+jwt"
+    assert (claims["jti"], claims["charge_microusd"]) == (paid["usageId"], paid["chargeMicrousd"])
+    assert claims["request_sha256"] == hashlib.sha256(found["sent"].encode()).hexdigest()
+    assert claims["components"] == found["record"]["components"] != []
+    assert found["refusals"] == [
+        "JWSSignatureVerificationFailed",
+        "InvalidReceipt",
+        "JOSEAlgNotAllowed",
+        "InvalidReceipt",
+    ]

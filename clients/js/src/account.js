@@ -11,12 +11,15 @@ import { Projects } from "./projects.js";
 import { RealtimeSession } from "./realtime.js";
 import { receiptOf } from "./receipts.js";
 import { Responses } from "./responses.js";
+import { path } from "./routes.js";
 import { Sandbox } from "./sandbox.js";
 import { postJson } from "./session.js";
+import { fetchReceiptKeys, verifyReceipt } from "./signed_receipts.js";
 import { Stream } from "./stream.js";
 import { reach } from "./transport.js";
 
 /** @import {Answer, CallOptions, Judgement, JudgementRequest} from "./metered.js" */
+/** @import {Component, ReceiptClaims, ReceiptKeys} from "./signed_receipts.js" */
 /** @import {Role} from "./organizations.js" */
 
 /**
@@ -57,6 +60,7 @@ import { reach } from "./transport.js";
  *   periodEnd: string, override: {limitMicrousd: number, until: string} | null, status: "active",
  * }} AccountBudget
  */
+/** @typedef {UsageRecord & {components: Component[], sealedAt: string | null}} UsageDetail */
 
 /** @typedef {{provider: string, transactionId: string, url: string}} Checkout */
 
@@ -142,6 +146,39 @@ export class Account {
    */
   async budgets() {
     return (await this.caller.json("/v1/account/budgets")).data;
+  }
+
+  /**
+   * Give one usage record, with the components of its charge and when it was sealed.
+   * @param {string} usageId @returns {Promise<UsageDetail>}
+   */
+  usageRecord(usageId) {
+    return this.caller.json(path`/v1/usage/${usageId}`);
+  }
+
+  /**
+   * Give the signed receipt of a settled call; any other call is refused with `not_settled`.
+   * @param {string} usageId @returns {Promise<string>}
+   */
+  async receipt(usageId) {
+    return (await this.caller.json(path`/v1/usage/${usageId}/receipt`)).receipt;
+  }
+
+  /**
+   * Fetch the keys that the gateway publishes for its receipts.
+   * @returns {Promise<ReceiptKeys>}
+   */
+  receiptKeys() {
+    const { baseUrl, send } = this.caller.transport;
+    return fetchReceiptKeys(baseUrl, send);
+  }
+
+  /**
+   * Give the claims of a receipt of this gateway, or throw InvalidReceipt. The keys are fetched where they are left out.
+   * @param {string} receipt @param {ReceiptKeys} [keys] @returns {Promise<ReceiptClaims>}
+   */
+  async verifyReceipt(receipt, keys) {
+    return verifyReceipt(receipt, keys ?? (await this.receiptKeys()), { issuer: this.caller.transport.baseUrl });
   }
 
   /**

@@ -13,6 +13,7 @@ export * from "./realtime.js";
 export { receiptOf } from "./receipts.js";
 export * from "./responses.js";
 export * from "./sandbox.js";
+export { fetchReceiptKeys, verifyReceipt } from "./signed_receipts.js";
 export * from "./stream.js";
 
 /** @typedef {import("./executions.js").ExecutionError} ExecutionError */
@@ -23,6 +24,9 @@ export * from "./stream.js";
 /** @typedef {import("./metered.js").JudgementRequest} JudgementRequest */
 /** @typedef {import("./metered.js").Question} Question */
 /** @typedef {import("./receipts.js").Receipt} Receipt */
+/** @typedef {import("./signed_receipts.js").Component} Component */
+/** @typedef {import("./signed_receipts.js").ReceiptClaims} ReceiptClaims */
+/** @typedef {import("./signed_receipts.js").ReceiptKeys} ReceiptKeys */
 /** @template T @typedef {import("./routes.js").List<T>} List */
 /** @template T @typedef {import("./routes.js").Page<T>} Page */
 /** @typedef {import("./routes.js").PageOptions} PageOptions */

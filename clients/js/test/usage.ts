@@ -1,7 +1,7 @@
 /** Uses what an app uses, to be compiled and not run: answers have types, and misuse does not compile. */
 
-import { Gateway, GatewayError, ProofKey, dpopProof, receiptOf } from "account-gateway-client";
-import type { Answer, CallOptions, Judgement, Organizations, Page, Receipt, Role, SandboxRun, Wallet } from "account-gateway-client";
+import { Gateway, GatewayError, ProofKey, dpopProof, fetchReceiptKeys, receiptOf, verifyReceipt } from "account-gateway-client";
+import type { Answer, CallOptions, Judgement, Organizations, Page, Receipt, ReceiptClaims, Role, SandboxRun, Wallet } from "account-gateway-client";
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 /** Take a value of exactly this type: `any` is none. */
@@ -30,6 +30,14 @@ export async function pays(gateway: Gateway): Promise<void> {
   exactly<Wallet>()(await gateway.wallet());
   exactly<number>()((await gateway.usage({ limit: 5 }))[0]!.chargedMicrousd);
   exactly<number>()((await gateway.budgets())[0]!.spentMicrousd);
+  const { components, sealedAt } = await gateway.usageRecord("use_1");
+  exactly<string | undefined>()(components[0]?.amountMicrousd);
+  exactly<string | null>()(sealedAt);
+  exactly<ReceiptClaims>()(await gateway.verifyReceipt(await gateway.receipt("use_1")));
+  const keys = await fetchReceiptKeys("https://gateway.example");
+  exactly<number>()((await verifyReceipt("", keys, { issuer: "https://gateway.example" })).charge_microusd);
+  // @ts-expect-error Whose receipt it must be is needed.
+  await verifyReceipt("", keys, {});
   const stream = await gateway.chatStream({ model: "fast" }, options);
   for await (const text of stream.text()) exactly<string>()(text);
   exactly<Receipt | null>()(stream.receipt);

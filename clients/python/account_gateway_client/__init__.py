@@ -1,7 +1,14 @@
 """A client for the Account Gateway: proofs, tokens, and the OpenAI SDK working through it unchanged."""
 
 from account_gateway_client.account_keys import AccountKey
-from account_gateway_client.errors import ClientError, ForeignOrigin, GatewayError, GatewayUnreachable, UnsafeRetry
+from account_gateway_client.errors import (
+    ClientError,
+    ForeignOrigin,
+    GatewayError,
+    GatewayUnreachable,
+    InvalidReceipt,
+    UnsafeRetry,
+)
 from account_gateway_client.gateway import Gateway
 from account_gateway_client.integration_types import (
     ActiveRevision,
@@ -25,6 +32,7 @@ from account_gateway_client.products import ProductServer
 from account_gateway_client.proofs import dpop_proof
 from account_gateway_client.receipts import Receipt, call_headers, receipt_of
 from account_gateway_client.routes import Page
+from account_gateway_client.signed_receipts import fetch_receipt_keys, verify_receipt
 from account_gateway_client.signing import RequestSigner
 from account_gateway_client.tokens import AccessToken, CachedTokens, TokenSource
 
@@ -47,6 +55,7 @@ __all__ = [
     "Gateway",
     "GatewayError",
     "GatewayUnreachable",
+    "InvalidReceipt",
     "Judgement",
     "Output",
     "Page",
@@ -62,5 +71,7 @@ __all__ = [
     "UnsafeRetry",
     "call_headers",
     "dpop_proof",
+    "fetch_receipt_keys",
     "receipt_of",
+    "verify_receipt",
 ]

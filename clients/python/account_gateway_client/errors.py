@@ -2,6 +2,7 @@
 
 ClientError
   ForeignOrigin      a request was about to carry the token to another origin
+  InvalidReceipt     a signed receipt is not the gateway's, or does not add up
   UnsafeRetry        a retry could not be matched to its call, so its Idempotency-Key is not known
   GatewayUnreachable the gateway did not answer
   GatewayError       the gateway refused; code, status and request id say why
@@ -17,6 +18,10 @@ class ClientError(Exception):
 
 class ForeignOrigin(ClientError):
     """A request was about to carry the token to another origin than the gateway's."""
+
+
+class InvalidReceipt(ClientError):
+    """A signed receipt is not the gateway's, or does not add up. The text says why."""
 
 
 class UnsafeRetry(ClientError):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import requests
 
-from account_gateway_client import account_keys, judgements, openai_http
+from account_gateway_client import account_keys, judgements, openai_http, signed_receipts
 from account_gateway_client.account_keys import AccountKey
 from account_gateway_client.answers import json_of, reaching
 from account_gateway_client.ci import CI
@@ -103,6 +103,24 @@ class Gateway:
         `usage:read`."""
         budgets: list[dict[str, Any]] = self._get("/v1/account/budgets")["data"]
         return budgets
+
+    def usage_record(self, usage_id: str) -> dict[str, Any]:
+        """Return one usage record, with the `components` of its charge and when it was sealed."""
+        return self._get(f"/v1/usage/{segment(usage_id)}")
+
+    def receipt(self, usage_id: str) -> str:
+        """Return the signed receipt of a settled call. Raises GatewayError (409 `not_settled`) for any other call."""
+        receipt: str = self._get(f"/v1/usage/{segment(usage_id)}/receipt")["receipt"]
+        return receipt
+
+    def receipt_keys(self) -> dict[str, Any]:
+        """Return the JWK set that the gateway publishes for its receipts."""
+        return signed_receipts.fetch_receipt_keys(self.base_url, timeout_seconds=self._timeout_seconds)
+
+    def verify_receipt(self, receipt: str, keys: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the claims of a receipt of this gateway, or raise InvalidReceipt. Without `keys`, they are fetched."""
+        known = self.receipt_keys() if keys is None else keys
+        return signed_receipts.verify_receipt(receipt, known, issuer=self.base_url)
 
     def checkout(self, amount_microusd: int, *, idempotency_key: str | None = None) -> dict[str, Any]:
         """Begin a top-up of whole cents, from 1 to 10,000 dollars, and return `transactionId` and the `url` to pay at.
