@@ -3,6 +3,7 @@
 from billing.models.budget import Budget
 from billing.models.call import Call, CallState
 from billing.models.checkout import Checkout, CheckoutKind, CheckoutStatus
+from billing.models.cost_version import CostVersion
 from billing.models.credit_lot import CreditLot
 from billing.models.credit_note import CreditNote
 from billing.models.external_mapping import ExternalMapping, MappingMode
@@ -10,6 +11,7 @@ from billing.models.invoice import UNPAID, Invoice, InvoiceLine, InvoiceStatus
 from billing.models.invoice_payment import PENDING, InvoicePayment, InvoicePaymentStatus
 from billing.models.ledger_month import LedgerMonth
 from billing.models.loss import Loss, LossKind
+from billing.models.margin import MarginDay, ModelMargin
 from billing.models.matched_day import MatchedDay
 from billing.models.payment_difference import DifferenceClosing, DifferenceKind, PaymentDifference
 from billing.models.price_version import PriceVersion
@@ -33,6 +35,7 @@ __all__ = [
     "Checkout",
     "CheckoutKind",
     "CheckoutStatus",
+    "CostVersion",
     "CreditLot",
     "CreditNote",
     "DifferenceClosing",
@@ -47,7 +50,9 @@ __all__ = [
     "Loss",
     "LossKind",
     "MappingMode",
+    "MarginDay",
     "MatchedDay",
+    "ModelMargin",
     "OwnerKind",
     "PaymentDifference",
     "PriceVersion",

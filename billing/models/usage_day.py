@@ -66,13 +66,15 @@ class UsageDay(models.Model):
 class UsageHorizon(models.Model):
     """The end of the calls included in the days: every settled call that closed before `ends_at`, and no later one.
 
-    There is one row, and none before the first run.
+    There is one row, and none before the first run. The margins (`MarginDay`) include the same calls, but none that closed before
+    `margins_begin_at`; null before the first run that added any.
     """
 
     id = models.SmallIntegerField(primary_key=True)
     ends_at = models.DateTimeField()
     calls = models.BigIntegerField()
     moved_at = models.DateTimeField(db_default=Now())
+    margins_begin_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "billing_usage_horizon"

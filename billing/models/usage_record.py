@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from billing.models.call import Call
+from billing.models.cost_version import CostVersion
 from billing.models.fields import KeyField, MicrousdField
 from gateway.core.contract.amounts import usd
 
@@ -13,7 +14,9 @@ class UsageRecord(models.Model):
 
     `cache_write_tokens` were written to the upstream's prompt cache, `cache_write_1h_tokens` of them for an hour.
     `service_tier` (null: the default) and `price_band` (the threshold that the input exceeded, null below all) say which
-    prices of the version apply. `basis` says whose count it is: the upstream's own, the part delivered before a stream broke, or the operator's.
+    prices of the version apply. `basis` says whose count it is: the upstream's own, the part delivered before a stream
+    broke, or the operator's. `cost_microusd` is what the upstream charges the operator for all this at `cost_version`; both
+    are null if that is not known. No caller ever sees them.
     """
 
     call = models.OneToOneField(
@@ -41,6 +44,8 @@ class UsageRecord(models.Model):
     charge_microusd = MicrousdField()
     basis = models.TextField()
     settled_at = models.DateTimeField(db_default=Now())
+    cost_microusd = MicrousdField(null=True)
+    cost_version = models.ForeignKey(CostVersion, models.DO_NOTHING, null=True, db_index=False, db_constraint=False)
 
     class Meta:
         db_table = "billing_usage_record"

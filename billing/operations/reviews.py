@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from billing.models import Call
-from billing.operations import ledger
+from billing.operations import costs, ledger
 from billing.operations.deadlines import deadline
 from billing.queries import reviews
 from billing.rules.check_intervals import next_look_up
@@ -83,10 +83,16 @@ def charge(
         usage_id=usage_id,
         cost_microusd=cost_microusd,
         basis=basis,
-        quantities=quantities or {},
+        quantities=_with_cost(usage_id, quantities) if quantities else {},
         resolution=resolution,
     ).run()
     return settled.outcome is ledger.CloseOutcome.SETTLED
+
+
+def _with_cost(usage_id: str, usage: Mapping[str, int | str]) -> Mapping[str, int | str]:
+    """Add the cost of the usage at the call's upstream, if it is known."""
+    call = Call.objects.filter(pk=usage_id).first()
+    return {**usage, **costs.recorded_of_review(call, usage)} if call else usage
 
 
 def release(usage_id: str, *, resolution: str = "operator", book_loss: bool = False) -> bool:

@@ -19,7 +19,9 @@ SELECT 'call' AS noun, r.closed_at AS at, r.id AS key,
          || CASE WHEN num_nonnulls(u.cache_write_tokens, u.cache_write_1h_tokens, u.service_tier, u.price_band) > 0
                  THEN record_send(ROW(u.cache_write_tokens, u.cache_write_1h_tokens, u.service_tier, u.price_band))
                  ELSE '' END
-         || coalesce(r.body_sha256, ''::bytea)) AS digest
+         || coalesce(r.body_sha256, ''::bytea)
+         || CASE WHEN u.cost_version_id IS NULL THEN ''
+                 ELSE record_send(ROW(u.cost_microusd, u.cost_version_id)) END) AS digest
   FROM billing_reservation r LEFT JOIN billing_usage_record u ON u.reservation_id = r.id
  WHERE r.closed_at IS NOT NULL
 UNION ALL

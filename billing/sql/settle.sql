@@ -14,7 +14,8 @@
 --   'conflict'     in a state that is not in p_expected
 --   'unknown'      there is no such call
 -- p_basis: 'upstream' | 'delivered' | 'operator'. p_quantities: billing_usage_record's quantity columns, absent = not
--- metered, and the service_tier and price_band of its price, absent = those of the base. If p_replay_status is null, a response stored when the call went to review becomes the replay.
+-- metered, the service_tier and price_band of its price, absent = those of the base, and the cost columns, absent = not
+-- known. If p_replay_status is null, a response stored when the call went to review becomes the replay.
 -- Raises check_violation if p_cost or a quantity is negative, or p_cost or p_quantities is none.
 CREATE OR REPLACE FUNCTION billing_settle(
   p_usage_id text, p_cost bigint, p_basis text, p_quantities jsonb,
@@ -93,7 +94,7 @@ BEGIN
   INSERT INTO billing_usage_record (
     reservation_id, input_tokens, cached_input_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens,
     input_audio_tokens, output_audio_tokens, images, input_characters, seconds, input_bytes, items, service_tier,
-    price_band, charge_microusd, basis, settled_at)
+    price_band, charge_microusd, basis, settled_at, cost_microusd, cost_version_id)
   VALUES (
     p_usage_id, (p_quantities->>'input_tokens')::bigint, (p_quantities->>'cached_input_tokens')::bigint,
     (p_quantities->>'cache_write_tokens')::bigint, (p_quantities->>'cache_write_1h_tokens')::bigint,
@@ -101,7 +102,8 @@ BEGIN
     (p_quantities->>'output_audio_tokens')::bigint, (p_quantities->>'images')::bigint,
     (p_quantities->>'input_characters')::bigint, (p_quantities->>'seconds')::bigint,
     (p_quantities->>'input_bytes')::bigint, (p_quantities->>'items')::bigint,
-    p_quantities->>'service_tier', (p_quantities->>'price_band')::bigint, charge_microusd, p_basis, v_now);
+    p_quantities->>'service_tier', (p_quantities->>'price_band')::bigint, charge_microusd, p_basis, v_now,
+    (p_quantities->>'cost_microusd')::bigint, (p_quantities->>'cost_version_id')::bigint);
 
   IF p_replay_status IS NOT NULL AND v_call.review_reason IS NULL THEN
     INSERT INTO billing_stored_replay (reservation_id, status, headers, body, expires_at)

@@ -117,8 +117,8 @@ BEGIN
   IF (NEW.charge_microusd >= 0 AND NEW.basis IN ('upstream', 'delivered', 'operator')
       AND least(NEW.input_tokens, NEW.cached_input_tokens, NEW.cache_write_tokens, NEW.cache_write_1h_tokens,
                 NEW.output_tokens, NEW.input_audio_tokens, NEW.output_audio_tokens, NEW.images, NEW.input_characters,
-                NEW.seconds, NEW.input_bytes, NEW.items, NEW.price_band, 0) = 0)
-     IS NOT TRUE
+                NEW.seconds, NEW.input_bytes, NEW.items, NEW.price_band, NEW.cost_microusd, 0) = 0
+      AND (NEW.cost_microusd IS NULL) = (NEW.cost_version_id IS NULL)) IS NOT TRUE
   THEN
     PERFORM billing_refuse_unsound('usage_record');
   END IF;

@@ -36,16 +36,30 @@ class UpstreamTarget:
         return self.adapter == "openai" and self.options.get("looks_up") == GENERATIONS
 
 
+@dataclass(frozen=True, slots=True)
+class CostVersion:
+    """What an upstream charges the operator from an instant on; without components, it is not known."""
+
+    id: int
+    effective_at: datetime
+    costs: PriceList
+
+
 @value_class(frozen=True, slots=True)
 class DeploymentTarget:
     """One model at one upstream that serves an alias. The lowest priority is used first; equal priorities share by
-    weight."""
+    weight. `costs` are newest first."""
 
     id: str
     upstream: UpstreamTarget
     model: str
     priority: int = 0
     weight: int = 1
+    costs: tuple[CostVersion, ...] = ()
+
+    def cost_at(self, now: datetime) -> CostVersion | None:
+        """Return the costs in force at an instant."""
+        return next((version for version in self.costs if version.effective_at <= now), None)
 
 
 @dataclass(frozen=True, slots=True)

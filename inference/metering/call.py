@@ -1,15 +1,18 @@
 """A call that is in progress."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from billing.operations import costs
 from billing.operations.closings import Evidence, OpenCall, TakeoverTerms
 from billing.rules.cost import cost_microusd, usage_of
+from billing.rules.costs import upstream_cost_microusd
 from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import NotReady
-from inference.interface.model import DeploymentTarget
+from inference.interface.model import CostVersion, DeploymentTarget
 from inference.interface.plan import CallPlan
 from inference.interface.request import BoundedRequest
 from inference.interface.upstream import CallContext
@@ -21,7 +24,8 @@ from inference.metering.journal import Entry
 @dataclass(slots=True)
 class Call:
     """One metered call. What it sends and at which prices changes if a fallback model takes it over; `reference` also
-    names the deployment that was tried last, which may bill for error responses (`bills_errors`).
+    names the deployment that was tried last, which may bill for error responses (`bills_errors`), and charges the operator by
+    `costs`, if they are known.
 
     `generation` holds the id of the upstream's own record of the call, if the upstream reports one and its records are looked up.
     The plan refers to `generation` and not to the call: such a reference cycle would keep the body in memory until the garbage
@@ -39,6 +43,7 @@ class Call:
     reference: OpenCall
     generation: dict[str, str]
     bills_errors: bool = False
+    costs: CostVersion | None = None
     client_left: bool = False
 
     @classmethod
@@ -66,6 +71,7 @@ class Call:
         """Record the deployment that the call is sent to."""
         self.reference = self.reference._replace(deployment=deployment.id)
         self.bills_errors = deployment.upstream.bills_errors
+        self.costs = deployment.cost_at(datetime.now(UTC)) if deployment.costs else None
         self.generation.clear()
 
     def fall_back(self) -> bool:
@@ -87,6 +93,15 @@ class Call:
     def usage_of(self, used: Quantities) -> dict[str, int | str]:
         """Return the usage record of quantities at the prices of the hold."""
         return usage_of(used, self.prices)
+
+    def settled_usage_of(self, used: Quantities) -> dict[str, int | str]:
+        """Return the usage record of quantities with their cost at the upstream, if it is known."""
+        version, usage = self.costs, self.usage_of(used)
+        if version is None:
+            return usage
+        tier = used.service_tier if "service_tier" in usage else None
+        compute = partial(upstream_cost_microusd, used, version.costs, tier)
+        return usage | costs.recorded(version.id, compute)
 
     def evidence(self, used: Quantities) -> Evidence:
         """Return the quantities delivered so far, as evidence for a review."""

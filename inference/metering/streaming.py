@@ -153,7 +153,7 @@ class StreamRun:
             closings.settle,
             cost_microusd=cost_microusd,
             basis=basis,
-            quantities=self._call.usage_of(used),
+            quantities=self._call.settled_usage_of(used),
             stored=self._stored(),
         )
         settled = await self._close(settle, replay)

@@ -47,7 +47,7 @@ async def _charge(call: Call, verdict: Settle) -> WholeAnswer:
         basis="upstream",
         stored=stored_or_nothing(call.usage_id, partial(call.request.stored, verdict.answer)),
         replay=await to_store(replay_of(answer), call.usage_id),
-        quantities=call.usage_of(verdict.used),
+        quantities=call.settled_usage_of(verdict.used),
         function=call.arrival.route.close_function,
     )
     settled = await closing.deliver(call.entry, settlement)

@@ -14,7 +14,7 @@ from gateway.core.contract.aliases import ALIAS_ROUTES
 from gateway.core.outbound.distrust import distrust
 from gateway.core.runtime.snapshots import Snapshot
 from inference.interface.model import ServedModel, unconfigured
-from inference.models import Alias, RawModel
+from inference.models import Alias, Deployment, RawModel
 from inference.queries import rows, upstreams
 
 AGE_MAX_SECONDS = 12.0
@@ -89,8 +89,10 @@ def read() -> Catalogue:
     raw_models = list(RawModel.objects.select_related("upstream").prefetch_related("integrations"))
     horizon = datetime.now(UTC) + timedelta(seconds=AGE_MAX_SECONDS * 2)
     versions = rows.versions_until(horizon, {row.name for row in aliases} | {row.model for row in raw_models})
-    models = [rows.of_alias(alias, versions) for alias in aliases]
-    models += [rows.of_raw_model(raw, versions) for raw in raw_models]
+    served: list[Deployment | RawModel] = [*raw_models, *(at for alias in aliases for at in alias.deployments.all())]
+    costs = rows.costs_until(horizon, {rows.deployment_id(each) for each in served})
+    models = [rows.of_alias(alias, versions, costs) for alias in aliases]
+    models += [rows.of_raw_model(raw, versions, costs) for raw in raw_models]
     # An alias takes precedence over a raw model with the same name: aliases are written last.
     return Catalogue({model.name: model for model in reversed(models)}, _choices())
 

@@ -1,25 +1,36 @@
 """Builds the immutable values that calls use from the operator's rows."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set
 from datetime import datetime
 
 from django.conf import settings
 
+from billing.models import CostVersion as CostVersionRow
 from billing.models import PriceVersion as PriceVersionRow
-from billing.rules.prices import PriceList
+from billing.rules.prices import PriceError, PriceList
 from billing.rules.worst_case import WorstCase
 from gateway.core.contract.aliases import Route
-from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel, UpstreamTarget
+from gateway.core.runtime.logs import RecurringLog
+from inference.interface.model import CostVersion, DeploymentTarget, PriceVersion, ServedModel, UpstreamTarget
 from inference.models import Alias, Deployment, RawModel, Upstream
 
 RAW_PREFIX = "raw:"
 """The prefix of a raw model's deployment id, which distinguishes it from deployments' ids."""
 
+_unreadable = RecurringLog("inference.catalogue", logging.ERROR)
+
 Versions = Mapping[str, tuple[PriceVersion, ...]]
+Costs = Mapping[str, tuple[CostVersion, ...]]
 
 
-def of_alias(alias: Alias, versions: Versions) -> ServedModel:
+def deployment_id(row: Deployment | RawModel) -> str:
+    """Return the id by which calls and costs name a deployment, or a raw model as its own deployment."""
+    return f"{RAW_PREFIX}{row.pk}" if isinstance(row, RawModel) else str(row.pk)
+
+
+def of_alias(alias: Alias, versions: Versions, costs: Costs) -> ServedModel:
     """Build an alias with its usable deployments and its prices."""
     return ServedModel(
         name=alias.name,
@@ -27,15 +38,16 @@ def of_alias(alias: Alias, versions: Versions) -> ServedModel:
         max_output_tokens=alias.max_output_tokens,
         context_tokens=alias.context_tokens,
         routes=alias.served_routes(),
-        deployments=_deployments(alias.deployments.all()),
+        deployments=_deployments(alias.deployments.all(), costs),
         versions=versions.get(alias.name, ()),
         options=alias.options,
     )
 
 
-def of_raw_model(raw: RawModel, versions: Versions) -> ServedModel:
+def of_raw_model(raw: RawModel, versions: Versions, costs: Costs) -> ServedModel:
     """Build a raw model, which its upstream has under the same name."""
-    target = DeploymentTarget(id=f"{RAW_PREFIX}{raw.pk}", upstream=target_of(raw.upstream), model=raw.model)
+    key = deployment_id(raw)
+    target = DeploymentTarget(id=key, upstream=target_of(raw.upstream), model=raw.model, costs=costs.get(key, ()))
     return ServedModel(
         name=raw.model,
         enabled=raw.enabled,
@@ -49,15 +61,16 @@ def of_raw_model(raw: RawModel, versions: Versions) -> ServedModel:
     )
 
 
-def _deployments(rows: Iterable[Deployment]) -> tuple[DeploymentTarget, ...]:
+def _deployments(rows: Iterable[Deployment], costs: Costs) -> tuple[DeploymentTarget, ...]:
     usable = [row for row in rows if row.enabled and fault_of(row.upstream) is None]
     return tuple(
         DeploymentTarget(
-            id=str(row.pk),
+            id=deployment_id(row),
             upstream=target_of(row.upstream),
             model=row.model,
             priority=row.priority,
             weight=row.weight,
+            costs=costs.get(deployment_id(row), ()),
         )
         for row in sorted(usable, key=lambda row: (row.priority, row.pk))
     )
@@ -106,6 +119,24 @@ def versions_until(horizon: datetime, models: Set[str]) -> dict[str, tuple[Price
     for row in rows.order_by("alias", "-effective_at"):
         found[row.alias].append(_version(row))
     return {alias: tuple(versions) for alias, versions in found.items()}
+
+
+def costs_until(horizon: datetime, deployments: Set[str]) -> dict[str, tuple[CostVersion, ...]]:
+    """Read every cost of these deployments in force now or before `horizon`, newest first."""
+    found: dict[str, list[CostVersion]] = defaultdict(list)
+    rows = CostVersionRow.objects.filter(deployment__in=deployments, effective_at__lte=horizon)
+    for row in rows.order_by("deployment", "-effective_at"):
+        found[row.deployment].append(CostVersion(row.pk, row.effective_at, _costs(row)))
+    return {deployment: tuple(versions) for deployment, versions in found.items()}
+
+
+def _costs(row: CostVersionRow) -> PriceList:
+    """Read a cost. One that cannot be read is not known: calls are served and charged without it."""
+    try:
+        return PriceList.parse(row.components)
+    except PriceError as error:
+        _unreadable.write(str(row.pk), f"the cost {row} cannot be read: {error}")
+        return PriceList()
 
 
 def _version(row: PriceVersionRow) -> PriceVersion:

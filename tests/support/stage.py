@@ -161,19 +161,23 @@ class Stage:
         name: str | None = None,
         price: Mapping[str, Any] | None = PRICE,
         upstream: Any = None,
+        cost: Mapping[str, Any] | None = None,
         deploy: bool = True,
         **fields: Any,
     ) -> str:
         """Create an alias for a model of the fake upstream, and return its name."""
-        from billing.operations import prices
+        from billing.operations import costs, prices
         from inference.models import Alias, Deployment
         from inference.queries import catalogue
 
+        a_second_ago = datetime.now(UTC) - timedelta(seconds=1)
         alias = Alias.objects.create(name=name or f"alias-{uuid.uuid4().hex[:12]}", **fields)
         if deploy:
-            Deployment.objects.create(alias=alias, upstream=upstream or self.upstream_row(), model=model)
+            at = Deployment.objects.create(alias=alias, upstream=upstream or self.upstream_row(), model=model)
+            if cost is not None:
+                costs.publish(str(at.pk), cost, now=a_second_ago)
         if price is not None:
-            prices.publish(alias.name, price, now=datetime.now(UTC) - timedelta(seconds=1))
+            prices.publish(alias.name, price, now=a_second_ago)
         catalogue.forget()
         return alias.name
 

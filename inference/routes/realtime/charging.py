@@ -23,7 +23,7 @@ async def charge(call: Call, state: State, ending: Ending) -> None:
             call.reference,
             cost_microusd=cost_microusd,
             basis="upstream",
-            quantities=call.usage_of(used),
+            quantities=call.settled_usage_of(used),
             replay=await _receipt(call, min(cost_microusd, call.hold_microusd)),
         )
         await closing.deliver(call.entry, settlement)

@@ -1,0 +1,169 @@
+"""Each settled call records what its upstream charges for it, and no caller ever sees that."""
+
+from datetime import timedelta
+from typing import Any
+
+import orjson
+import pytest
+from django.utils import timezone
+
+from billing.models import CostVersion, UsageRecord
+from billing.operations import costs, reviews
+from billing.queries import audit
+from billing.rules.cost import cost_microusd
+from billing.rules.prices import PriceList
+from billing.rules.quantities import QUANTITY_NAMES, Quantities
+from inference.metering import call as metered
+from inference.models import Deployment, RawModel
+from inference.queries import catalogue
+from tests.support.stage import CHAT, RESPONSES, Caller, Stage, ask, chat
+
+COST = {"input_token": "100.000001", "cached_input_token": "0.05", "output_token": "777.40"}
+
+
+def recorded(caller: Caller) -> tuple[int | None, int | None]:
+    record = UsageRecord.objects.get(pk=caller.only_call.id)
+    return record.cost_microusd, record.cost_version_id
+
+
+def expected(caller: Caller, components: dict[str, str] = COST) -> int:
+    """Compute the cost of what the caller's one call used."""
+    record = UsageRecord.objects.get(pk=caller.only_call.id)
+    used = Quantities(**{name: getattr(record, name) for name in QUANTITY_NAMES})
+    return cost_microusd(used, PriceList.parse(components))
+
+
+def version_of(alias: str) -> int:
+    deployment = Deployment.objects.get(alias__name=alias)
+    return CostVersion.objects.get(deployment=str(deployment.pk)).pk
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize("path", [CHAT, RESPONSES])
+def test_a_call_records_its_cost(stage: Stage, path: str, streams: bool) -> None:
+    alias, caller = stage.model(cost=COST, max_output_tokens=20), stage.caller()
+    body = {CHAT: chat, RESPONSES: ask}[path](alias, stream=streams)
+    answer = caller.post(body, path=path)
+    assert answer.status_code == 200
+    assert recorded(caller) == (expected(caller), version_of(alias))
+    assert expected(caller) > 1000 > caller.only_call.charge_microusd
+    assert b"cost" not in answer.content.lower()
+    assert not [name for name in answer.headers if "cost" in name.lower()]
+
+
+def test_a_deployment_without_costs_records_none(stage: Stage) -> None:
+    alias, caller = stage.model(max_output_tokens=20), stage.caller()
+    assert caller.post(chat(alias)).status_code == 200
+    assert recorded(caller) == (None, None)
+
+
+def test_a_cost_that_is_no_longer_known_is_not_recorded(stage: Stage) -> None:
+    alias, caller = stage.model(cost=COST, max_output_tokens=20), stage.caller()
+    costs.publish(str(Deployment.objects.get(alias__name=alias).pk), {}, now=timezone.now() - timedelta(milliseconds=1))
+    catalogue.forget()
+    assert caller.post(chat(alias)).status_code == 200
+    assert recorded(caller) == (None, None)
+
+
+def test_a_cost_applies_from_its_instant_on(stage: Stage) -> None:
+    alias, caller = stage.model(cost=COST, max_output_tokens=20), stage.caller()
+    deployment = str(Deployment.objects.get(alias__name=alias).pk)
+    costs.publish(deployment, {"request": "5"}, now=timezone.now() + timedelta(seconds=20))
+    catalogue.forget()
+    assert caller.post(chat(alias)).status_code == 200
+    assert recorded(caller)[0] == expected(caller)
+
+
+def test_a_raw_model_is_its_own_deployment(stage: Stage) -> None:
+    raw = RawModel.objects.create(model="raw-with-a-cost", upstream=stage.upstream_row())
+    now = timezone.now()
+    version = costs.publish(f"raw:{raw.pk}", {"request": "7.5"}, now=now)
+    [deployment] = catalogue.read().models[raw.model].deployments
+    found = deployment.cost_at(now)
+    assert version is not None
+    assert found is not None
+    assert found.id == version.pk
+
+
+def test_the_deployment_that_answered_counts(stage: Stage) -> None:
+    alias, caller = stage.model("rate-limited", cost={"request": "9"}, max_output_tokens=20), stage.caller()
+    row = Deployment.objects.get(alias__name=alias)
+    second = Deployment.objects.create(alias=row.alias, upstream=row.upstream, model="small-1", priority=1)
+    version = costs.publish(str(second.pk), {"request": "3"}, now=timezone.now() - timedelta(seconds=1))
+    catalogue.forget()
+    assert version is not None
+    assert caller.post(chat(alias)).status_code == 200
+    assert recorded(caller) == (3, version.pk)
+
+
+def test_no_charge_depends_on_a_cost(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> int:
+        raise RuntimeError("no cost")
+
+    monkeypatch.setattr(metered, "upstream_cost_microusd", fail)
+    alias, caller = stage.model(cost=COST, max_output_tokens=20), stage.caller()
+    answer = caller.post(chat(alias))
+    assert answer.status_code == 200
+    assert int(answer.headers["x-service-charge-microusd"]) == caller.only_call.charge_microusd > 0
+    assert recorded(caller) == (None, None)
+
+
+def test_a_stored_cost_that_cannot_be_read_is_not_known(stage: Stage) -> None:
+    alias, caller = stage.model(max_output_tokens=20), stage.caller()
+    deployment = str(Deployment.objects.get(alias__name=alias).pk)
+    CostVersion.objects.create(
+        deployment=deployment, components={"later": "1"}, effective_at=timezone.now() - timedelta(seconds=1)
+    )
+    catalogue.forget()
+    assert caller.post(chat(alias)).status_code == 200
+    assert recorded(caller) == (None, None)
+
+
+def test_a_stream_that_broke_off_costs_what_was_delivered(stage: Stage) -> None:
+    alias, caller = stage.model("cut-mid-stream", cost=COST, max_output_tokens=30), stage.caller()
+    caller.post(chat(alias, stream=True))
+    assert caller.only_call.state == "review"
+    reviews.reconcile(now=timezone.now())
+    assert caller.only_call.usage_record.basis == "delivered"
+    assert recorded(caller) == (expected(caller), version_of(alias))
+
+
+def test_an_operator_s_charge_has_no_known_cost(stage: Stage) -> None:
+    alias, caller = stage.model("usage-missing", cost=COST, max_output_tokens=30), stage.caller()
+    caller.post(chat(alias))
+    assert reviews.charge(caller.only_call.id, cost_microusd=1)
+    assert recorded(caller) == (None, None)
+
+
+READS = ("/v1/models", "/v1/usage", "/v1/wallet", "/v1/account")
+
+
+def test_no_caller_ever_sees_a_cost(stage: Stage) -> None:
+    alias, caller = (
+        stage.model(cost=COST, max_output_tokens=20),
+        stage.caller(scopes=("infer:*", "wallet:read", "usage:read")),
+    )
+    first = caller.post(chat(alias), key="same")
+    again = caller.post(chat(alias), key="same")
+    refused = caller.post(chat(alias), max_cost=1)
+    assert (first.status_code, again.status_code, refused.status_code) == (200, 200, 402)
+    cost, _ = recorded_of_first(caller)
+    answers = [first, again, refused, *(caller.get(path) for path in (*READS, f"/v1/models/{alias}"))]
+    for answer in answers:
+        assert answer.status_code in (200, 402), answer.text
+        text = orjson.dumps(dict(answer.headers)) + answer.content
+        assert str(cost).encode() not in text, answer.url
+        assert b"777.4" not in text, answer.url
+        assert b"cost_microusd" not in text.lower(), answer.url
+        assert b"cost_version" not in text.lower(), answer.url
+
+
+def recorded_of_first(caller: Caller) -> Any:
+    record = UsageRecord.objects.get(pk=caller.calls[0].id)
+    return record.cost_microusd, record.cost_version_id
+
+
+def test_the_audit_accepts_what_calls_recorded(stage: Stage) -> None:
+    alias, caller = stage.model(cost=COST, max_output_tokens=20), stage.caller()
+    assert caller.post(chat(alias)).status_code == 200
+    assert [finding for finding in audit.findings() if finding.subject == caller.only_call.id] == []
