@@ -3,13 +3,14 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
 
 from accounts.models import Account, AppearanceProduct, Integration, Product, PublicClient
 from accounts.operations.operator_log import CONFIGURATION_DID
-from billing.models import CreditLot, PriceVersion, Transfer, Wallet
+from billing.models import CostVersion, CreditLot, PriceVersion, Transfer, Wallet
 from gateway.config.known import is_configured
 from inference.models import Alias, Deployment, RawModel, Upstream
 from judgement.models import JudgementFallback, JudgementSettings
@@ -105,6 +106,62 @@ def test_prices_are_dated_versions(tmp_path: Path) -> None:
     versions = PriceVersion.objects.filter(alias="fast").order_by("effective_at").values_list("components", flat=True)
     assert [version["output_token"] for version in versions] == ["0.60", "0.61"]
     assert [line.split(" from ")[0] for line in applied.lines if "unchanged" not in line] == ["created   price of fast"]
+
+
+COSTS = """
+upstreams: [{name: up, adapter: demo}]
+aliases:
+  - name: fast
+    deployments:
+      - upstream: up
+        model: small-1
+        cost: {input_token: "0.10", output_token: "0.40"}
+      - {upstream: up, model: small-2}
+raw_models:
+  - {model: vendor/large-2, upstream: up, cost: {request: 5}}
+"""
+
+
+def costs_of(model: str) -> list[Any]:
+    """Return a deployment's costs, oldest first."""
+    deployment = Deployment.objects.filter(model=model).first()
+    key = str(deployment.pk) if deployment else f"raw:{RawModel.objects.get(model=model).pk}"
+    rows = CostVersion.objects.filter(deployment=key).order_by("effective_at")
+    return [row.components for row in rows]
+
+
+def test_costs_are_dated_versions_of_deployments(tmp_path: Path) -> None:
+    applied = apply_text(tmp_path, COSTS)
+    assert applied.code == 0
+    assert [line.split(" from ")[0] for line in applied.lines if "cost" in line] == [
+        "created   cost of fast: up/small-1",
+        "created   cost of vendor/large-2",
+    ]
+    assert costs_of("small-1") == [{"input_token": "0.10", "output_token": "0.40"}]
+    assert (costs_of("small-2"), costs_of("vendor/large-2")) == ([], [{"request": "5"}])
+
+    again = apply_text(tmp_path, COSTS.replace('"0.10"', '"0.1"'))
+    assert [line for line in again.lines if "cost" in line] == [
+        "unchanged cost of fast: up/small-1",
+        "unchanged cost of vendor/large-2",
+    ]
+    changed = apply_text(tmp_path, COSTS.replace('"0.40"', '"0.41"').replace("request: 5", ""))
+    assert [line.split(": ")[-1] for line in changed.lines if "created" in line] == [
+        "input_token 0.10, output_token 0.41",
+        "not known",
+    ]
+    assert [cost["output_token"] for cost in costs_of("small-1")] == ["0.40", "0.41"]
+
+
+def test_a_cost_that_is_left_out_stays_and_null_takes_it_away(tmp_path: Path) -> None:
+    apply_text(tmp_path, COSTS)
+    left_out = COSTS.replace('        cost: {input_token: "0.10", output_token: "0.40"}\n', "")
+    assert not [line for line in apply_text(tmp_path, left_out).lines if "cost of fast" in line]
+    assert len(costs_of("small-1")) == 1
+    apply_text(tmp_path, COSTS.replace('{input_token: "0.10", output_token: "0.40"}', "null"))
+    assert costs_of("small-1")[1:] == [{}]
+    apply_text(tmp_path, COSTS)
+    assert costs_of("small-1")[2:] == [{"input_token": "0.10", "output_token": "0.40"}]
 
 
 def test_credits_are_granted_once(tmp_path: Path) -> None:

@@ -108,6 +108,12 @@ PROBLEMS = {
     "tier without a price": (alias("price: {service_tiers: {flex: {}}}"), "4 aliases[0].price.service_tiers.flex: a service tier needs at least one price"),
     "tier of a tier": (alias("price: {service_tiers: {flex: {service_tiers: {}}}}"), "4 aliases[0].price.service_tiers.flex.service_tiers: unknown key"),
     "misspelt price of a tier": (alias("price: {service_tiers: {flex: {input_tokens: '1'}}}"), "4 aliases[0].price.service_tiers.flex.input_tokens: unknown key (did you mean input_token?)"),
+    # costs
+    "cost as a float": (alias("deployments: [{upstream: up, model: m, cost: {input_token: 0.1}}]"), '4 aliases[0].deployments[0].cost.input_token: quote this price, as in "0.1": an unquoted decimal is not exact'),
+    "negative cost": (alias("deployments: [{upstream: up, model: m, cost: {input_token: '-1'}}]"), f"4 aliases[0].deployments[0].cost.input_token: {PRICE_WORDS}"),
+    "unit of a cost": (alias("deployments: [{upstream: up, model: m, cost: {input_tokens: '1'}}]"), "4 aliases[0].deployments[0].cost.input_tokens: unknown key (did you mean input_token?)"),
+    "cost of the wrong shape": (alias("deployments: [{upstream: up, model: m, cost: '1'}]"), "4 aliases[0].deployments[0].cost: must be a mapping"),
+    "cost of a raw model": (UPSTREAM + "raw_models: [{model: m, upstream: up, cost: {output_token: 1.5}}]", '2 raw_models[0].cost.output_token: quote this price, as in "1.5": an unquoted decimal is not exact'),
     # references
     "alias to upstream": (alias("deployments: [{upstream: down, model: m}]"), "4 aliases[0].deployments[0].upstream: there is no upstream 'down'"),
     "deployment twice": (alias("deployments: [{upstream: up, model: m}, {upstream: up, model: m}]"), "4 aliases[0].deployments: list each upstream and model only once"),

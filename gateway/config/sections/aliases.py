@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from billing.queries.prices import in_force
+from gateway.config.costing import set_cost
 from gateway.config.prices import PriceRow
 from gateway.config.pricing import check_unsold, set_price
 from gateway.config.problems import Path
@@ -24,13 +25,15 @@ OPTIONS = ("routes", "dimensions", "quantization", "normalized", "revision", "pr
 
 
 class DeploymentRow(Row):
-    """One model of one upstream. The lowest priority is used first; equal priorities share calls by weight."""
+    """One model of one upstream. The lowest priority is used first; equal priorities share calls by weight. `cost` is what the
+    upstream charges the operator; a null takes it away."""
 
     upstream: UpstreamRef
     model: UpstreamModel
     priority: Annotated[int, Field(ge=0, le=PRIORITY_MAX)] = 0
     weight: Annotated[int, Field(ge=1, le=WEIGHT_MAX)] = 1
     enabled: bool = True
+    cost: PriceRow | None = None
 
 
 def _distinct(rows: list[DeploymentRow]) -> list[DeploymentRow]:
@@ -94,12 +97,14 @@ class AliasRow(ServedRow):
         surplus = {(row.upstream.name, row.model): row for row in alias.deployments.select_related("upstream")}
         for row in self.deployments:
             surplus.pop((row.upstream, row.model), None)
-            run.upsert(
+            deployment = run.upsert(
                 Deployment,
                 f"deployment {self.name}: {row.upstream}/{row.model}",
                 lookup={"alias": alias, "upstream": upstreams[row.upstream], "model": row.model},
                 values={"priority": row.priority, "weight": row.weight, "enabled": row.enabled},
             )
+            if "cost" in row.model_fields_set:
+                set_cost(run, deployment, row.cost)
         for (upstream, model), stored in surplus.items():
             stored.delete()
             run.add_change(UPDATED, f"alias {self.name}: no longer served by {upstream}/{model}", alias)

@@ -5,6 +5,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from accounts.models import Integration
+from gateway.config.costing import set_cost
+from gateway.config.prices import PriceRow
 from gateway.config.problems import Path
 from gateway.config.run import Run
 from gateway.config.sections.aliases import ServedRow, UpstreamRef
@@ -16,13 +18,15 @@ IntegrationRef = Annotated[Party, reference("integrations", "integration")]
 
 
 class RawModelRow(ServedRow):
-    """A raw model; `integrations` are the issuers whose tokens may call it, replaced as a set."""
+    """A raw model; `integrations` are the issuers whose tokens may call it, replaced as a set. `cost` is what its upstream
+    charges the operator; a null takes it away."""
 
     identity: ClassVar[str | None] = "model"
 
     model: ModelName
     upstream: UpstreamRef
     integrations: Annotated[list[IntegrationRef], Field(max_length=1000)] = []
+    cost: PriceRow | None = None
 
     def save(self, run: Run, path: Path) -> None:
         if Alias.objects.filter(name=self.model).exists():
@@ -34,6 +38,8 @@ class RawModelRow(ServedRow):
         if "integrations" in self.model_fields_set:
             self._save_integrations(run, row)
         self.save_price(run, path, row)
+        if "cost" in self.model_fields_set:
+            set_cost(run, row, self.cost)
 
     def _save_integrations(self, run: Run, row: RawModel) -> None:
         wanted, stored = set(self.integrations), set(row.integrations.values_list("issuer", flat=True))
