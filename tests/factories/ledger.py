@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from billing.models import PriceVersion, Transfer, Wallet
-from billing.operations import budgets, ledger, reviews, seals
+from billing.operations import budgets, costs, ledger, reviews, seals
 from billing.operations.budgets import Override
 from billing.rules.budgets import BudgetPeriod, Subject
 from tests.factories import invoicing, matches, payments
@@ -23,6 +23,11 @@ LONG = {
 }
 APP = "https://app.example"
 TOKENS = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
+COSTS = {
+    **{"input_token": "1", "cache_write_token": "2", "output_token": "3"},
+    "bands": [{"above_input_tokens": 100, "input_token": "0.5"}],
+    "service_tiers": {"flex": {"input_token": "0.25"}},
+}
 
 
 def furnish() -> dict[str, str]:
@@ -32,7 +37,7 @@ def furnish() -> dict[str, str]:
     rows = {"purse": purse.key, "org": org.key, "other": other.key}
     rows |= _money(purse, org, now)
     seals.seal_until(timezone.now())
-    rows |= _calls(purse) | _calls_of_organization(org) | _prices(purse)
+    rows |= _calls(purse) | _calls_of_organization(org) | _prices(purse) | _costs(purse)
     rows |= _open_calls(purse, org) | _invoices()
     rows |= _budgets_of_person(other)
     matches.furnish()
@@ -139,6 +144,24 @@ def _prices(purse: Purse) -> dict[str, str]:
     settle(written, 42, quantities={"input_tokens": 6, "output_tokens": 2, **writes})
     settle(flex, 21, quantities={"input_tokens": 11, "output_tokens": 2, "service_tier": "flex", "price_band": 10})
     return {"pictures": pictures, "speech": speech, "cached": cached, "written": written, "flex": flex}
+
+
+def _costs(purse: Purse) -> dict[str, str]:
+    """Charge calls whose cost is known: below a band and in it, and in both of two deployments."""
+    now = timezone.now()
+    version, other = (costs.publish(name, COSTS, now=now) for name in ("costed", "costed-too"))
+    assert version is not None
+    assert other is not None
+    usages = {
+        "costed": ({"input_tokens": 100, "cache_write_tokens": 10, "output_tokens": 1}, 90 + 20 + 3, 16),
+        "costed_in_band": ({"input_tokens": 101, "output_tokens": 1}, 54, 16),
+    }
+    rows = {"cost": str(version.pk), "other_cost": str(other.pk)}
+    for name, (usage, cost_microusd, charge_microusd) in usages.items():
+        rows[name] = purse.call(50)
+        known = {**usage, "cost_microusd": cost_microusd, "cost_version_id": version.pk}
+        settle(rows[name], charge_microusd, quantities=known, deployment="costed")
+    return rows
 
 
 def _invoices() -> dict[str, str]:

@@ -6,12 +6,19 @@
 -- quantities, is within the hold and follows a review. A call that another model took over is priced at that model's
 -- price.
 --
+-- A known cost at the upstream is what the usage costs at its version, that of the call's deployment, without a bound.
+--
 -- A version has prices for each service tier and band. What a tier or band does not name has the price that surrounds it.
 WITH variant AS MATERIALIZED (
-  SELECT p.id, p.alias, t.service_tier, b.price_band, t.prices || b.prices AS components,
-         lead(b.price_band) OVER (PARTITION BY p.id, t.service_tier ORDER BY b.price_band NULLS FIRST) AS next_band
-    FROM (SELECT v.id, v.alias, CASE jsonb_typeof(v.components) WHEN 'object' THEN v.components ELSE '{}' END AS components
-            FROM billing_price_version v) p
+  SELECT p.kind, p.id, p.alias, p.effective_at, t.service_tier, b.price_band, t.prices || b.prices AS components,
+         lead(b.price_band) OVER (PARTITION BY p.kind, p.id, t.service_tier ORDER BY b.price_band NULLS FIRST) AS next_band,
+         ARRAY(SELECT jsonb_object_keys(CASE jsonb_typeof(p.components->'service_tiers')
+                                          WHEN 'object' THEN p.components->'service_tiers' ELSE '{}' END)) AS tiers
+    FROM (SELECT v.kind, v.id, v.alias, v.effective_at,
+                 CASE jsonb_typeof(v.components) WHEN 'object' THEN v.components ELSE '{}' END AS components
+            FROM (SELECT 'price' AS kind, id, alias, effective_at, components FROM billing_price_version
+                   UNION ALL
+                  SELECT 'cost', id, deployment, effective_at, components FROM billing_cost_version) v) p
    CROSS JOIN LATERAL (
      SELECT NULL AS service_tier, p.components AS prices, p.components->'bands' AS bands
       UNION ALL
@@ -26,7 +33,7 @@ WITH variant AS MATERIALIZED (
        FROM jsonb_array_elements(CASE jsonb_typeof(t.bands) WHEN 'array' THEN t.bands ELSE '[]' END) band
       WHERE jsonb_typeof(band) = 'object' AND jsonb_typeof(band->'above_input_tokens') = 'number') b
 ), price AS MATERIALIZED (
-  SELECT p.id, p.alias, p.service_tier, p.price_band, p.next_band, n.request,
+  SELECT p.kind, p.id, p.alias, p.effective_at, p.service_tier, p.tiers, p.price_band, p.next_band, n.request,
          coalesce(n.input_token, 0) AS input_token, coalesce(n.cached, n.input_token, 0) AS cached,
          coalesce(n.written, n.input_token, 0) AS written,
          coalesce(n.written_1h, n.written, n.input_token, 0) AS written_1h,
@@ -75,8 +82,13 @@ SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
   FULL JOIN cash t ON t.source = r.id
   LEFT JOIN billing_wallet w ON w.id = r.wallet_id
   LEFT JOIN billing_takeover o ON o.reservation_id = r.id
-  LEFT JOIN price p ON p.id = coalesce(o.price_version_id, r.price_version_id)
+  LEFT JOIN price p ON p.kind = 'price' AND p.id = coalesce(o.price_version_id, r.price_version_id)
        AND p.service_tier IS NOT DISTINCT FROM u.service_tier AND p.price_band IS NOT DISTINCT FROM u.price_band
+  LEFT JOIN price k ON k.kind = 'cost' AND k.id = u.cost_version_id
+       AND (k.service_tier = u.service_tier
+            OR k.service_tier IS NULL AND (u.service_tier IS NULL OR u.service_tier <> ALL (k.tiers)))
+       AND (coalesce(u.input_tokens, 0) > k.price_band OR k.price_band IS NULL)
+       AND (coalesce(u.input_tokens, 0) <= k.next_band OR k.next_band IS NULL)
  CROSS JOIN LATERAL (
    SELECT (coalesce(u.input_tokens, 0) - u.cached - u.written - u.audio_in) * p.input_token + u.cached * p.cached
           + (u.written - u.written_1h) * p.written + u.written_1h * p.written_1h
@@ -84,6 +96,12 @@ SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
           + u.audio_out * p.audio_out + coalesce(u.input_characters, 0) * p.input_character
           + coalesce(u.seconds, 0) * p.audio_second + (coalesce(u.input_bytes, 0) + 999) / 1000 * p.input_kilobyte
           + coalesce(u.items, 0) * p.input_item + p.request AS pico,
+          (coalesce(u.input_tokens, 0) - u.cached - u.written - u.audio_in) * k.input_token + u.cached * k.cached
+          + (u.written - u.written_1h) * k.written + u.written_1h * k.written_1h
+          + u.audio_in * k.audio_in + (coalesce(u.output_tokens, 0) - u.audio_out) * k.output_token
+          + u.audio_out * k.audio_out + coalesce(u.input_characters, 0) * k.input_character
+          + coalesce(u.seconds, 0) * k.audio_second + (coalesce(u.input_bytes, 0) + 999) / 1000 * k.input_kilobyte
+          + coalesce(u.items, 0) * k.input_item + k.request AS upstream_pico,
           u.basis = 'operator' OR r.resolution = 'upstream' AND NOT u.is_metered AS is_decided,
           CASE WHEN r.lot_amounts_microusd IS NULL THEN 0
                ELSE (SELECT sum(part) FROM unnest(r.lot_amounts_microusd) part) END AS credits,
@@ -149,6 +167,18 @@ SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
           THEN format('charge %s and overrun %s of hold %s, cost by usage and price %s', r.charge_microusd,
                       r.overrun_microusd, r.hold_microusd,
                       ceil((c.pico + coalesce(u.images, 0) * p.images[1]) / 1000000)) END,
+     CASE WHEN (u.cost_microusd IS NULL) <> (u.cost_version_id IS NULL) OR u.cost_version_id IS NOT NULL AND k.id IS NULL
+          THEN format('cost %s at version %s, which is not there', u.cost_microusd, u.cost_version_id) END,
+     CASE WHEN k.alias IS DISTINCT FROM r.deployment AND k.id IS NOT NULL
+          THEN format('deployment %s at the cost of %s', r.deployment, k.alias) END,
+     CASE WHEN k.effective_at > r.closed_at + interval '1 minute'
+          THEN format('closed at %s, at a cost from %s on', r.closed_at, k.effective_at) END,
+     CASE WHEN k.id IS NOT NULL AND NOT EXISTS (
+            SELECT FROM unnest(CASE WHEN coalesce(u.images, 0) = 0 THEN ARRAY[0] ELSE k.images END) image
+             WHERE least(ceil((c.upstream_pico + coalesce(u.images, 0) * image) / 1000000), 10::numeric ^ 18)
+                   = u.cost_microusd)
+          THEN format('cost %s, by usage and version %s', u.cost_microusd,
+                      ceil((c.upstream_pico + coalesce(u.images, 0) * k.images[1]) / 1000000)) END,
      CASE WHEN r.state <> 'settled' AND r.overrun_microusd <> 0 THEN format('overrun %s', r.overrun_microusd) END,
      CASE WHEN r.replayable AND (r.idempotency_key IS NULL OR r.request_digest IS NULL OR r.state = 'released')
           THEN 'idempotency key taken by nobody' END) AS faults) f

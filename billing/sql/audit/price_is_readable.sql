@@ -1,10 +1,12 @@
--- Every price is a map of components to decimal strings of micro-USD, and so are its bands, above ascending numbers of
--- input tokens, and its service tiers.
+-- Every price and every cost is a map of components to decimal strings of micro-USD, and so are its bands, above ascending
+-- numbers of input tokens, and its service tiers.
 WITH whole AS (
-  SELECT p.alias || ' ' || p.id AS price,
+  SELECT p.price,
          CASE jsonb_typeof(p.components) WHEN 'object' THEN p.components
               ELSE jsonb_build_object('components', p.components) END AS components
-    FROM billing_price_version p
+    FROM (SELECT v.alias || ' ' || v.id AS price, v.components FROM billing_price_version v
+           UNION ALL
+          SELECT 'cost of ' || v.deployment || ' ' || v.id, v.components FROM billing_cost_version v) p
 ), surrounding AS (
   SELECT w.price, '' AS name, w.components - 'service_tiers' AS components FROM whole w
    UNION ALL

@@ -247,6 +247,43 @@ DAMAGE: Corruptions = {
         """UPDATE billing_price_version SET components = jsonb_set(components, '{bands}', '"5"') WHERE alias = 'long'""",
     ),
     "prices that are none": ("price_is_readable", """UPDATE billing_price_version SET components = '["free"]'"""),
+    "a cost lowered": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_usage_record SET cost_microusd = cost_microusd - 1 WHERE reservation_id = :costed",
+    ),
+    "a cost of the band below": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_usage_record SET cost_microusd = 104 WHERE reservation_id = :costed_in_band",
+    ),
+    "a cost of another deployment": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_usage_record SET cost_version_id = :other_cost WHERE reservation_id = :costed",
+    ),
+    "a cost at no version": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_usage_record SET cost_version_id = -1 WHERE reservation_id = :costed",
+    ),
+    "a cost half forgotten": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_usage_record SET cost_version_id = NULL WHERE reservation_id = :costed",
+    ),
+    "a cost wholly forgotten": (
+        "seals_match",
+        "UPDATE billing_usage_record SET cost_microusd = NULL, cost_version_id = NULL WHERE reservation_id = :costed",
+    ),
+    "a cost rewritten": (
+        "charges_match_usage_and_price",
+        """UPDATE billing_cost_version SET components = '{"input_token": "2"}' WHERE id = :cost""",
+    ),
+    "a cost dated later than its call": (
+        "charges_match_usage_and_price",
+        "UPDATE billing_cost_version SET effective_at = effective_at + interval '1 hour' WHERE id = :cost",
+    ),
+    "a cost that nobody can read": (
+        "price_is_readable",
+        """UPDATE billing_cost_version SET components = components || '{"bands": [{"input_token": "1"}]}'"""
+        """ || '{"service_tiers": {"flex": {"input_token": 1}}}' WHERE deployment = 'costed-too'""",
+    ),
     "a payment twice": (
         "payments_match_checkouts",
         f"{TRANSFER} SELECT kind, source, 7, debit_account, credit_account, amount_microusd, wallet_id"

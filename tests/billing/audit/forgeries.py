@@ -50,6 +50,21 @@ FORGERIES: Corruptions = {
         "SELECT billing_roll_up_usage(clock_timestamp(), interval '100 years')",
         "UPDATE billing_usage_horizon SET calls = calls + 1",
     ),
+    "margins that say more than their calls": (
+        "margin_days_match_calls",
+        "SELECT billing_roll_up_usage(clock_timestamp(), interval '100 years')",
+        "UPDATE billing_margin_day SET cost_microusd = cost_microusd + 1 WHERE deployment = 'costed'",
+    ),
+    "a day of margins forgotten": (
+        "margin_days_match_calls",
+        "SELECT billing_roll_up_usage(clock_timestamp(), interval '100 years')",
+        "DELETE FROM billing_margin_day WHERE deployment = 'costed'",
+    ),
+    "a margin of the last calls changed": (
+        "margin_days_match_calls",
+        "SELECT billing_roll_up_usage(clock_timestamp(), interval '100 years')",
+        "UPDATE billing_model_margin SET margins_microusd[1] = margins_microusd[1] + 1",
+    ),
     "a price rewritten": (
         "charges_match_usage_and_price",
         """UPDATE billing_price_version SET components = '{"input_token": "0.30"}' WHERE id = :price""",
