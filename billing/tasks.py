@@ -14,6 +14,7 @@ from billing.operations import (
     invoice_payments,
     invoices,
     ledger,
+    margins,
     payment_matching,
     reconciliation,
     replays,
@@ -143,6 +144,12 @@ def seal_ledger() -> int:
 def roll_up_usage() -> int:
     """Add the calls that closed since the last run to the daily totals that reports read."""
     return usage_days.roll_up()
+
+
+@job("models")
+def check_margins() -> int:
+    """Raise the alarm for each model whose last calls cost more than they earned."""
+    return margins.check(now=timezone.now())
 
 
 @job("findings")

@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.timesince import timesince
 
 from billing.models import Call, CallState, Checkout, CheckoutStatus, Loss, Wallet
-from billing.queries import payment_matching
+from billing.queries import margins, payment_matching
 from gateway.core.contract.amounts import usd
 from gateway.core.jobs.queries import statuses
 
@@ -46,6 +46,11 @@ def job_alarm_count(request: HttpRequest) -> int | None:
     return sum(one.is_alarming for one in statuses.of_all(now=timezone.now())) or None
 
 
+def negative_margin_count(request: HttpRequest) -> int | None:
+    """Count the models that are sold below their cost; None if there are none."""
+    return margins.negative_count() or None
+
+
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the figures that this operator may see. Each is read from an index of open or rare rows."""
     if request.user.has_perm("billing.view_call"):
@@ -58,6 +63,8 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
             context["cards"].append(_debts())
         if request.user.has_perm("billing.view_paymentdifference"):
             context["lists"].append(_differences())
+        if request.user.has_perm("billing.view_marginday"):
+            context["lists"].append(_negative_margins())
     return context
 
 
@@ -140,6 +147,21 @@ def _differences() -> dict[str, Any]:
     table = {"headers": ["Payment", "Difference", "At the provider", "Here", "Found"], "rows": rows}
     empty = "The provider's balance and the payments here agree."
     return {"title": "Payment differences", "table": table, "empty": empty}
+
+
+def _negative_margins() -> dict[str, Any]:
+    report = reverse("admin:billing_marginday_changelist")
+    rows = [
+        [
+            format_html('<a href="{}" class="underline">{}</a>', report, one.model),
+            f"{one.calls:,}",
+            usd(one.margin_microusd),
+            f"{timesince(one.since, depth=1)} ago",
+        ]
+        for one in margins.negative()[:RECENT_ROWS]
+    ]
+    table = {"headers": ["Model", "Last calls", "Their margin", "Since"], "rows": rows}
+    return {"title": "Sold below cost", "table": table, "empty": "No model is sold below its cost."}
 
 
 def _link(page: str, key: Any, text: Any) -> str:

@@ -35,6 +35,10 @@ JOB_TEXTS: dict[str, tuple[str, str]] = {
         "Audit the whole ledger",
         "Checks everything that was ever booked, and every seal. Each finding raises an alarm.",
     ),
+    "billing.tasks.check_margins": (
+        "Check margins",
+        "Raises the alarm for each model whose last 1,000 calls cost more than they earned.",
+    ),
     "billing.tasks.collect_invoices": (
         "Collect invoices",
         "Issues and charges invoices if collection is enabled, and follows up charges with an unknown outcome.",

@@ -74,6 +74,7 @@ GROUPS: dict[str, list[Row]] = {
         Row("menu_book", "billing.transfer"),
         Row("savings", "billing.budget"),
         Row("trending_down", "billing.loss"),
+        Row("percent", "billing.marginday", badge="gateway.admin.negative_margin_count"),
     ],
     "Payments": [
         Row("shopping_cart_checkout", "billing.checkout"),

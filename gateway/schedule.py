@@ -20,6 +20,7 @@ INTERVAL_SECONDS = {
     "accounts.tasks.tend_signing_keys": 10 * MINUTE,
     "billing.tasks.audit_ledger": 10 * MINUTE,
     "billing.tasks.audit_whole_ledger": 24 * HOUR,
+    "billing.tasks.check_margins": 10 * MINUTE,
     "billing.tasks.collect_invoices": 30.0,
     "billing.tasks.match_payments": HOUR,
     "billing.tasks.merge_lots": 5 * MINUTE,

@@ -58,7 +58,6 @@ class Migration(migrations.Migration):
             fields=[
                 ("model", KeyField(primary_key=True, serialize=False)),
                 ("margins_microusd", ArrayField(MicrousdField())),
-                ("is_negative", models.BooleanField(db_default=False, default=False)),
                 ("negative_since", models.DateTimeField(null=True)),
             ],
             options={"db_table": "billing_model_margin"},

@@ -43,12 +43,11 @@ class MarginDay(models.Model):
 class ModelMargin(models.Model):
     """The margins of a model's last calls with a known cost, oldest first, at most `LAST_CALLS`; derived like the days.
 
-    `is_negative` says that the operator was told that their sum is below zero.
+    `negative_since` is when their sum was first seen below zero, which the operator was told; null if it is not.
     """
 
     model = KeyField(primary_key=True)
     margins_microusd = ArrayField(MicrousdField())
-    is_negative = models.BooleanField(default=False, db_default=False)
     negative_since = models.DateTimeField(null=True)
 
     class Meta:

@@ -1,19 +1,28 @@
-"""Names deployments on the console's pages of calls: the upstream and its model."""
+"""Names deployments on the console's pages of calls: by upstream and model, or by the upstream alone."""
+
+from collections.abc import Callable, Collection
+from typing import Any
 
 from gateway.core.console import row_names
 from inference.models import Deployment, RawModel
-from inference.queries.rows import RAW_PREFIX
+from inference.queries.rows import RAW_PREFIX, deployment_id
 
 
-def deployment_name(deployment_id: str) -> str | None:
-    """Return "upstream/model" of a call's deployment, an alias's or a raw model; None if it was removed."""
-    is_raw = deployment_id.startswith(RAW_PREFIX)
-    key = deployment_id.removeprefix(RAW_PREFIX)
-    if not (key.isascii() and key.isdigit()):
-        return None
-    rows = (RawModel if is_raw else Deployment).objects.select_related("upstream")
-    row = rows.filter(pk=int(key)).first()
-    return f"{row.upstream}/{row.model}" if row else None
+def _named(name: Callable[[Any], str]) -> row_names.Namer:
+    """Build a namer of deployments and raw models. One that was removed has no name."""
+
+    def names(deployment_ids: Collection[str]) -> dict[str, str]:
+        raw = {each.removeprefix(RAW_PREFIX) for each in deployment_ids if each.startswith(RAW_PREFIX)}
+        found: list[Any] = [*_rows(Deployment, set(deployment_ids)), *_rows(RawModel, raw)]
+        return {deployment_id(row): name(row) for row in found}
+
+    return names
 
 
-row_names.register("deployment", deployment_name)
+def _rows(model: Any, keys: Collection[str]) -> Any:
+    numbers = [int(key) for key in keys if key.isascii() and key.isdigit() and len(key) < 19]
+    return model.objects.select_related("upstream").filter(pk__in=numbers) if numbers else ()
+
+
+row_names.register("deployment", _named(lambda row: f"{row.upstream}/{row.model}"))
+row_names.register("upstream of deployment", _named(lambda row: str(row.upstream)))

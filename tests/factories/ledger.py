@@ -24,7 +24,9 @@ LONG = {
 APP = "https://app.example"
 TOKENS = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
 COSTS = {
-    **{"input_token": "1", "cache_write_token": "2", "output_token": "3"},
+    "input_token": "1",
+    "cache_write_token": "2",
+    "output_token": "3",
     "bands": [{"above_input_tokens": 100, "input_token": "0.5"}],
     "service_tiers": {"flex": {"input_token": "0.25"}},
 }

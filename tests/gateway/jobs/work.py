@@ -19,6 +19,7 @@ from billing.models import (
     Checkout,
     CreditLot,
     Invoice,
+    ModelMargin,
     PaymentDifference,
     ProviderMovement,
     Seal,
@@ -177,6 +178,10 @@ def settled_calls(stage: Stage) -> None:
         settle(purse.call(10, f"key {number}"), 5)
 
 
+def sold_below_cost(stage: Stage) -> None:
+    ModelMargin.objects.create(model="fast", margins_microusd=[5, -6])
+
+
 def running(**members: Any) -> None:
     """Make a sandbox run that is under way."""
     now = timezone.now()
@@ -240,6 +245,7 @@ WORK = {
     ),
     "billing.tasks.audit_ledger": Work(overdue_calls, call_states, Counter(dispatched=ROWS)),
     "billing.tasks.audit_whole_ledger": Work(overdue_calls, call_states, Counter(dispatched=ROWS)),
+    "billing.tasks.check_margins": Work(sold_below_cost, ModelMargin.objects.exclude(negative_since=None).count, 1, 1),
     "billing.tasks.collect_invoices": Work(owed_month, collected, (["paid"], 1, ["succeeded"])),
     "billing.tasks.match_payments": Work(
         unknown_charge, lambda: (ProviderMovement.objects.count(), PaymentDifference.objects.count()), (1, 1)
