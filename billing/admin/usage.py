@@ -5,6 +5,7 @@ from unfold.decorators import display
 
 from billing.admin.owners import SEARCH_HELP
 from billing.models import UsageRecord
+from billing.rules.prices import show
 from gateway.core.console import PartyColumn, ReadOnlyAdmin, money
 
 
@@ -14,6 +15,7 @@ class UsageRecordAdmin(ReadOnlyAdmin):
 
     owner = PartyColumn("Owner", "call.wallet.owner_key", kind_path="call.wallet.owner_kind")
     charge = money("Charge", "charge_microusd")
+    cost = money("Cost", "cost_microusd")
 
     list_display = (
         "call_id",
@@ -22,6 +24,7 @@ class UsageRecordAdmin(ReadOnlyAdmin):
         "input_tokens",
         "output_tokens",
         "charge",
+        "cost",
         "basis",
         "settled_at",
     )
@@ -32,7 +35,22 @@ class UsageRecordAdmin(ReadOnlyAdmin):
     search_help_text = SEARCH_HELP
     ordering = ("-pk",)
     fieldsets = (
-        (None, {"fields": ("call", "called_model", "route", "owner", "charge", "basis", "settled_at")}),
+        (
+            None,
+            {
+                "fields": (
+                    "call",
+                    "called_model",
+                    "route",
+                    "owner",
+                    "charge",
+                    "cost",
+                    "cost_price",
+                    "basis",
+                    "settled_at",
+                )
+            },
+        ),
         (
             "Quantities",
             {
@@ -51,6 +69,11 @@ class UsageRecordAdmin(ReadOnlyAdmin):
     def called_model(self, record: UsageRecord) -> str:
         """Return the alias or raw model. The name `model` is taken by the admin class."""
         return record.call.model
+
+    @display(description="Cost in USD per million")
+    def cost_price(self, record: UsageRecord) -> str:
+        """Render the prices by which the upstream charges for the call."""
+        return show(record.cost_version.components) if record.cost_version else ""
 
     @display(description="Route")
     def route(self, record: UsageRecord) -> str:

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from billing.rules.cost import cost_microusd
-from billing.rules.prices import PriceList
+from billing.rules.cost import cost_pico
+from billing.rules.prices import PICO_PER_MICRO, PriceList
 from billing.rules.quantities import Quantities
 
 COST_MAX_MICROUSD = 10**18
@@ -27,9 +27,10 @@ def upstream_cost_microusd(used: Quantities, costs: PriceList, service_tier: str
     """
     if used.service_tier != service_tier:
         used = replace(used, service_tier=service_tier)
-    if not any(_is_counted(component, used) for component in costs.in_force(used).components):
+    prices = costs.in_force(used)
+    if not any(_is_counted(component, used) for component in prices.components):
         return None
-    return min(cost_microusd(used, costs), COST_MAX_MICROUSD)
+    return min(-(-cost_pico(used, prices) // PICO_PER_MICRO), COST_MAX_MICROUSD)
 
 
 def _is_counted(component: str, used: Quantities) -> bool:

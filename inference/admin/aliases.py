@@ -6,19 +6,11 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Prefetch, QuerySet
 from django.http import HttpRequest
-from unfold.admin import TabularInline
 from unfold.decorators import display
 
+from inference.admin.deployments import DeploymentInline
 from inference.admin.served import ServedAdmin, ServedForm
 from inference.models import Alias, Deployment, RawModel
-
-
-class DeploymentInline(TabularInline):
-    """The deployments of an alias."""
-
-    model = Deployment
-    extra = 0
-    fields = ("upstream", "model", "priority", "weight", "enabled")
 
 
 class AliasForm(ServedForm):

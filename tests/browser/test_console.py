@@ -62,7 +62,13 @@ def test_the_policy_breaks_no_page(person: Person, gateway: AppGateway) -> None:
     """A violation is an error in the browser's log, which fails the test. One page of each kind; tests/gateway checks all
     others for scripts that the policy forbids."""
     sign_in(person.page, gateway)
-    for path in ("accounts/account/", "billing/priceversion/add/", "inference/upstream/", "integrations/project/add/"):
+    for path in (
+        "accounts/account/",
+        "billing/priceversion/add/",
+        "inference/upstream/",
+        "integrations/project/add/",
+        "billing/marginday/",
+    ):
         person.page.goto(f"{gateway.base_url}/admin/{path}")
         person.page.locator("h1").first.wait_for()
     person.page.goto(f"{gateway.base_url}/admin/accounts/account/?q=operator")

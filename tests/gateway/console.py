@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.models import Account, DeviceSession
 from accounts.operations import receipt_keys, signing_keys
 from billing.models import Call, Checkout, ExternalMapping, PaymentDifference, ProviderEvent
-from billing.operations import budgets, payment_differences
+from billing.operations import budgets, payment_differences, usage_days
 from billing.queries.payment_matching import Books
 from billing.rules.budgets import Subject
 from gateway.core.contract.ids import new_id
@@ -61,6 +61,7 @@ def furnish(folder: Path) -> None:
     make_ci_run()
     make_executions()
     make_evolution()
+    usage_days.roll_up_until(timezone.now())
     AnswerCount.objects.create(identity="judge/1", kind="noul", day=timezone.now().date(), bucket=9, shard=0, count=1)
     invoicing.credit(invoicing.paid("org_acme", months_ago=2), 1_000_000)
     invoicing.refused("org_acme")

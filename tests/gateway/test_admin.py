@@ -61,6 +61,7 @@ def test_every_table_of_the_apps_is_there() -> None:
         *("accounts.account", "accounts.appearanceproduct", "accounts.devicesession", "accounts.integration"),
         *("accounts.product", "accounts.publicclient", "accounts.receiptkey", "accounts.signingkey", "auth.group"),
         *("billing.budget", "billing.creditlot", "billing.loss", "billing.priceversion", "billing.call"),
+        "billing.marginday",
         *("billing.transfer", "billing.usagerecord", "billing.wallet"),
         *(
             "billing.checkout",
@@ -172,6 +173,7 @@ READ_ONLY = {
         "loss",
         "call",
         "receiptkey",
+        "marginday",
         "signingkey",
         "transfer",
         "usagerecord",

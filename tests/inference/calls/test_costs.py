@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from billing.models import CostVersion, UsageRecord
-from billing.operations import costs, reviews
+from billing.operations import closings, costs, reviews
 from billing.queries import audit
 from billing.rules.cost import cost_microusd
 from billing.rules.prices import PriceList
@@ -16,6 +16,7 @@ from billing.rules.quantities import QUANTITY_NAMES, Quantities
 from inference.metering import call as metered
 from inference.models import Deployment, RawModel
 from inference.queries import catalogue
+from tests.factories.billing import Purse, used_for
 from tests.support.stage import CHAT, RESPONSES, Caller, Stage, ask, chat
 
 COST = {"input_token": "100.000001", "cached_input_token": "0.05", "output_token": "777.40"}
@@ -167,3 +168,16 @@ def test_the_audit_accepts_what_calls_recorded(stage: Stage) -> None:
     alias, caller = stage.model(cost=COST, max_output_tokens=20), stage.caller()
     assert caller.post(chat(alias)).status_code == 200
     assert [finding for finding in audit.findings() if finding.subject == caller.only_call.id] == []
+
+
+def test_a_closing_of_a_process_that_died_records_its_cost(stage: Stage) -> None:
+    caller = stage.caller()
+    purse = Purse(key=caller.did)
+    usage_id = purse.call(100, did=caller.did)
+    version = costs.publish("1", {"request": "9"}, now=timezone.now())
+    assert version is not None
+    usage = {**used_for(30), "cost_microusd": 9, "cost_version_id": version.pk}
+    call = closings.OpenCall(owner=purse.owner, usage_id=usage_id, deployment="1")
+    closing = closings.settle(call, cost_microusd=30, basis="upstream", quantities=usage)
+    assert closings.from_note(closing.note).run() == "settled"
+    assert recorded(caller) == (9, version.pk)
