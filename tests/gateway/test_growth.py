@@ -60,6 +60,7 @@ BOOKS = {
     *("billing_difference_closing", "billing_matched_day", "billing_payment_difference", "billing_provider_movement"),
     *(
         "billing_ledger_month",
+        "billing_cost_version",
         "billing_price_version",
         "billing_reservation",
         "billing_seal",
@@ -75,7 +76,7 @@ BOOKS = {
     *("organizations_organization", "organizations_seat", "organizations_seatinterval"),
 }
 # Sums of the books: at most a row for each of their calls, far fewer where there are many.
-SUMS = {"billing_usage_day", "billing_usage_subject"}
+SUMS = {"billing_usage_day", "billing_usage_subject", "billing_margin_day", "billing_model_margin"}
 # What operators write.
 CONFIGURATION = {
     *("accounts_appearance_product", "accounts_integration", "accounts_product", "accounts_public_client"),
