@@ -1,9 +1,19 @@
-"""Models of the catalogue, representations and stored responses."""
+"""Models of the catalogue, proposed prices, representations and stored responses."""
 
 from inference.models.alias import Alias, Deployment
+from inference.models.price_proposal import PriceProposal, ProposalState
 from inference.models.raw_model import RawModel
 from inference.models.representation import Representation
 from inference.models.stored_response import StoredResponse
 from inference.models.upstream import Upstream
 
-__all__ = ["Alias", "Deployment", "RawModel", "Representation", "StoredResponse", "Upstream"]
+__all__ = [
+    "Alias",
+    "Deployment",
+    "PriceProposal",
+    "ProposalState",
+    "RawModel",
+    "Representation",
+    "StoredResponse",
+    "Upstream",
+]

@@ -75,7 +75,7 @@ def match(sold: Sold, catalogue: Catalogue, said: Statements) -> list[tuple[str,
 def _entry(way: Way, catalogue: Catalogue, said: Statements) -> Entry:
     if catalogue.is_of_one_upstream and way.upstream not in said.upstreams:
         raise UnmatchedError(f"{way} is not at the upstream whose list this is")
-    found = [entry for entry in catalogue.entries if entry.model == way.model]
+    found = [entry for entry in catalogue.entries if way.model in (entry.model, entry.name)]
     providers = _providers(way, catalogue, said)
     if providers is None:
         return _only(f"{way} is not in the catalogue", found)

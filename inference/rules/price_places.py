@@ -7,18 +7,9 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from billing.rules.prices import COMPONENTS, PICO_PER_MICRO
+from billing.rules.prices import COMPONENTS, PICO_PER_MICRO, PLAIN_TOKEN
 
 BANDS, TIERS, ABOVE = "bands", "service_tiers", "above_input_tokens"
-
-DEFAULTS = {
-    "cached_input_token": "input_token",
-    "cache_write_token": "input_token",
-    "cache_write_1h_token": "cache_write_token",
-    "input_audio_token": "input_token",
-    "output_audio_token": "output_token",
-}
-"""The component whose price applies where one has none of its own."""
 
 
 class Place(NamedTuple):
@@ -79,7 +70,7 @@ def charged(prices: Prices, place: Place) -> Fraction:
         for scope in _scopes(prices, place):
             if (found := prices.get(scope._replace(component=component))) is not None:
                 return found
-        component = DEFAULTS.get(component)
+        component = PLAIN_TOKEN.get(component)
     return Fraction(0)
 
 

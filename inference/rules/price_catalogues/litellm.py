@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from billing.rules.prices import TOKEN_COMPONENTS
 from inference.rules.price_catalogues.entries import Entry, Read, entry_of, is_nothing, left_out, reasoning
 from inference.rules.price_catalogues.numbers import MICRO_PER_USD, price
 from inference.rules.price_places import Place
@@ -67,4 +68,5 @@ def _place(member: str, components: Mapping[str, str]) -> Place | None:
     found = _SUFFIXES.fullmatch(member)
     if found is None or found[1] not in components:
         return None
-    return Place(components[found[1]], int(found[2] or 0) * 1000, found[3] or "")
+    place = Place(components[found[1]], int(found[2] or 0) * 1000, found[3] or "")
+    return place if not place.scope or place.component in TOKEN_COMPONENTS else None

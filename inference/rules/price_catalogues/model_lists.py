@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from billing.rules.prices import TOKEN_COMPONENTS
 from inference.rules.price_catalogues.entries import (
     Entry,
     Read,
@@ -38,6 +39,7 @@ DEEPINFRA = {
     "cache_write_tokens": "cache_write_token",
 }
 MICRO_PER_MILLION_USD = Fraction(1)
+OPENROUTER_TOKENS = {member: name for member, name in OPENROUTER.items() if name in TOKEN_COMPONENTS}
 OVERRIDES, FROM_TOKENS = "overrides", "min_prompt_tokens"
 
 
@@ -91,12 +93,12 @@ def _overrides(stated: Any) -> tuple[dict[Place, Fraction], list[str]]:
         raise EntryError("pricing.overrides is no list")
     for each in stated or ():
         override = members(each, "pricing.overrides")
-        conditions = set(override) - set(OPENROUTER)
+        conditions = set(override) - set(OPENROUTER_TOKENS)
         if conditions != {FROM_TOKENS}:
             others += [f"overrides by {name}" for name in sorted(conditions)] or ["overrides without a condition"]
             continue
         above = tokens(FROM_TOKENS, override[FROM_TOKENS]) - 1  # a band begins above its threshold
-        bands |= priced(override, OPENROUTER, MICRO_PER_USD, above=above, path="pricing.overrides.")
+        bands |= priced(override, OPENROUTER_TOKENS, MICRO_PER_USD, above=above, path="pricing.overrides.")
     return bands, others
 
 

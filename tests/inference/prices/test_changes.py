@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from billing.rules.prices import PICO_PER_MICRO, TOKEN_COMPONENTS, PriceList
 from inference.rules.price_catalogues.entries import Entry
 from inference.rules.price_changes import changes, is_beyond_bounds, propose
 from inference.rules.price_places import Place, charged, components_of, prices_of, texts_of
@@ -70,6 +71,16 @@ def test_a_price_list_is_the_sum_of_its_places() -> None:
 )
 def test_what_a_place_without_a_price_costs(place: Place, price: str) -> None:
     assert charged(prices_of(WHOLE), place) == Fraction(price)
+
+
+@pytest.mark.parametrize("tier", ["", "flex", "priority"])
+@pytest.mark.parametrize("above", [0, 100_000, 200_000, 250_000, 272_000, 300_000])
+def test_every_place_costs_what_a_call_is_charged(above: int, tier: str) -> None:
+    prices = PriceList.parse(WHOLE).of_tier(tier)
+    band = prices.band_of(above + 1) if above else None
+    for component in TOKEN_COMPONENTS:
+        charge = (band.prices if band else prices).price(component)
+        assert charged(prices_of(WHOLE), Place(component, above, tier)) * PICO_PER_MICRO == charge, component
 
 
 def test_what_the_catalogue_does_not_know_stays() -> None:

@@ -42,6 +42,11 @@ def test_the_operator_may_name_the_entry() -> None:
     assert reason(OPENAI, entries={"fast": "gpt-6"}) == "the catalogue has no gpt-6"
 
 
+def test_a_deployment_may_use_the_catalogues_own_name() -> None:
+    assert named(Way("proxy", "proxy.example", "azure/gpt-5")) == ["azure/gpt-5"]
+    assert named(Way("azure", "mine.example", "azure/gpt-5")) == ["azure/gpt-5"]
+
+
 def test_without_a_provider_one_price_under_that_name_is_enough() -> None:
     assert named(Way("mine", "mine.example", "claude-sonnet-4-5")) == ["claude-sonnet-4-5"]
     same = LITELLM.replace(

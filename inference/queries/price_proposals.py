@@ -1,0 +1,11 @@
+"""Reads of proposed prices."""
+
+from collections.abc import Collection
+
+from inference.models import PriceProposal, ProposalState
+
+
+def waiting(names: Collection[str] = ()) -> list[PriceProposal]:
+    """Return the proposals that wait for an operator, all or those of these models, by the model's name."""
+    rows = PriceProposal.objects.filter(state=ProposalState.WAITING)
+    return list((rows.filter(alias__in=names) if names else rows).order_by("alias"))
