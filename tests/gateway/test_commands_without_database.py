@@ -35,6 +35,7 @@ def manage(*arguments: str) -> tuple[int, str, str]:
         "prepare",
         "apply",
         "move_ledger_month 2025-10",
+        "propose_prices",
     ],
 )
 def test_a_command_says_in_one_line_that_the_database_is_away(command: str) -> None:
