@@ -16,6 +16,7 @@ from billing.models import Call, CallState, Checkout, CheckoutStatus, Loss, Wall
 from billing.queries import margins, payment_matching
 from gateway.core.contract.amounts import usd
 from gateway.core.jobs.queries import statuses
+from inference.queries import price_proposals
 
 LOSS_DAYS = 30
 RECENT_ROWS = 8
@@ -39,6 +40,11 @@ def payment_review_count(request: HttpRequest) -> int | None:
 def difference_count(request: HttpRequest) -> int | None:
     """Count the payments on which the provider's balance differs; None if there are none."""
     return payment_matching.open_differences().count() or None
+
+
+def price_proposal_count(request: HttpRequest) -> int | None:
+    """Count the proposed prices that wait for an operator; None if there are none."""
+    return price_proposals.count_waiting() or None
 
 
 def job_alarm_count(request: HttpRequest) -> int | None:

@@ -92,6 +92,12 @@ GROUPS: dict[str, list[Row]] = {
         Row("dns", "inference.upstream"),
         Row("deployed_code", "inference.rawmodel"),
         Row("sell", "billing.priceversion"),
+        Row(
+            "price_change",
+            "inference.priceproposal",
+            "?state__exact=waiting",
+            badge="gateway.admin.price_proposal_count",
+        ),
         Row("gavel", "judgement.judgementsettings"),
         Row("alt_route", "judgement.judgementfallback"),
         Row("bar_chart", "judgement.answercount"),

@@ -45,6 +45,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "db_table": "inference_price_proposal",
+                "verbose_name": "proposed price",
                 "constraints": [
                     models.UniqueConstraint(
                         condition=Q(state="waiting"), fields=("alias",), name="price_proposal_one_waiting"

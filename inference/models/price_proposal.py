@@ -42,6 +42,7 @@ class PriceProposal(models.Model):
 
     class Meta:
         db_table = "inference_price_proposal"
+        verbose_name = "proposed price"
         constraints = [
             models.UniqueConstraint(
                 fields=["alias"], condition=Q(state=ProposalState.WAITING), name="price_proposal_one_waiting"

@@ -9,3 +9,8 @@ def waiting(names: Collection[str] = ()) -> list[PriceProposal]:
     """Return the proposals that wait for an operator, all or those of these models, by the model's name."""
     rows = PriceProposal.objects.filter(state=ProposalState.WAITING)
     return list((rows.filter(alias__in=names) if names else rows).order_by("alias"))
+
+
+def count_waiting() -> int:
+    """Count the proposals that wait for an operator."""
+    return PriceProposal.objects.filter(state=ProposalState.WAITING).count()

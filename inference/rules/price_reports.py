@@ -8,6 +8,7 @@ from inference.rules.price_changes import FACTOR_MAX, Change, changes
 from inference.rules.price_places import components_of, texts_of
 
 HEADINGS = ("USD per million", "now", "proposed", "change")
+SUMMARY_MAX = 3
 BEYOND = f"more than a factor of {FACTOR_MAX}, or from or to zero"
 
 
@@ -19,6 +20,14 @@ def table(
         (str(each.place), before(each), each.proposed or "-", percentage(each), remarks(each, rounded))
         for each in changes(now, proposed)
     ]
+
+
+def summary(now: Mapping[str, Any], proposed: Mapping[str, Any]) -> str:
+    """Render the first changes in one line."""
+    found = changes(now, proposed)
+    shown = [f"{each.place} {before(each)} → {each.proposed or '-'}" for each in found[:SUMMARY_MAX]]
+    rest = len(found) - SUMMARY_MAX
+    return ", ".join([*shown, *([f"and {rest} more"] if rest > 0 else [])])
 
 
 def before(change: Change) -> str:

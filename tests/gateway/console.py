@@ -15,9 +15,11 @@ from accounts.operations import receipt_keys, signing_keys
 from billing.models import Call, Checkout, ExternalMapping, PaymentDifference, ProviderEvent
 from billing.operations import budgets, payment_differences, usage_days
 from billing.queries.payment_matching import Books
+from billing.queries.prices import in_force
 from billing.rules.budgets import Subject
 from gateway.core.contract.ids import new_id
 from gateway.core.jobs.models import JobRun
+from inference.models import PriceProposal
 from integrations.models import (
     CIRepository,
     CIRun,
@@ -66,6 +68,7 @@ def furnish(folder: Path) -> None:
     invoicing.credit(invoicing.paid("org_acme", months_ago=2), 1_000_000)
     invoicing.refused("org_acme")
     differing("pay_" + 26 * "0")
+    make_proposals()
     JobRun.objects.create(job="billing.tasks.reap", started_at=timezone.now(), counts={"calls": 1})
 
 
@@ -87,6 +90,24 @@ def differing(transaction_id: str) -> PaymentDifference:
     found = payment_differences.Difference(transaction_id, "pi_1", "unknown", 7_000_000, 7_000_000, 0, 0)
     assert payment_differences.record(books, found, now=timezone.now())
     return PaymentDifference.objects.latest("pk")
+
+
+def make_proposals() -> None:
+    """Propose a price within the bounds, and one beyond them."""
+    now = timezone.now()
+    for name, components in (("fast", {"input_token": "0.2", "output_token": "0.60"}), ("image", {"image": "1"})):
+        version = in_force(name, now)
+        assert version is not None
+        PriceProposal.objects.create(
+            alias=name,
+            price_version_id=version.pk,
+            components_now=version.components,
+            components={**version.components, **components},
+            source="https://prices.example/api.json",
+            deployments=[["primary/small-1", "openai/small-1"]],
+            notes=["left out: web_search <b>"],
+            is_beyond_bounds=name == "image",
+        )
 
 
 def make_ci_run() -> None:

@@ -71,7 +71,7 @@ def test_every_table_of_the_apps_is_there() -> None:
             "billing.providerevent",
             "billing.seatprice",
         ),
-        *("inference.alias", "inference.rawmodel", "inference.upstream"),
+        *("inference.alias", "inference.priceproposal", "inference.rawmodel", "inference.upstream"),
         *("organizations.organization", "organizations.seat", "organizations.auditentry", "admin.logentry"),
         *(
             "integrations.ciprovider",
@@ -169,6 +169,7 @@ READ_ONLY = {
         "budget",
         "jobrun",
         "paymentdifference",
+        "priceproposal",
         "devicesession",
         "loss",
         "call",

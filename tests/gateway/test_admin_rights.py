@@ -42,6 +42,8 @@ ACTIONS = (
     "release",
     "credit",
     "record_refund",
+    "accept",
+    "accept_beyond_bounds",
     "dismiss",
     "rotate",
 )
@@ -95,6 +97,7 @@ def row_of(table: tuple[str, str], kind: str = "") -> Any:
         "checkout": {"status": "review"},
         "invoice": {"status": "paid" if kind in ("credit", "record_refund") else "past_due"},
         "account": {"suspended_at__isnull": kind != "unsuspend"},
+        "priceproposal": {"is_beyond_bounds": kind == "accept_beyond_bounds"},
     }
     return rows(table).filter(**waiting.get(table[1], {})).first()
 
