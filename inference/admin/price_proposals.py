@@ -48,7 +48,13 @@ class PriceProposalAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
     actions_detail = ("accept", "accept_beyond_bounds", "dismiss")
     fieldsets = (
-        (None, {"fields": ("alias", "stage", "changes", "bounds", "catalogue_notes")}),
+        (
+            None,
+            {
+                "fields": ("alias", "stage", "changes", "bounds", "catalogue_notes"),
+                "description": "A price in parentheses applies now because this one is not set.",
+            },
+        ),
         ("Catalogue", {"fields": ("source", "entries", "markup", "created_at")}),
         ("Decision", {"fields": ("decided_at", "decided_by")}),
     )
@@ -131,7 +137,8 @@ class PriceProposalAdmin(ReadOnlyAdmin):
     @display(description="Changes")
     def changes(self, proposal: PriceProposal) -> str:
         """Show each price that differs."""
-        rows = [list(row) for row in table(proposal.components_now, proposal.components, proposal.rounded)]
+        found = table(proposal.components_now, proposal.components, proposal.rounded)
+        rows = [[*prices, remark or "-"] for *prices, remark in found]
         shown = {"headers": [*HEADINGS, "Look at"], "rows": rows}
         return render_to_string("inference/price_changes.html", {"table": shown})
 
