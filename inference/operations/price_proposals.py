@@ -20,6 +20,21 @@ from inference.rules.price_catalogues.forms import Catalogue
 from inference.rules.price_changes import changes, is_beyond_bounds, propose
 from inference.rules.price_matching import Sold, Statements, UnmatchedError, match
 
+SAID = (
+    *(
+        "price_version_id",
+        "components_now",
+        "components",
+        "source",
+        "markup_percent",
+        "deployments",
+        "rounded",
+        "notes",
+    ),
+    "is_beyond_bounds",
+)
+"""The columns of a proposal that say what a catalogue proposes."""
+
 
 class RefusedError(Exception):
     """A proposal cannot be accepted. The message is a sentence for the operator."""
@@ -82,7 +97,8 @@ def _proposal(
 
 
 def store(comparison: Comparison, *, now: datetime) -> None:
-    """Store the proposals. Each replaces one of its model that waits, and so does the news that its price is right."""
+    """Store the proposals. Each replaces one of its model that waits and says something else, and so does the news that the price
+    is right."""
     for name in comparison.unchanged:
         _replace(name, None, now)
     for proposal in comparison.proposals:
@@ -92,10 +108,17 @@ def store(comparison: Comparison, *, now: datetime) -> None:
 @transaction.atomic
 def _replace(name: str, proposal: PriceProposal | None, now: datetime) -> None:
     prices.take_price_turn(name)
-    waiting = PriceProposal.objects.filter(alias=name, state=ProposalState.WAITING)
-    waiting.update(state=ProposalState.REPLACED, decided_at=now)
+    waiting = PriceProposal.objects.filter(alias=name, state=ProposalState.WAITING).first()
+    if waiting is not None and proposal is not None and _said(waiting) == _said(proposal):
+        return
+    if waiting is not None:
+        _decide(waiting, ProposalState.REPLACED, "", now)
     if proposal is not None:
         proposal.save(force_insert=True)
+
+
+def _said(proposal: PriceProposal) -> list[Any]:
+    return [getattr(proposal, name) for name in SAID]
 
 
 @transaction.atomic

@@ -83,6 +83,7 @@ def test_a_stated_entry_a_markup_and_a_provider(tmp_path: Path) -> None:
 def test_a_newer_proposal_replaces_one_that_waits(tmp_path: Path) -> None:
     file = prepare(tmp_path)
     propose(file)
+    propose(file)  # says the same again
     propose(file, "--markup", "10")
     states = PriceProposal.objects.filter(alias="fast").order_by("pk").values_list("state", "markup_percent")
     assert list(states) == [("replaced", "0"), ("waiting", "10")]
