@@ -107,18 +107,20 @@ def _together(model: Mapping[str, Any]) -> Read:
     renamed = {"cached_input": pricing["cachedInput"], **pricing} if "cachedInput" in pricing else pricing
     known = (*TOGETHER, *TOGETHER_RENT, "cachedInput")
     others = [name for name in pricing if name not in known and not is_nothing(pricing[name])]
-    return dict(priced(_numbers(renamed), TOGETHER, MICRO_PER_MILLION_USD, path="pricing.")), left_out(others)
+    return dict(priced(_numbers(renamed, TOGETHER), TOGETHER, MICRO_PER_MILLION_USD, path="pricing.")), left_out(others)
 
 
 def _deepinfra(model: Mapping[str, Any]) -> Read:
     pricing = members(members(model.get("metadata"), "metadata").get("pricing"), "metadata.pricing")
     others = [name for name in pricing if name not in DEEPINFRA and not is_nothing(pricing[name])]
-    return dict(priced(_numbers(pricing), DEEPINFRA, MICRO_PER_MILLION_USD, path="pricing.")), left_out(others)
+    return dict(priced(_numbers(pricing, DEEPINFRA), DEEPINFRA, MICRO_PER_MILLION_USD, path="pricing.")), left_out(
+        others
+    )
 
 
-def _numbers(pricing: Mapping[str, Any]) -> Mapping[str, Any]:
+def _numbers(pricing: Mapping[str, Any], components: Mapping[str, str]) -> Mapping[str, Any]:
     """Refuse prices that are text: vendors who write them so mean USD per token."""
-    texts = [name for name, value in pricing.items() if isinstance(value, str)]
+    texts = [name for name in components if isinstance(pricing.get(name), str)]
     if texts:
         raise EntryError(f"pricing.{texts[0]} is not a number")
     return pricing

@@ -80,9 +80,13 @@ def test_an_answer_that_is_no_catalogue_is_refused_in_one_line(host: ImageHost, 
     assert refusal(host.url("/prices.json")).startswith(words)
 
 
+def wait_for(host: ImageHost) -> None:
+    host.closing.wait(5)
+
+
 def test_a_host_that_takes_too_long_is_given_up(host: ImageHost, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(price_sources, "FETCHER", host.fetcher(seconds=0.2))
-    host.pages["/prices.json"] = lambda connection: host.closing.wait(5) and None
+    host.pages["/prices.json"] = lambda connection: wait_for(host)
     assert refusal(host.url("/prices.json")) == "its host took too long"
 
 
