@@ -22,8 +22,8 @@ CLOSE = BatchFunction(0, "billing_close_calls")
 _AGAIN = "SELECT answer FROM billing_close_calls(%(closings)s::json, NULL, true)"
 
 Evidence = Mapping[str, int | str]
-"""What is known about a call in review: delivered quantities with their `charge_microusd`, and the id of its upstream's
-own record (`generation_id`)."""
+"""What is known about a call in review: delivered quantities with their `charge_microusd`, the id of its upstream's own
+record (`generation_id`), and the service tier."""
 
 _OF_REVIEW = frozenset({CloseOutcome.REVIEW, CloseOutcome.CONFLICT, CloseOutcome.UNKNOWN})
 

@@ -31,6 +31,7 @@ from inference.interface.answer import EVENT_STREAM_TYPE, Answer
 from inference.interface.plan import stream_seconds
 from inference.interface.upstream import Attempt, Endpoint, Outcome, Sent, Stream
 from inference.rules.json_body import JSON_TYPE, BoundedJson
+from inference.rules.service_tiers import DEFAULT
 
 SentJson = TypeVar("SentJson", bound=BoundedJson)
 
@@ -131,12 +132,19 @@ class JsonSender(HttpEndpoint[SentJson]):
         """Serialize the body as JSON, a large one outside the event loop."""
         try:
             if attempt.request.is_large:
-                written = await offload(lambda: dumps_in_pieces(self.body(attempt, streams=streams)))
+                written = await offload(lambda: dumps_in_pieces(self._sent(attempt, streams=streams)))
             else:
-                written = orjson.dumps(self.body(attempt, streams=streams))
+                written = orjson.dumps(self._sent(attempt, streams=streams))
         except TypeError as error:  # nothing was sent, so the outcome must not be ambiguous
             raise MisconfiguredError("the request cannot be serialized as JSON") from error
         return Body(JSON_TYPE, written)
+
+    def _sent(self, attempt: Attempt[SentJson], *, streams: bool) -> dict[str, Any]:
+        """Leave the default service tier out for an upstream that knows none."""
+        body = self.body(attempt, streams=streams)
+        if body.get("service_tier") == DEFAULT and not attempt.target.knows_service_tiers:
+            del body["service_tier"]
+        return body
 
 
 class JsonEndpoint(JsonSender[SentJson]):

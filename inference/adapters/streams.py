@@ -176,15 +176,16 @@ class LastEventStream(EventStream):
 
 def _merged(chunks: Sequence[Chunk]) -> Chunk:
     deltas = size = audio = 0
-    usage = None
+    usage = tier = None
     events: list[Any] = []
     for chunk in chunks:
         deltas += chunk.output_deltas
         size += chunk.output_bytes
         audio += chunk.audio_tokens
         usage = chunk.usage if chunk.usage is not None else usage
+        tier = chunk.service_tier if chunk.service_tier is not None else tier
         events += chunk.events
-    return Chunk(b"".join([chunk.data for chunk in chunks]), deltas, size, audio, usage, tuple(events))
+    return Chunk(b"".join([chunk.data for chunk in chunks]), deltas, size, audio, usage, tuple(events), tier)
 
 
 async def _drain(response: Response) -> None:

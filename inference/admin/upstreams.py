@@ -32,7 +32,8 @@ class UpstreamForm(forms.ModelForm):
     options = ReadableJSONField(
         required=False,
         help_text='If the upstream does not support every route of its adapter, list those that it does: {"routes": ["chat.completions"]}. '
-        'An aggregator that keeps a record of each generation: {"looks_up": "generations"}.',
+        'An aggregator that keeps a record of each generation: {"looks_up": "generations"}. '
+        'An upstream that refuses the member service_tier: {"service_tiers": false}.',
     )
 
     class Meta:
@@ -71,6 +72,8 @@ class UpstreamForm(forms.ModelForm):
         check_routes(options)
         if options.get("looks_up") not in (None, GENERATIONS):
             raise ValidationError(f"looks_up can only be {GENERATIONS}.")
+        if not isinstance(options.get("service_tiers", True), bool):
+            raise ValidationError("service_tiers can only be true or false.")
         return options
 
     def clean(self) -> dict[str, Any]:

@@ -26,8 +26,8 @@ class Chunk:
 
     `data` may be empty (a usage event that the client did not request). `output_deltas` counts the events with output,
     `output_bytes` their UTF-8 bytes, `audio_tokens` estimates their audio. `usage` is the vendor's usage object if this
-    chunk has one. `events` are the events themselves, already rewritten, if the route inspects them; an event that is
-    not in `data` is withheld.
+    chunk has one, `service_tier` the tier that it reports, unchecked. `events` are the events themselves, already
+    rewritten, if the route inspects them; an event that is not in `data` is withheld.
     """
 
     data: bytes
@@ -36,6 +36,7 @@ class Chunk:
     audio_tokens: int = 0
     usage: Mapping[str, Any] | None = None
     events: tuple[Mapping[str, Any], ...] = ()
+    service_tier: Any = None
 
 
 @value_class(frozen=True, slots=True)

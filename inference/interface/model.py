@@ -35,6 +35,11 @@ class UpstreamTarget:
         """Return whether the upstream has records of calls that can be looked up if an outcome is unknown."""
         return self.adapter == "openai" and self.options.get("looks_up") == GENERATIONS
 
+    @property
+    def knows_service_tiers(self) -> bool:
+        """Return whether `default` may be sent to it as service tier. Some upstreams refuse the member."""
+        return self.options.get("service_tiers") is not False
+
 
 @dataclass(frozen=True, slots=True)
 class CostVersion:

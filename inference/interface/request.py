@@ -30,6 +30,11 @@ class BoundedRequest(ABC):
     def members(self) -> Container[str]: ...
 
     @property
+    def service_tier(self) -> str | None:
+        """Return the service tier that the request asks for, None for the default one."""
+        return None
+
+    @property
     def needs_preparing(self) -> bool:
         """Return whether the route's `prepare`, if it has one, has anything to fetch for this request."""
         return True
@@ -37,6 +42,10 @@ class BoundedRequest(ABC):
     @abstractmethod
     def usage(self, answer: Answer) -> Quantities:
         """Read or count the usage of a response. Raises MissingUsage if the price needs more, or MalformedUsage."""
+
+    def unpriced(self, answer: Answer) -> tuple[str, ...]:
+        """Name the counters of a valid usage that have no price of their own, and are charged as plain input or output."""
+        return ()
 
     @abstractmethod
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
@@ -79,6 +88,10 @@ class StreamMeter(ABC):
     @abstractmethod
     def reported(self) -> Quantities:
         """Return the usage reported by the upstream. Raises MissingUsage or MalformedUsage."""
+
+    def unpriced(self) -> tuple[str, ...]:
+        """Name counters of the reported usage as `BoundedRequest.unpriced`."""
+        return ()
 
     @abstractmethod
     def delivered(self) -> Quantities:

@@ -13,7 +13,7 @@ from accounts.authentication import verify
 from accounts.queries import consents
 from accounts.rules.dpop import ProofTicket
 from accounts.rules.principal import Principal
-from billing.rules.prices import PriceError
+from billing.rules.prices import PriceError, PriceList
 from gateway.core.api.access import require_scope
 from gateway.core.contract.errors import ApiError, ConsentRequired, InvalidRequest, ModelNotFound, ModelUnavailable
 from gateway.core.contract.ids import new_id
@@ -138,7 +138,10 @@ async def _validated(arrival: Arrival, body: Body, model: ServedModel) -> Any:
         raise ConsentRequired
     request = await offload(route.check, body, model) if body.is_large else route.check(body, model)
     if isinstance(request, PendingRequest):
-        return await request.load(arrival.principal, arrival.http.take_memory)
+        request = await request.load(arrival.principal, arrival.http.take_memory)
+    if route.check_prices is not None:
+        price = model.price_at(datetime.now(UTC))
+        route.check_prices(request, price.prices if price else PriceList())
     return request
 
 

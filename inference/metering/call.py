@@ -24,8 +24,8 @@ from inference.metering.journal import Entry
 @dataclass(slots=True)
 class Call:
     """One metered call. What it sends and at which prices changes if a fallback model takes it over; `reference` also
-    names the deployment that was tried last, which may bill for error responses (`bills_errors`), and charges the operator by
-    `costs`, if they are known.
+    names the deployment that was tried last, at `upstream`, which may bill for error responses (`bills_errors`), and charges the
+    operator by `costs`, if they are known.
 
     `generation` holds the id of the upstream's own record of the call, if the upstream reports one and its records are looked up.
     The plan refers to `generation` and not to the call: such a reference cycle would keep the body in memory until the garbage
@@ -42,6 +42,7 @@ class Call:
     plan: CallPlan[Any]
     reference: OpenCall
     generation: dict[str, str]
+    upstream: str = ""
     bills_errors: bool = False
     costs: CostVersion | None = None
     client_left: bool = False
@@ -70,7 +71,7 @@ class Call:
     def tried(self, deployment: DeploymentTarget) -> None:
         """Record the deployment that the call is sent to."""
         self.reference = self.reference._replace(deployment=deployment.id)
-        self.bills_errors = deployment.upstream.bills_errors
+        self.upstream, self.bills_errors = deployment.upstream.name, deployment.upstream.bills_errors
         self.costs = deployment.cost_at(datetime.now(UTC)) if deployment.costs else None
         self.generation.clear()
 
@@ -107,6 +108,14 @@ class Call:
         """Return the quantities delivered so far, as evidence for a review."""
         charge_microusd = min(self.cost_microusd(used), self.hold_microusd)
         return {**self.usage_of(used), "charge_microusd": charge_microusd, **self.generation}
+
+    def record(self) -> Evidence | None:
+        """Return what finds the upstream's own record of the call and its price, as evidence for a review; None if it has
+        no such record."""
+        if not self.generation:
+            return None
+        tier = self.request.service_tier
+        return {**self.generation, **({"service_tier": tier} if tier else {})}
 
 
 def _plan(checked: Checked, entry: Entry, generation: dict[str, str]) -> CallPlan[Any]:

@@ -7,6 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from accounts.rules.principal import Principal
 from billing.operations import closings
+from billing.rules.prices import PriceList
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.capabilities import infer_scopes
 from gateway.core.database import BatchFunction
@@ -76,6 +77,7 @@ class MeteredRoute(Generic[Read, Valid]):
 
     - `read` checks the media type and reads the body. Raises the catalogue's error.
     - `check` checks a body for a model, without I/O, in a thread if it is large. Raises InvalidRequest.
+    - `check_prices` checks whether what a valid request asks for has a price. Raises InvalidRequest.
     - `bound` computes the hold, within the caller's maximum in micro-USD. Raises MaxCostExceeded with the required amount, or
       PriceError if something requested has no price.
     - `prepare` fetches what a request that `needs_preparing` lacks, after the ledger has confirmed that the hold can be
@@ -97,3 +99,4 @@ class MeteredRoute(Generic[Read, Valid]):
     terms: Callable[[Headers], Terms] = read_terms
     close_function: BatchFunction = closings.CLOSE
     consent: str | None = None
+    check_prices: Callable[[Valid, PriceList], object] | None = None

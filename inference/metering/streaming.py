@@ -187,7 +187,8 @@ class StreamRun:
     def _reported(self) -> tuple[Quantities, int, str]:
         """Return the upstream's own count, its cost, and the basis 'upstream'."""
         used = self._meter.reported()
-        return used, self._call.cost_microusd(used), "upstream"
+        cost_microusd = self._call.cost_microusd(used)
+        return used, cost_microusd, "upstream"
 
     def _best_known(self) -> tuple[Quantities, int, str]:
         """Return the upstream's own count if it sent one before it was stopped, else what was delivered. Only the former

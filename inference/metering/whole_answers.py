@@ -33,7 +33,7 @@ async def conclude(call: Call, outcome: Outcome) -> Reply:
 async def give_up(call: Call, error: Exception) -> ApiError:
     """Leave a call to review after an unexpected error."""
     log.error("%s: failed unexpectedly", call.usage_id, exc_info=error)
-    review = closings.review(call.reference, reason="internal_error", evidence=call.generation or None)
+    review = closings.review(call.reference, reason="internal_error", evidence=call.record())
     await closing.deliver(call.entry, review)
     return InternalError()
 
@@ -66,7 +66,7 @@ async def _leave_to_review(call: Call, verdict: Review) -> Reply:
     review = closings.review(
         call.reference,
         reason=verdict.reason,
-        evidence=call.generation or None,
+        evidence=call.record(),
         stored=stored_or_nothing(call.usage_id, stored),
         replay=await to_store(replay, call.usage_id),
         function=call.arrival.route.close_function,

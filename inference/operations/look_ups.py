@@ -7,6 +7,7 @@ deliver, and nothing is stored there. Aggregators send the id of a generation in
 import asyncio
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -24,7 +25,8 @@ from gateway.core.outbound.redaction import redacted
 from inference.adapters.exchange import NotJSONError, get_object
 from inference.interface.model import UpstreamTarget
 from inference.queries import upstreams
-from inference.rules.usage import MissingUsage, read_generation
+from inference.rules.service_tiers import charged_tier
+from inference.rules.usage import MissingUsage, read_generation, read_generation_tier
 
 log = logging.getLogger("inference.look_ups")
 
@@ -73,6 +75,8 @@ async def _get(target: UpstreamTarget, generation_id: str) -> Mapping[str, Any]:
 def _finding(call: Call, prices: PriceList, record: Mapping[str, Any], generation_id: str) -> Finding | None:
     try:
         used = read_generation(record, generation_id)
+        asked = (call.evidence or {}).get("service_tier")
+        used = replace(used, service_tier=charged_tier(read_generation_tier(record), asked, prices))
     except (MissingUsage, MalformedUsage) as error:
         log.warning("call %s: the record %s cannot be charged: %s", call.id, generation_id, error)
         return None

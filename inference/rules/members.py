@@ -89,6 +89,7 @@ COSTLY = _refused(
     "background",
     "best_of",
     "cache_control",
+    "cache_control_injection_points",
     "chat_template",
     "compound_custom",
     "connectors",
@@ -110,6 +111,14 @@ _SHARED = {
     "service_tier": Member(Treatment.REFUSED, "Other tiers have other prices.", allowed=("auto", "default")),
     "store": Member(Treatment.REFUSED, "Nothing is stored at the model's provider.", allowed=(False,)),
 }
+
+SERVICE_TIER = (
+    "`auto` and `default` are sent as `default`, a tier that the price has as it is, others are refused. The hold covers the "
+    "tier asked for and the default one."
+)
+CACHE_WRITE = "It needs a price for writing to a cache (`cache_write_token`), and the hold counts each input token at the highest price."
+CACHE_TIME = "With a longer time than five minutes, the hold counts what may be written at the price of an hour."
+"""What the routes in the vendor's shape do with tiers and caching."""
 
 REFUSED_EVERYWHERE: Mapping[str, Member] = {**ROUTING, **COSTLY, **_SHARED}
 """The members that every metered route refuses, unless its own table says otherwise."""

@@ -15,6 +15,7 @@ from billing.rules.quantities import Quantities
 from inference.interface.answer import Chunk
 from inference.interface.request import StreamMeter
 from inference.rules.input_bound import tokens_of_bytes
+from inference.rules.token_charge import TokenCharge
 
 BATCHED_BYTES_PER_EVENT = 32
 """Events with a larger average size carry several tokens each; one token rarely has half as many bytes."""
@@ -46,8 +47,7 @@ class Delivered:
 
 
 class TokenBound(Protocol):
-    """The interface of a request for its meter: its expected input, its maximum output, and how its vendor's usage is
-    read."""
+    """The interface of a request for its meter: its expected input, its maximum output, and how it is charged."""
 
     @property
     def input_estimate(self) -> int: ...
@@ -55,7 +55,8 @@ class TokenBound(Protocol):
     @property
     def output_tokens(self) -> int: ...
 
-    def read_usage(self, usage: Mapping[str, Any]) -> Quantities: ...
+    @property
+    def charge(self) -> TokenCharge: ...
 
 
 class TokenMeter(StreamMeter):
@@ -65,20 +66,33 @@ class TokenMeter(StreamMeter):
         self._request = request
         self._delivered = Delivered()
         self._usage: Mapping[str, Any] = {}
+        self._service_tier: Any = None
 
     def add(self, chunk: Chunk) -> None:
         self._delivered.add(chunk.output_deltas, chunk.output_bytes)
         if chunk.usage is not None:
             self._usage = chunk.usage
+        if chunk.service_tier is not None:
+            self._service_tier = chunk.service_tier
+
+    @property
+    def service_tier(self) -> str | None:
+        """Return the tier that the stream is charged at: the last one that it reported, or the one that was asked for."""
+        return self._request.charge.tier(self._service_tier)
 
     @property
     def is_beyond_limit(self) -> bool:
         return self._delivered.tokens_at_least > self._request.output_tokens
 
     def reported(self) -> Quantities:
-        return self._request.read_usage(self._usage)
+        return self._request.charge.quantities(self._usage, self._service_tier)
+
+    def unpriced(self) -> tuple[str, ...]:
+        return self._request.charge.unpriced(self._usage, self._service_tier)
 
     def delivered(self) -> Quantities:
         """Estimate the usage of the stream: its input, and the delivered output within the limit."""
         output_tokens = min(self._delivered.tokens_estimated, self._request.output_tokens)
-        return Quantities(input_tokens=self._request.input_estimate, output_tokens=output_tokens)
+        return Quantities(
+            input_tokens=self._request.input_estimate, output_tokens=output_tokens, service_tier=self.service_tier
+        )

@@ -36,5 +36,11 @@ def read_generation(record: Mapping[str, Any], generation_id: str) -> Quantities
     return Quantities(
         input_tokens=read_total(data, "native_tokens_prompt"),
         cached_input_tokens=data.get("native_tokens_cached"),
+        cache_write_tokens=data.get("native_tokens_cache_creation"),
         output_tokens=read_total(data, "native_tokens_completion"),
     )
+
+
+def read_generation_tier(record: Mapping[str, Any]) -> Any:
+    """Return the service tier of a record that was read, unchecked, None if it has none."""
+    return record["data"].get("service_tier")

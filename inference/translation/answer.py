@@ -1,7 +1,7 @@
 """A complete answer with its usage, independent of the wire format."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -25,6 +25,47 @@ class Usage:
     reasoning_tokens: Any = None
     input_audio_tokens: Any = None
     output_audio_tokens: Any = None
+    others: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def beside(self) -> Mapping[str, Any]:
+        """Return the members beside the totals that no format has, such as counters of an aggregator."""
+        return self.others.get("", {})
+
+    @property
+    def of_input(self) -> Mapping[str, Any]:
+        """Return the parts of the input that no format has."""
+        return self.others.get("input", {})
+
+    @property
+    def of_output(self) -> Mapping[str, Any]:
+        """Return the parts of the output that no format has."""
+        return self.others.get("output", {})
+
+
+def others_of(usage: Mapping[str, Any], names: tuple[str, str], known: frozenset[str]) -> dict[str, dict[str, Any]]:
+    """Return the counters that are not `known`, beside and within the totals with these names. The call is charged by what is
+    written in the other format, so nothing that counts tokens may be lost."""
+    groups = {"": usage, **{kind: usage.get(f"{name}_details") or {} for kind, name in zip(_KINDS, names, strict=True)}}
+    return {kind: others for kind, group in groups.items() if (others := _counters(group, known))}
+
+
+def _counters(group: Any, known: frozenset[str]) -> dict[str, Any]:
+    if not isinstance(group, Mapping):
+        return {}
+    return {
+        name: group[name]
+        for name in group
+        if name not in known and (name in _BESIDE_TOKENS or name.endswith("_tokens"))
+    }
+
+
+_KINDS = ("input", "output")
+_BESIDE_TOKENS = (
+    *("cache_creation", "cache_creation_token_details"),
+    *("server_tool_use", "num_search_queries", "num_sources_used"),
+)
+"""Members that tell for how long a cache keeps what was written, and which tools the provider ran."""
 
 
 def object_of(usage: Any) -> Mapping[str, Any] | None:
@@ -71,11 +112,12 @@ class End(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The model's answer. `usage` is None if the upstream sent none."""
+    """The model's answer. `usage` is None if the upstream sent none, `service_tier` if it reported none."""
 
     items: tuple[Item, ...]
     end: End
     usage: Usage | None
+    service_tier: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 SHARED = (
     "parallel_tool_calls",
     "prompt_cache_key",
+    "prompt_cache_options",
     "prompt_cache_retention",
     "safety_identifier",
     "service_tier",

@@ -64,13 +64,20 @@ class Reported:
 
 
 @dataclass(slots=True)
+class Served:
+    """The service tier that the upstream reports, unchecked; the last of several reports is valid."""
+
+    service_tier: Any
+
+
+@dataclass(slots=True)
 class Failed:
     """The upstream failed. `cause` is its own text, only for the log."""
 
     cause: str
 
 
-Event = TextDelta | RefusalDelta | ReasoningDelta | CallBegun | ArgumentsDelta | Ended | Reported | Failed
+Event = TextDelta | RefusalDelta | ReasoningDelta | CallBegun | ArgumentsDelta | Ended | Reported | Served | Failed
 
 
 _DELTAS = frozenset({TextDelta, RefusalDelta, ReasoningDelta, ArgumentsDelta})

@@ -84,6 +84,15 @@ def test_the_routes_that_an_upstream_knows_are_set_and_cleared_among_its_options
     assert chats.options == {"project": "p"}
 
 
+def test_an_upstream_without_service_tiers_is_set_and_cleared_among_its_options(tmp_path: Path) -> None:
+    row = 'upstreams: [{name: chats, adapter: openai, base_url: "https://chats.example/v1"%s}]'
+    apply_text(tmp_path, row % ", routes: [responses], service_tiers: false")
+    assert Upstream.objects.get(name="chats").options == {"routes": ["responses"], "service_tiers": False}
+    apply_text(tmp_path, row % ", service_tiers: null")
+    assert Upstream.objects.get(name="chats").options == {"routes": ["responses"]}
+    assert apply_text(tmp_path, row % ', service_tiers: "no"').code == 1
+
+
 def test_what_an_upstream_looks_up_is_set_and_cleared_among_its_options(tmp_path: Path) -> None:
     row = "upstreams: [{name: chats, adapter: openai, base_url: https://models.example/v1%s}]"
     apply_text(tmp_path, row % ", routes: [responses], looks_up: generations")

@@ -13,6 +13,8 @@ from inference.interface.model import DeploymentTarget, ServedModel, UpstreamTar
 from inference.routes.chat.bound import BoundedChat
 from inference.routes.chat.request import read_request
 from inference.rules.json_body import JsonBody
+from inference.rules.token_charge import TokenCharge
+from inference.rules.token_usage import read_chat
 from inference.rules.usage import MissingUsage
 from tests.factories.images import PNG_URL as PNG
 
@@ -46,8 +48,6 @@ def part(**members: Any) -> Any:
         ({"messages": [{"role": "user", "content": [7]}]}, "messages.0.content.0"),
         ({"messages": [{"role": "user", "content": [{"text": "x"}]}]}, "messages.0.content.0.type"),
         ({"messages": [{"role": "assistant", "audio": {"id": "a"}}]}, "messages.0.audio"),
-        ({"messages": [{"role": "user", "content": "x", "cache_control": {}}]}, "messages.0.cache_control"),
-        ({"messages": part(type="text", text="x", cache_control={"type": "e"})}, "messages.0.content.1.cache_control"),
         ({"messages": part(type="file", file={"file_id": "f"})}, "messages.0.content.1.file.file_id"),
         ({"messages": part(type="image_url", image_url={})}, "messages.0.content.1.image_url.url"),
         ({"messages": part(type="image_url", image_url={"url": PNG})}, "messages.0.content.1"),
@@ -55,8 +55,6 @@ def part(**members: Any) -> Any:
         ({"messages": part(type=["text"], text="x")}, "messages.0.content.1.type"),
         ({"messages": part(type="file", file="x")}, "messages.0.content.1.file"),
         ({"messages": part(type="file", file={"file_data": "https://x"})}, "messages.0.content.1.file.file_data"),
-        ({"service_tier": "priority"}, "service_tier"),
-        ({"service_tier": ["auto"]}, "service_tier"),
         ({"store": True}, "store"),
         ({"web_search_options": {}}, "web_search_options"),
         ({"prediction": {}}, "prediction.content"),
@@ -202,7 +200,7 @@ def test_an_upstream_may_want_the_older_name_of_the_limit() -> None:
 
 def usage(prices: PriceList = PRICES, **members: Any) -> Any:
     request = read()
-    return BoundedChat(0, request.body, False, request, prices, 100).usage(Answer({}, members))
+    return BoundedChat(0, request.body, False, request, TokenCharge(prices, read_chat), 100).usage(Answer({}, members))
 
 
 def test_usage_is_read_with_what_of_it_was_cached_or_audio() -> None:

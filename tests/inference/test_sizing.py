@@ -35,19 +35,19 @@ PRICE = version(input_token="0.15", cached_input_token="0.075", output_token="0.
 
 def test_the_clients_own_limit_remains() -> None:
     sized = bound_chat(demand(100, output_limit=10), ServedModel("a"), PRICE, 1000)
-    assert (sized.hold_microusd, sized.output_tokens, sized.body) == (21, 10, {})
+    assert (sized.hold_microusd, sized.output_tokens, sized.body) == (21, 10, {"service_tier": "default"})
 
 
 def test_a_limit_that_the_client_left_out_is_the_aliass() -> None:
     sized = bound_chat(demand(100), ServedModel("a", max_output_tokens=50), PRICE, 1000)
     assert (sized.hold_microusd, sized.output_tokens) == (45, 50)
-    assert sized.body == {"max_completion_tokens": 50}
+    assert sized.body == {"max_completion_tokens": 50, "service_tier": "default"}
 
 
 def test_a_limit_that_the_client_left_out_is_no_more_than_its_maximum_buys() -> None:
     sized = bound_chat(demand(100), ServedModel("a", max_output_tokens=50_000), PRICE, 1000)
     assert sized.hold_microusd == 1000
-    assert sized.body == {"max_completion_tokens": 1641}  # (1000 - 15) / 0.6, and the input's half micro-USD less
+    assert sized.body["max_completion_tokens"] == 1641  # (1000 - 15) / 0.6, and the input's half micro-USD less
     assert PRICE.worst_case.cost_microusd(Quantities(input_tokens=100, output_tokens=1642)) == 1001
 
 

@@ -14,7 +14,7 @@ from gateway.config.texts import RouteName, UpstreamName
 from gateway.config.urls import BaseUrl
 from inference.models import Upstream
 
-OPTIONS = frozenset({"routes", "looks_up"})
+OPTIONS = frozenset({"routes", "looks_up", "service_tiers"})
 """The keys that are stored in an upstream's options."""
 
 
@@ -28,7 +28,7 @@ class UpstreamRow(SectionRow):
     """An upstream. Without `base_url` only the demo adapter works; without `api_key` calls carry no credential.
 
     `routes` lists the routes it supports, if it does not support all of its adapter's. `looks_up` names the kind of
-    record that it has of each call.
+    record that it has of each call. `service_tiers: false` says that it refuses to be told a service tier.
     """
 
     identity: ClassVar[str | None] = "name"
@@ -42,6 +42,7 @@ class UpstreamRow(SectionRow):
     fetches_images: bool = False
     routes: Annotated[list[RouteName], Field(min_length=1)] | None = None
     looks_up: Literal["generations"] | None = None
+    service_tiers: bool | None = None
     enabled: bool = True
 
     @model_validator(mode="after")

@@ -5,7 +5,6 @@ from typing import Any
 
 from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
-from billing.rules.worst_case import WorstCase
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
 from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
@@ -15,8 +14,9 @@ from inference.routes.chat.request import ChatRequest
 from inference.routes.chat.stream import ChatFormat, whole_as_events
 from inference.rules.json_body import BoundedJson
 from inference.rules.output_limit import fixed_limit, largest_limit
+from inference.rules.token_charge import TokenCharge
 from inference.rules.token_meter import TokenMeter
-from inference.rules.usage import read_part, read_total
+from inference.rules.token_usage import read_chat
 
 SPOKEN_MARGIN = 4
 """The factor by which audio may have fewer tokens than estimated, so that its stream is not cut too early."""
@@ -27,7 +27,7 @@ class BoundedChat(BoundedJson):
     """A chat request with an output limit in its body. `output_tokens` is the maximum of all choices together."""
 
     params: ChatRequest
-    prices: PriceList
+    charge: TokenCharge
     output_tokens: int
 
     @property
@@ -39,23 +39,15 @@ class BoundedChat(BoundedJson):
     def needs_preparing(self) -> bool:
         return bool(self.params.remote_images)
 
+    @property
+    def service_tier(self) -> str | None:
+        return self.charge.service_tier
+
     def usage(self, answer: Answer) -> Quantities:
-        return self.read_usage(answer.usage or {})
+        return self.charge.quantities(answer.usage or {}, answer.body.get("service_tier"))
 
-    def read_usage(self, usage: Mapping[str, Any]) -> Quantities:
-        """Read `prompt_tokens`, `completion_tokens` and the cached and audio tokens among them.
-
-        Reasoning, and accepted and rejected tokens of a prediction, are part of `completion_tokens`, at its price.
-        """
-        if not usage and not self.prices.needs_token_usage:
-            return Quantities()
-        return Quantities(
-            input_tokens=read_total(usage, "prompt_tokens"),
-            cached_input_tokens=read_part(usage, "prompt_tokens_details", "cached_tokens"),
-            input_audio_tokens=read_part(usage, "prompt_tokens_details", "audio_tokens"),
-            output_tokens=read_total(usage, "completion_tokens"),
-            output_audio_tokens=read_part(usage, "completion_tokens_details", "audio_tokens"),
-        )
+    def unpriced(self, answer: Answer) -> tuple[str, ...]:
+        return self.charge.unpriced(answer.usage or {}, answer.body.get("service_tier"))
 
 
 class StreamedChat(BoundedChat, StreamedRequest):
@@ -108,28 +100,33 @@ class ChatMeter(TokenMeter):
             input_tokens=self._request.input_estimate,
             output_tokens=min(self._delivered.tokens_estimated + spoken, most),
             output_audio_tokens=spoken or None,
+            service_tier=self.service_tier,
         )
 
 
 def bound_chat(params: ChatRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int) -> BoundedChat:
     """Choose the output limit if the client set none, and compute the hold.
 
-    Raises MaxCostExceeded with the minimum that the request needs, or InvalidRequest if a spoken answer has no price.
+    Raises MaxCostExceeded with the minimum that the request needs, or InvalidRequest if what it asks for has no price.
     """
     if params.speaks and not _prices_speech(price.prices):
         raise InvalidRequest("This model has no price for spoken answers.", param="modalities")
-    prices = price.worst_case
-    if params.has_audio or params.speaks:
-        prices = WorstCase.of(price.prices, audio_input=params.has_audio, audio_output=params.speaks)
+    charge = charge_of(params, price.prices)
+    prices = charge.worst_case(price, audio_input=params.has_audio, audio_output=params.speaks)
     prompt = Quantities(input_tokens=params.input_bound, output_tokens=params.predicted_tokens * params.choices)
-    body = params.body
+    body = {**params.body, "service_tier": charge.sent_tier}
     if params.output_limit is not None:
         limit = fixed_limit(params.output_limit, params.choices, prompt, prices, max_cost_microusd)
     else:
         limit = largest_limit(model, params.choices, prompt, prices, max_cost_microusd)
         body = {**body, params.limit_field: limit.tokens}
     kind = StreamedChat if params.streams else BoundedChat
-    return kind(limit.hold_microusd, body, params.is_large, params, price.prices, limit.tokens * params.choices)
+    return kind(limit.hold_microusd, body, params.is_large, params, charge, limit.tokens * params.choices)
+
+
+def charge_of(params: ChatRequest, prices: PriceList) -> TokenCharge:
+    """Return how a chat is charged. Raises InvalidRequest if its service tier or its caching has no price."""
+    return TokenCharge.of(prices, read_chat, params.service_tier, params.caching)
 
 
 def _finished_in(events: Iterable[Mapping[str, Any]]) -> Iterator[int]:

@@ -53,7 +53,7 @@ def _parts(messages: list[Any], size_bytes: int) -> Iterator[tuple[str, Any]]:
         if not isinstance(message, dict):
             raise InvalidRequest("A message must be an object.", param=path)
         _check_role(message, path)
-        _refuse_costly(message, path)
+        _refuse_spoken(message, path)
         content = message.get("content")
         if isinstance(content, list):
             yield from _list_parts(content, f"{path}.content")
@@ -77,14 +77,26 @@ def _list_parts(content: list[Any], path: str) -> Iterator[tuple[str, Any]]:
         if not isinstance(part, str | dict):
             raise InvalidRequest("A content part must be an object.", param=f"{path}.{index}")
         if isinstance(part, dict):
-            _refuse_costly(part, f"{path}.{index}")
+            _refuse_spoken(part, f"{path}.{index}")
         yield f"{path}.{index}", part
 
 
-def _refuse_costly(member: Mapping[str, Any], path: str) -> None:
-    for name in ("cache_control", "prompt_cache_breakpoint"):
-        if member.get(name) is not None:
-            raise InvalidRequest(f"{name} is not supported here.", param=f"{path}.{name}")
+def holders_in(body: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield what may ask for caching in a body whose content was read: itself, its messages, their parts, and its tools."""
+    yield "", body
+    for index, message in enumerate(body["messages"]):
+        yield f"messages.{index}", message
+        content = message.get("content")
+        for at, part in enumerate(content if isinstance(content, list) else ()):
+            if isinstance(part, dict):
+                yield f"messages.{index}.content.{at}", part
+    for index, tool in enumerate(body.get("tools") or ()):
+        yield f"tools.{index}", tool
+        if isinstance(tool.get("function"), dict):
+            yield f"tools.{index}.function", tool["function"]
+
+
+def _refuse_spoken(member: Mapping[str, Any], path: str) -> None:
     if member.get("audio") is not None:  # an earlier spoken answer, stored by the provider under its own id
         raise InvalidRequest("audio is not supported here.", param=f"{path}.audio")
 
@@ -119,7 +131,6 @@ def _tools_bytes(body: Mapping[str, Any], size_bytes: int) -> int:
         kind = tool.get("type") if isinstance(tool, dict) else None
         if kind not in ("function", "custom"):
             raise InvalidRequest("Only function and custom tools are supported.", param=f"tools.{index}.type")
-        _refuse_costly(tool, f"tools.{index}")
     return _written_bytes(body, ("tools", "functions", "response_format"), size_bytes)
 
 

@@ -2,7 +2,15 @@
 
 from collections.abc import Mapping
 
-from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment, other_limits
+from inference.rules.members import (
+    CACHE_TIME,
+    CACHE_WRITE,
+    REFUSED_EVERYWHERE,
+    SERVICE_TIER,
+    Member,
+    Treatment,
+    other_limits,
+)
 
 PASSED, BOUNDED, REFUSED = Treatment.PASSED, Treatment.BOUNDED, Treatment.REFUSED
 
@@ -43,13 +51,13 @@ VENDOR: Mapping[str, Member] = {
     ),
     "presence_penalty": Member(PASSED, _SAMPLING),
     "prompt_cache_key": Member(PASSED, "It can only make input cheaper, which the charge follows."),
-    "prompt_cache_options": Member(REFUSED, "Writing to a cache has no price here."),
-    "prompt_cache_retention": Member(PASSED, "Both lifetimes cost the same."),
+    "prompt_cache_options": Member(BOUNDED, f"`mode` and `ttl`. {CACHE_WRITE}"),
+    "prompt_cache_retention": Member(BOUNDED, CACHE_TIME),
     "reasoning_effort": Member(PASSED, "Reasoning tokens are output, within the output limit."),
     "response_format": Member(BOUNDED, _INPUT),
     "safety_identifier": Member(PASSED, _LABEL),
     "seed": Member(PASSED, _SAMPLING),
-    "service_tier": REFUSED_EVERYWHERE["service_tier"],
+    "service_tier": Member(BOUNDED, SERVICE_TIER),
     "stop": Member(PASSED, "It can only make the output shorter."),
     "store": REFUSED_EVERYWHERE["store"],
     "stream": Member(PASSED, "A stream costs what the same answer in one piece costs."),
@@ -72,7 +80,7 @@ VENDOR: Mapping[str, Member] = {
 INSIDE: Mapping[str, Member] = {
     "audio.voice.id": Member(REFUSED, _PROVIDER_ID),
     "messages.audio": Member(REFUSED, f"An earlier spoken answer: {_PROVIDER_ID[0].lower()}{_PROVIDER_ID[1:]}"),
-    "messages.content.cache_control": Member(REFUSED, "Writing to a cache has no price here."),
+    "messages.content.cache_control": Member(BOUNDED, f"Also of a message, a tool or the body. {CACHE_WRITE}"),
     "messages.content.file.file_data": Member(BOUNDED, "The file's own bytes, as a data URL; no other URL passes."),
     "messages.content.file.file_id": Member(REFUSED, _PROVIDER_ID),
     "messages.content.image_url": Member(
@@ -80,7 +88,7 @@ INSIDE: Mapping[str, Member] = {
         "A PNG, JPEG, WebP or GIF image, as a data URL or at a public https URL, which the gateway fetches itself.",
     ),
     "messages.content.input_audio": Member(BOUNDED, "The hold counts each input token at the highest price."),
-    "messages.content.prompt_cache_breakpoint": Member(REFUSED, "Writing to a cache has no price here."),
+    "messages.content.prompt_cache_breakpoint": Member(BOUNDED, CACHE_WRITE),
     "messages.content.type": Member(
         BOUNDED, "`text`, `refusal`, `image_url`, `input_audio` and `file`; what other parts cost is unknown."
     ),
@@ -95,4 +103,11 @@ INSIDE: Mapping[str, Member] = {
 }
 """Nested members that affect cost or routing; `messages.content.type` applies to every part of every message."""
 
-CHAT_MEMBERS: Mapping[str, Member] = {**REFUSED_EVERYWHERE, **other_limits("max_output_tokens"), **VENDOR}
+_OF_AGGREGATORS: Mapping[str, Member] = {"cache_control": INSIDE["messages.content.cache_control"]}
+
+CHAT_MEMBERS: Mapping[str, Member] = {
+    **REFUSED_EVERYWHERE,
+    **other_limits("max_output_tokens"),
+    **VENDOR,
+    **_OF_AGGREGATORS,
+}

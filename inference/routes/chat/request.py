@@ -7,9 +7,10 @@ from billing.rules.quantities import QUANTITY_MAX
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
 from inference.interface.model import ServedModel
-from inference.routes.chat.content import read_content
+from inference.routes.chat.content import holders_in, read_content
 from inference.routes.chat.images import ImageAt, read_images, with_urls
 from inference.routes.chat.members import CHAT_MEMBERS
+from inference.rules.caching import NOTHING, Caching, read_caching
 from inference.rules.input_bound import bound_input, estimate_input
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_members
@@ -26,6 +27,7 @@ class ChatRequest:
     `output_limit` is the client's own, for each of `choices`, None if it set none; `limit_field` names the member for a
     limit that the gateway sets. `predicted_tokens` is the most that a prediction can add to each choice. `speaks`: the
     answer may be spoken. `show_usage`: the client asked for a stream's usage. `remote_images` are to be fetched.
+    `service_tier` is as it was sent; the price decides about it, and about `caching`.
     """
 
     body: Mapping[str, Any]
@@ -41,6 +43,8 @@ class ChatRequest:
     speaks: bool = False
     predicted_tokens: int = 0
     remote_images: tuple[ImageAt, ...] = ()
+    service_tier: Any = None
+    caching: Caching = NOTHING
 
 
 def read_request(sent: JsonBody, model: ServedModel) -> ChatRequest:
@@ -65,6 +69,8 @@ def read_request(sent: JsonBody, model: ServedModel) -> ChatRequest:
         streams=streams,
         show_usage=_shows_usage(body, streams),
         remote_images=remote,
+        service_tier=body.get("service_tier"),
+        caching=read_caching(body, holders_in(body)),
     )
 
 

@@ -14,7 +14,7 @@ from inference.endpoints import ENDPOINTS
 from inference.metering.bodies import read_json_with_images
 from inference.metering.route import MeteredRequest, MeteredRoute
 from inference.metering.serving import MeteredViewSet
-from inference.routes.chat.bound import BoundedChat, bound_chat
+from inference.routes.chat.bound import BoundedChat, bound_chat, charge_of
 from inference.routes.chat.images import ImageAt, with_urls
 from inference.routes.chat.reference import describe_chat
 from inference.routes.chat.request import read_request
@@ -37,6 +37,7 @@ CHAT = MeteredRoute(
     id_prefix="chatcmpl",
     read=read_json_with_images,
     check=read_request,
+    check_prices=charge_of,
     bound=bound_chat,
     prepare=fetch_images,
     endpoints=ENDPOINTS[Route.CHAT_COMPLETIONS],

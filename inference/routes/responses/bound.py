@@ -16,8 +16,10 @@ from inference.routes.responses.request import ResponseRequest
 from inference.routes.responses.stream import ResponseFormat
 from inference.rules.json_body import JSON_TYPE, BoundedJson
 from inference.rules.output_limit import fixed_limit, largest_limit
+from inference.rules.token_charge import TokenCharge
 from inference.rules.token_meter import TokenMeter
-from inference.rules.usage import MissingUsage, read_part, read_total
+from inference.rules.token_usage import read_response
+from inference.rules.usage import MissingUsage
 
 
 @value_class(frozen=True)
@@ -26,7 +28,7 @@ class BoundedResponse(BoundedJson):
     is bound to, where it is to be stored."""
 
     params: ResponseRequest
-    prices: PriceList
+    charge: TokenCharge
     output_tokens: int
     public_id: str | None = None
 
@@ -39,18 +41,15 @@ class BoundedResponse(BoundedJson):
     def needs_preparing(self) -> bool:
         return bool(self.params.remote_images)
 
-    def usage(self, answer: Answer) -> Quantities:
-        return self.read_usage(answer.usage or {})
+    @property
+    def service_tier(self) -> str | None:
+        return self.charge.service_tier
 
-    def read_usage(self, usage: Mapping[str, Any]) -> Quantities:
-        """Read `input_tokens`, the cached tokens among them, and `output_tokens`, which include reasoning."""
-        if not usage and not self.prices.needs_token_usage:
-            return Quantities()
-        return Quantities(
-            input_tokens=read_total(usage, "input_tokens"),
-            cached_input_tokens=read_part(usage, "input_tokens_details", "cached_tokens"),
-            output_tokens=read_total(usage, "output_tokens"),
-        )
+    def usage(self, answer: Answer) -> Quantities:
+        return self.charge.quantities(answer.usage or {}, answer.body.get("service_tier"))
+
+    def unpriced(self, answer: Answer) -> tuple[str, ...]:
+        return self.charge.unpriced(answer.usage or {}, answer.body.get("service_tier"))
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
         return Content(JSON_TYPE, dumps(self.client_response(answer.body)))
@@ -72,7 +71,7 @@ class BoundedResponse(BoundedJson):
 
     def _says_its_usage(self, response: Mapping[str, Any]) -> bool:
         try:
-            self.read_usage(response.get("usage") or {})
+            self.charge.quantities(response.get("usage") or {}, None)
         except MissingUsage:
             return False
         except MalformedUsage:
@@ -118,14 +117,20 @@ def bound_response(
 ) -> BoundedResponse:
     """Choose the output limit if the client set none, and compute the hold.
 
-    Raises MaxCostExceeded with the minimum that the request needs.
+    Raises MaxCostExceeded with the minimum that the request needs, or InvalidRequest if what it asks for has no price.
     """
-    prices, prompt = price.worst_case, Quantities(input_tokens=params.input_bound)
+    charge, prompt = charge_of(params, price.prices), Quantities(input_tokens=params.input_bound)
+    prices = charge.worst_case(price)
     if params.output_limit is not None:
         limit = fixed_limit(params.output_limit, 1, prompt, prices, max_cost_microusd)
     else:
         limit = largest_limit(model, 1, prompt, prices, max_cost_microusd)
-    body = {**params.body, "max_output_tokens": limit.tokens}
+    body = {**params.body, "max_output_tokens": limit.tokens, "service_tier": charge.sent_tier}
     kind = StreamedResponse if params.streams else BoundedResponse
     response_id = params.recorder.response_id if params.recorder else None
-    return kind(limit.hold_microusd, body, params.is_large, params, price.prices, limit.tokens, response_id)
+    return kind(limit.hold_microusd, body, params.is_large, params, charge, limit.tokens, response_id)
+
+
+def charge_of(params: ResponseRequest, prices: PriceList) -> TokenCharge:
+    """Return how a response is charged. Raises InvalidRequest if its service tier or its caching has no price."""
+    return TokenCharge.of(prices, read_response, params.service_tier, params.caching)

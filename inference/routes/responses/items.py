@@ -1,6 +1,6 @@
 """Validates and measures the input of a response: a text, or a list of items."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ PLACES = {
 REASONING_PARTS = frozenset({"reasoning_text", "text"})
 TEXT_PARTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
 OTHER_PARTS = {"input_image": "image_url", "input_file": "file_data"}
-REFUSED_IN_PARTS = ("cache_control", "prompt_cache_breakpoint", "file_id", "file_url")
+REFUSED_IN_PARTS = ("file_id", "file_url")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,20 @@ def measure(items: list[Item], size_bytes: int, known: int = 0) -> Measure:
     return Measure(text_bytes, others[0] if others else None, len(others))
 
 
+def holders_of(items: Sequence[Item], known: int) -> Iterator[tuple[str, Item]]:
+    """Yield what may ask for caching among valid items: themselves and their parts. The first `known` come from a stored
+    response, whose id names them in errors."""
+    for index, item in enumerate(items):
+        path = f"input.{index - known}" if index >= known else ""
+        name, parts = parts_of(item)
+        yield path or "previous_response_id", item
+        for at, part in enumerate(parts):
+            yield f"{path}.{name}.{at}" if path else "previous_response_id", part
+
+
 def _check_item(item: Any, path: str) -> None:
     if not isinstance(item, dict):
         raise InvalidRequest("An input item must be an object.", param=path)
-    if item.get("cache_control") is not None:
-        raise InvalidRequest("cache_control is not supported here.", param=f"{path}.cache_control")
     kind = item.get("type") or ("message" if "role" in item else None)
     if not isinstance(kind, str) or kind not in ITEMS:
         raise InvalidRequest(

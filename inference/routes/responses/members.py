@@ -2,14 +2,21 @@
 
 from collections.abc import Mapping
 
-from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment, other_limits
+from inference.rules.members import (
+    CACHE_TIME,
+    CACHE_WRITE,
+    REFUSED_EVERYWHERE,
+    SERVICE_TIER,
+    Member,
+    Treatment,
+    other_limits,
+)
 
 PASSED, BOUNDED, REFUSED = Treatment.PASSED, Treatment.BOUNDED, Treatment.REFUSED
 
 _SAMPLING = "It changes which tokens are chosen, not how many are charged."
 _INPUT = "It is input: every byte of it counts in the hold."
 _LABEL = "A label for the model's provider."
-_CACHE_WRITE = "Writing to a cache has no price here."
 _PROVIDER_RECORD = "A record at the model's provider could be another customer's."
 _OTHER_INCLUDES = (
     "`message.output_text.logprobs`, `message.input_image.image_url` and `reasoning.encrypted_content`; others belong to "
@@ -41,11 +48,11 @@ VENDOR: Mapping[str, Member] = {
     ),
     "prompt": Member(REFUSED, f"{_PROVIDER_RECORD} Send the instructions and the input themselves."),
     "prompt_cache_key": Member(PASSED, "It can only make input cheaper, which the charge follows."),
-    "prompt_cache_options": Member(REFUSED, _CACHE_WRITE),
-    "prompt_cache_retention": Member(PASSED, "Both lifetimes cost the same."),
+    "prompt_cache_options": Member(BOUNDED, f"`mode` and `ttl`. {CACHE_WRITE}"),
+    "prompt_cache_retention": Member(BOUNDED, CACHE_TIME),
     "reasoning": Member(BOUNDED, "Reasoning tokens are output, within the output limit. `mode` must be `standard`."),
     "safety_identifier": Member(PASSED, _LABEL),
-    "service_tier": REFUSED_EVERYWHERE["service_tier"],
+    "service_tier": Member(BOUNDED, SERVICE_TIER),
     "store": Member(BOUNDED, "It is stored here, not at the model's provider, which always gets `false`."),
     "stream": Member(PASSED, "A stream costs what the same answer in one piece costs."),
     "stream_options": Member(PASSED, "`include_obfuscation` goes upstream."),
@@ -63,14 +70,14 @@ VENDOR: Mapping[str, Member] = {
 """Every member of the vendor's request."""
 
 INSIDE: Mapping[str, Member] = {
-    "input.content.cache_control": Member(REFUSED, _CACHE_WRITE),
+    "input.content.cache_control": Member(BOUNDED, f"Also of an item, a tool or the body. {CACHE_WRITE}"),
     "input.content.file_data": Member(BOUNDED, "The file's own bytes, as base64 or a data URL."),
     "input.content.file_id": Member(REFUSED, f"{_PROVIDER_RECORD} Send the data itself."),
     "input.content.file_url": Member(REFUSED, "The provider would fetch it. Send the data itself."),
     "input.content.image_url": Member(
         BOUNDED, "A PNG, JPEG, WebP or GIF image, as a data URL or at a public https URL."
     ),
-    "input.content.prompt_cache_breakpoint": Member(REFUSED, _CACHE_WRITE),
+    "input.content.prompt_cache_breakpoint": Member(BOUNDED, CACHE_WRITE),
     "input.content.type": Member(
         BOUNDED,
         "`input_text`, `output_text`, `refusal`, `input_image` and `input_file`; what other parts cost is unknown.",
@@ -98,4 +105,6 @@ _OF_CHATS: Mapping[str, Member] = {
     "n": Member(REFUSED, "There is one answer, and the hold is for one.", allowed=(1,)),
 }
 
-RESPONSE_MEMBERS: Mapping[str, Member] = {**REFUSED_EVERYWHERE, **_OF_CHATS, **VENDOR}
+_OF_AGGREGATORS: Mapping[str, Member] = {"cache_control": INSIDE["input.content.cache_control"]}
+
+RESPONSE_MEMBERS: Mapping[str, Member] = {**REFUSED_EVERYWHERE, **_OF_CHATS, **VENDOR, **_OF_AGGREGATORS}

@@ -10,9 +10,10 @@ from gateway.core.contract.limits import IMAGE_BODY_MAX_BYTES
 from gateway.core.json.pieces import written
 from inference.interface.model import ServedModel
 from inference.routes.responses.images import ImageAt, read_images, with_urls
-from inference.routes.responses.items import Item, measure, read_items
+from inference.routes.responses.items import Item, holders_of, measure, read_items
 from inference.routes.responses.members import RESPONSE_MEMBERS
-from inference.routes.responses.tools import check_tools
+from inference.routes.responses.tools import check_tools, holders_in
+from inference.rules.caching import NOTHING, Caching, read_caching
 from inference.rules.input_bound import bound_input, estimate_input
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_members
@@ -40,7 +41,7 @@ class ResponseRequest:
     expected number.
 
     `stores`: the client wants it stored; `recorder` makes its record. `output_limit` is the client's own, if any.
-    `remote_images` are to be fetched.
+    `remote_images` are to be fetched. `service_tier` is as it was sent; the price decides about it, and about `caching`.
     """
 
     body: Mapping[str, Any]
@@ -55,6 +56,8 @@ class ResponseRequest:
     previous_id: str | None
     remote_images: tuple[ImageAt, ...] = ()
     recorder: Recorder | None = None
+    service_tier: Any = None
+    caching: Caching = NOTHING
 
     @property
     def ours(self) -> dict[str, Any]:
@@ -90,6 +93,8 @@ def read_request(
         stores=body.get("store") is None or read_flag(body, "store"),
         previous_id=body.get("previous_response_id"),
         remote_images=remote,
+        service_tier=body.get("service_tier"),
+        caching=read_caching(body, [*holders_of(items, len(history)), *holders_in(body)]),
     )
 
 

@@ -15,7 +15,7 @@ from inference.endpoints import ENDPOINTS
 from inference.metering.bodies import read_json_with_images
 from inference.metering.route import MeteredRequest, MeteredRoute
 from inference.metering.serving import MeteredViewSet
-from inference.routes.responses.bound import BoundedResponse, bound_response
+from inference.routes.responses.bound import BoundedResponse, bound_response, charge_of
 from inference.routes.responses.check import check
 from inference.routes.responses.images import ImageAt, with_urls
 from inference.routes.responses.record import ID_PREFIX
@@ -43,6 +43,7 @@ RESPONSES = MeteredRoute(
     id_prefix=ID_PREFIX,
     read=read_json_with_images,
     check=check,
+    check_prices=charge_of,
     bound=bound_response,
     prepare=fetch_images,
     endpoints=ENDPOINTS[Route.RESPONSES],

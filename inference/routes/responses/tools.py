@@ -1,7 +1,7 @@
 """Validates the tools of a response: only tools that the caller runs, because the cost of the provider's is
 unbounded."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gateway.core.contract.errors import InvalidRequest
@@ -20,6 +20,13 @@ def check_tools(body: Mapping[str, Any]) -> None:
     _check_includes(body.get("include"))
 
 
+def holders_in(body: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield what may ask for caching beside the input: a checked body, and its tools."""
+    yield "", body
+    for index, tool in enumerate(body.get("tools") or ()):
+        yield f"tools.{index}", tool
+
+
 def _check_list(tools: Any, path: str) -> None:
     if not isinstance(tools, list):
         raise InvalidRequest(f"{path} must be a list.", param=path)
@@ -30,8 +37,6 @@ def _check_list(tools: Any, path: str) -> None:
                 f"Only function and custom tools are supported: the cost of {_named(kind)} cannot be bounded in advance.",
                 param=f"{path}.{index}.type",
             )
-        if tool.get("cache_control") is not None:
-            raise InvalidRequest("cache_control is not supported here.", param=f"{path}.{index}.cache_control")
 
 
 def _is_ours(kind: Any) -> bool:

@@ -9,11 +9,20 @@ from inference.translation.answer import (
     MalformedAnswer,
     Usage,
     object_of,
+    others_of,
     part_of,
 )
 from inference.translation.items import FunctionCall, Item, Message, Part, Reasoning, Refusal, Text
 
 _ENDS = {"length": End.LIMIT, "content_filter": End.FILTER}
+_COUNTED = frozenset(
+    {
+        *("prompt_tokens", "completion_tokens", "total_tokens"),
+        *("cached_tokens", "cache_write_tokens", "reasoning_tokens", "audio_tokens"),
+        *("accepted_prediction_tokens", "rejected_prediction_tokens"),
+    }
+)
+"""The counters of a usage that are read by name, and those of a request that is not translated."""
 
 
 def read_answer(body: Mapping[str, Any]) -> Answer:
@@ -25,7 +34,7 @@ def read_answer(body: Mapping[str, Any]) -> Answer:
     if not isinstance(message, Mapping):
         raise MalformedAnswer("a choice without a message")
     items = tuple(_items(message, read_logprobs(choices[0])))
-    return Answer(items, read_end(choices[0]), read_usage(body.get("usage")))
+    return Answer(items, read_end(choices[0]), read_usage(body.get("usage")), body.get("service_tier"))
 
 
 def read_end(choice: Mapping[str, Any]) -> End:
@@ -96,4 +105,5 @@ def read_usage(sent: Any) -> Usage | None:
         input_audio_tokens=part_of(usage, "prompt_tokens_details", "audio_tokens"),
         reasoning_tokens=part_of(usage, "completion_tokens_details", "reasoning_tokens"),
         output_audio_tokens=part_of(usage, "completion_tokens_details", "audio_tokens"),
+        others=others_of(usage, ("prompt_tokens", "completion_tokens"), _COUNTED),
     )

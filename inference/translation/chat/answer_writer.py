@@ -24,6 +24,7 @@ def write_answer(answer: Answer, head: Head) -> dict[str, Any]:
         "model": head.model,
         "choices": [choice],
         "usage": write_usage(answer.usage),
+        **stated(service_tier=answer.service_tier),
     }
 
 
@@ -79,8 +80,10 @@ def write_usage(usage: Usage | None) -> dict[str, Any] | None:
     }
     groups = {
         "prompt_tokens_details": {"cached_tokens": or_zero(usage.cached_tokens)}
-        | stated(cache_write_tokens=usage.cache_write_tokens, audio_tokens=usage.input_audio_tokens),
+        | stated(cache_write_tokens=usage.cache_write_tokens, audio_tokens=usage.input_audio_tokens)
+        | dict(usage.of_input),
         "completion_tokens_details": {"reasoning_tokens": or_zero(usage.reasoning_tokens)}
-        | stated(audio_tokens=usage.output_audio_tokens),
+        | stated(audio_tokens=usage.output_audio_tokens)
+        | dict(usage.of_output),
     }
-    return stated(**totals) | groups
+    return dict(usage.beside) | stated(**totals) | groups

@@ -14,6 +14,7 @@ from inference.translation.events import (
     ReasoningDelta,
     RefusalDelta,
     Reported,
+    Served,
     TextDelta,
 )
 
@@ -25,6 +26,7 @@ class StreamReader:
         self.is_complete = False
         self._calls: dict[int, tuple[int, Any]] = {}
         self._called = 0
+        self._service_tier: Any = None
 
     def read(self, chunk: Mapping[str, Any]) -> list[Event]:
         """Return the events in a chunk. Raises MalformedAnswer if it is invalid."""
@@ -39,6 +41,10 @@ class StreamReader:
                 self._read_choice(choices[0] if len(choices) == 1 else None, events)
         if usage is not None and (counted := read_usage(usage)):
             events.append(Reported(counted))
+        tier = chunk.get("service_tier")
+        if tier is not None and tier != self._service_tier:
+            self._service_tier = tier
+            events.append(Served(tier))
         return events
 
     def done(self) -> None:

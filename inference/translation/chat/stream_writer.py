@@ -13,7 +13,8 @@ Chunks = list[dict[str, Any]]
 class StreamWriter:
     """Writes one stream: `begin`, then `write` for each event, then `finish`; `[DONE]` is not a chunk.
 
-    `show_usage`: the client asked for a last chunk with the usage. `usage` is the reported usage in that chunk's form.
+    `show_usage`: the client asked for a last chunk with the usage. `usage` is the reported usage in that chunk's form, and
+    `service_tier` the reported tier.
     """
 
     def __init__(self, head: Head, *, show_usage: bool) -> None:
@@ -22,7 +23,8 @@ class StreamWriter:
         self._has_calls = False
         self._is_ended = False
         self.usage: dict[str, Any] | None = None
-        self._envelope = {
+        self.service_tier: Any = None
+        self._envelope: dict[str, Any] = {
             "id": head.id,
             "object": "chat.completion.chunk",
             "created": head.created,
@@ -37,6 +39,7 @@ class StreamWriter:
             events.ArgumentsDelta: self._arguments,
             events.Ended: self._end,
             events.Reported: self._report,
+            events.Served: self._note_tier,
             events.Failed: lambda event: [],
         }
 
@@ -78,6 +81,10 @@ class StreamWriter:
 
     def _report(self, event: events.Reported) -> Chunks:
         self.usage = write_usage(event.usage)
+        return []
+
+    def _note_tier(self, event: events.Served) -> Chunks:
+        self.service_tier = self._envelope["service_tier"] = event.service_tier
         return []
 
     def _delta(self, delta: dict[str, Any], logprobs: Any = None, finish_reason: str | None = None) -> Chunks:

@@ -9,11 +9,19 @@ from inference.translation.answer import (
     MalformedAnswer,
     Usage,
     object_of,
+    others_of,
     part_of,
 )
 from inference.translation.items import FunctionCall, Item, Message, Part, Reasoning, Refusal, Text
 
 _ENDS = {"content_filter": End.FILTER}
+_COUNTED = frozenset(
+    {
+        *("input_tokens", "output_tokens", "total_tokens"),
+        *("cached_tokens", "cache_write_tokens", "reasoning_tokens"),
+    }
+)
+"""The counters of a usage that are read by name."""
 
 
 def read_answer(body: Mapping[str, Any]) -> Answer:
@@ -22,7 +30,7 @@ def read_answer(body: Mapping[str, Any]) -> Answer:
     if not isinstance(output, list) or body.get("status") not in ("completed", "incomplete"):
         raise MalformedAnswer("no response that came to its end")
     items = tuple(_item(item) for item in output)
-    return Answer(items, read_end(body), read_usage(body.get("usage")))
+    return Answer(items, read_end(body), read_usage(body.get("usage")), body.get("service_tier"))
 
 
 def read_end(body: Mapping[str, Any]) -> End:
@@ -82,4 +90,5 @@ def read_usage(sent: Any) -> Usage | None:
         cached_tokens=part_of(usage, "input_tokens_details", "cached_tokens"),
         cache_write_tokens=part_of(usage, "input_tokens_details", "cache_write_tokens"),
         reasoning_tokens=part_of(usage, "output_tokens_details", "reasoning_tokens"),
+        others=others_of(usage, ("input_tokens", "output_tokens"), _COUNTED),
     )

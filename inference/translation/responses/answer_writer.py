@@ -15,13 +15,18 @@ def write_answer(answer: Answer, head: Head, echo: Mapping[str, Any]) -> dict[st
 
     `echo` has the members that repeat the request's, or its defaults.
     """
-    return write_response(head, echo, _output(answer, head), answer.end, answer.usage)
+    return write_response(head, echo, _output(answer, head), answer.end, answer.usage, answer.service_tier)
 
 
 def write_response(
-    head: Head, echo: Mapping[str, Any], output: list[dict[str, Any]], end: End | None, usage: Usage | None
+    head: Head,
+    echo: Mapping[str, Any],
+    output: list[dict[str, Any]],
+    end: End | None,
+    usage: Usage | None,
+    service_tier: Any = None,
 ) -> dict[str, Any]:
-    """Write a response object; `end` is None while it is in progress."""
+    """Write a response object; `end` is None while it is in progress, `service_tier` until the upstream reported it."""
     reason = _REASONS.get(end) if end else None
     return {
         **echo,
@@ -34,6 +39,7 @@ def write_response(
         "model": head.model,
         "output": output,
         "usage": write_usage(usage),
+        **stated(service_tier=service_tier),
     }
 
 
@@ -75,7 +81,8 @@ def write_usage(usage: Usage | None) -> dict[str, Any] | None:
     }
     groups = {
         "input_tokens_details": {"cached_tokens": or_zero(usage.cached_tokens)}
-        | stated(cache_write_tokens=usage.cache_write_tokens),
-        "output_tokens_details": {"reasoning_tokens": or_zero(usage.reasoning_tokens)},
+        | stated(cache_write_tokens=usage.cache_write_tokens)
+        | dict(usage.of_input),
+        "output_tokens_details": {"reasoning_tokens": or_zero(usage.reasoning_tokens)} | dict(usage.of_output),
     }
-    return stated(**totals) | groups
+    return dict(usage.beside) | stated(**totals) | groups

@@ -21,6 +21,7 @@ class StreamReader:
         self._calls: dict[int, int] = {}
         self._argued: set[int] = set()
         self._readers: dict[str, Callable[[Mapping[str, Any]], list[events.Event]]] = {
+            "response.created": _tier,
             "response.output_text.delta": _text,
             "response.refusal.delta": lambda event: [events.RefusalDelta(_delta(event))],
             "response.reasoning_text.delta": lambda event: [events.ReasoningDelta(_delta(event))],
@@ -89,7 +90,7 @@ class StreamReader:
             raise MalformedAnswer("an end without its response")
         self.is_complete = True
         usage = read_usage(response.get("usage"))
-        return [events.Ended(read_end(response)), *([events.Reported(usage)] if usage else [])]
+        return [*_tier(event), events.Ended(read_end(response)), *([events.Reported(usage)] if usage else [])]
 
     def _fail(self, event: Mapping[str, Any]) -> list[events.Event]:
         response = event.get("response")
@@ -103,6 +104,12 @@ def _place(event: Mapping[str, Any]) -> int:
     if type(index) is not int:
         raise MalformedAnswer("an item without its place")
     return index
+
+
+def _tier(event: Mapping[str, Any]) -> list[events.Event]:
+    response = event.get("response")
+    tier = response.get("service_tier") if isinstance(response, Mapping) else None
+    return [] if tier is None else [events.Served(tier)]
 
 
 def _text(event: Mapping[str, Any]) -> list[events.Event]:

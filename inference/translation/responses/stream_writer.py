@@ -13,6 +13,7 @@ from inference.translation.events import (
     ReasoningDelta,
     RefusalDelta,
     Reported,
+    Served,
     TextDelta,
 )
 from inference.translation.responses.answer_writer import status_of, write_response
@@ -32,7 +33,7 @@ class StreamWriter:
     """Writes one stream: `begin`, then `write` for each event, then `finish`, or `fail` in its place.
 
     `echo` has the members of the response that repeat the request's, or its defaults. An item stays open until another
-    one starts, as in the vendor's streams.
+    one starts, as in the vendor's streams. `service_tier` is the reported tier.
     """
 
     def __init__(self, head: Head, echo: Mapping[str, Any]) -> None:
@@ -43,6 +44,7 @@ class StreamWriter:
         self._output: Events = []
         self._end: End | None = None
         self._usage: Usage | None = None
+        self.service_tier: Any = None
         self._writers: dict[type, Callable[[Any], Events]] = {
             TextDelta: lambda event: self._add(TEXT, event.text, event.logprobs),
             RefusalDelta: lambda event: self._add(REFUSAL, event.text),
@@ -51,6 +53,7 @@ class StreamWriter:
             ArgumentsDelta: self._add_arguments,
             Ended: self._note_end,
             Reported: self._note_usage,
+            Served: self._note_tier,
             Failed: lambda event: [],
         }
 
@@ -121,8 +124,12 @@ class StreamWriter:
         self._usage = event.usage
         return []
 
+    def _note_tier(self, event: Served) -> Events:
+        self.service_tier = event.service_tier
+        return []
+
     def _response(self, end: End | None) -> dict[str, Any]:
-        return write_response(self._head, self._echo, self._output.copy(), end, self._usage)
+        return write_response(self._head, self._echo, self._output.copy(), end, self._usage, self.service_tier)
 
     def _numbered(self, events: Events) -> Events:
         for event in events:

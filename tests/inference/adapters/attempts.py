@@ -17,6 +17,8 @@ from inference.routes.embeddings.bound import BoundedEmbeddings
 from inference.routes.embeddings.request import read_request as read_embedding
 from inference.routes.embeddings.route import EMBEDDINGS
 from inference.rules.json_body import JsonBody
+from inference.rules.token_charge import TokenCharge
+from inference.rules.token_usage import read_chat
 
 USAGE_ID = "use_01k6wq5zj3y8r2v7n4m9tbcdef"
 API_KEY = "sk-upstream-secret-0001"
@@ -56,7 +58,7 @@ def chat_request(body: dict[str, Any] | None = None, *, show_usage: bool = False
     """Return a chat request with any body."""
     members = {**HELLO, **(body or {})}
     parsed = ChatRequest(members, False, 0, 0, False, members.get("n", 1), None, "max_tokens", True, show_usage)
-    return StreamedChat(0, members, False, parsed, PriceList(), 30)
+    return StreamedChat(0, members, False, parsed, TokenCharge(PriceList(), read_chat), 30)
 
 
 def chat(base_url: str, model: str = "small-1", body: dict[str, Any] | None = None, **changes: Any) -> Attempt[Any]:

@@ -21,7 +21,6 @@ PASSED: dict[str, Any] = {
     "parallel_tool_calls": False,
     "presence_penalty": -0.5,
     "prompt_cache_key": "a-key",
-    "prompt_cache_retention": "24h",
     "reasoning_effort": "high",
     "safety_identifier": "hash-of-a-person",
     "seed": 2**70,
@@ -38,13 +37,11 @@ PASSED: dict[str, Any] = {
 
 REFUSED: dict[str, list[Any]] = {
     "moderation": [{"model": "omni-moderation-latest"}],
-    "prompt_cache_options": [{"mode": "explicit", "ttl": "30m"}],
-    "service_tier": ["flex", "scale", "priority", "fast", ["auto"], 1],
     "store": [True, "false"],
     "web_search_options": [{}, {"search_context_size": "high"}],
 }
 
-ALLOWED: dict[str, list[Any]] = {"service_tier": ["auto", "default", None], "store": [False, None]}
+ALLOWED: dict[str, list[Any]] = {"store": [False, None]}
 
 # Members beside the plain request, and the input bytes beyond the body's own, output tokens and price of each that they make.
 BOUNDED: dict[str, list[tuple[dict[str, Any], int, Decimal]]] = {
@@ -76,5 +73,6 @@ CHAT_TABLE = MemberTable(
     refused=REFUSED,
     allowed=ALLOWED,
     bounded=BOUNDED,
-    elsewhere=frozenset({"model"}),
+    # The others in test_service_tiers.py and test_prompt_caching.py.
+    elsewhere=frozenset({"model", "prompt_cache_options", "prompt_cache_retention", "service_tier"}),
 )

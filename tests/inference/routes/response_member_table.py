@@ -16,7 +16,6 @@ PASSED: dict[str, Any] = {
     "metadata": {"order": "7"},
     "parallel_tool_calls": False,
     "prompt_cache_key": "a-key",
-    "prompt_cache_retention": "24h",
     "safety_identifier": "hash-of-a-person",
     "stream": True,
     "stream_options": {"include_obfuscation": False},
@@ -34,14 +33,11 @@ REFUSED: dict[str, list[Any]] = {
     "conversation": ["conv_1", {"id": "conv_1"}],
     "moderation": [{"model": "omni-moderation-latest"}],
     "prompt": [{"id": "pmpt_1"}],
-    "prompt_cache_options": [{"mode": "explicit", "ttl": "30m"}],
-    "service_tier": ["flex", "scale", "priority", "fast", "ultrafast", ["auto"], 1],
 }
 
 ALLOWED: dict[str, list[Any]] = {
     "background": [False, None],
     "conversation": [None],
-    "service_tier": ["auto", "default", None],
 }
 
 # Members beside the plain request, and the output tokens and the price of each that they make.
@@ -72,5 +68,8 @@ RESPONSE_TABLE = MemberTable(
     refused=REFUSED,
     allowed=ALLOWED,
     bounded=BOUNDED,
-    elsewhere=frozenset({"model", "previous_response_id"}),  # the latter in test_stored_responses.py
+    # In test_stored_responses.py, test_service_tiers.py and test_prompt_caching.py.
+    elsewhere=frozenset(
+        {"model", "previous_response_id", "prompt_cache_options", "prompt_cache_retention", "service_tier"}
+    ),
 )

@@ -49,14 +49,10 @@ INSIDE_REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "tools.type": ({"tools": [{"type": "web_search"}]}, "tools.0.type"),
     "prediction.content": ({"prediction": {"type": "content", "content": 7}}, "prediction.content"),
 }
+IN_TEST_PROMPT_CACHING = {"messages.content.cache_control", "messages.content.prompt_cache_breakpoint"}
 PARTS_REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "cache_control": ({"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}, "cache_control"),
     "uuid": ({"type": "image_url", "image_url": {"url": PNG}, "uuid": "one"}, "uuid"),
     "video_url": ({"type": "text", "text": "x", "video_url": {"url": "https://a.example/v"}}, "video_url"),
-    "prompt_cache_breakpoint": (
-        {"type": "text", "text": "x", "prompt_cache_breakpoint": {"mode": "explicit"}},
-        "prompt_cache_breakpoint",
-    ),
     "file.file_id": ({"type": "file", "file": {"file_id": "file-1"}}, "file.file_id"),
     "file.file_data": ({"type": "file", "file": {"file_data": "https://files.example/a.pdf"}}, "file.file_data"),
     "type": ({"type": "video_url", "video_url": {"url": "https://videos.example/a"}}, "type"),
@@ -111,4 +107,4 @@ def test_tool_calls_of_an_earlier_answer_are_input(stage: Stage) -> None:
 
 def test_every_row_within_is_proved_above() -> None:
     parts = {f"messages.content.{name}" for name in (*PARTS_REFUSED, *PARTS_BOUNDED)}
-    assert set(INSIDE) == {*INSIDE_REFUSED, *parts, "messages.tool_calls"}
+    assert set(INSIDE) == {*INSIDE_REFUSED, *parts, "messages.tool_calls", *IN_TEST_PROMPT_CACHING}

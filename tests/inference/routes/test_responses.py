@@ -53,4 +53,5 @@ def test_nothing_is_stored_at_the_upstream_and_its_limit_is_ours(stage: Stage) -
         "metadata": {"a": "b"},
         "max_output_tokens": 100,
         "store": False,
+        "service_tier": "default",
     }

@@ -93,6 +93,7 @@ def test_a_response_asks_a_chat_and_nothing_else(stage: Stage) -> None:
         ],
         "temperature": 0.5,
         "max_completion_tokens": 100,
+        "service_tier": "default",
     }
 
 
@@ -106,6 +107,7 @@ def test_a_chat_asks_for_a_response_that_is_not_stored(stage: Stage) -> None:
         "temperature": 0.5,
         "max_output_tokens": 100,
         "store": False,
+        "service_tier": "default",
     }
 
 

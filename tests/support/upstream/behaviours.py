@@ -22,6 +22,16 @@ class Behaviour:
     """Respond with this text instead; one token per word."""
     cached_tokens: int = 0
     """Prompt tokens that usage reports as read from a cache."""
+    cache_write_tokens: int = 0
+    """Prompt tokens that usage reports as written to a cache."""
+    cache_write_1h_tokens: int = 0
+    """How many of them usage reports as written for an hour."""
+    counted: str = ""
+    """A JSON object that is merged into the usage, also within its groups."""
+    service_tier: str = ""
+    """The tier that is reported, as JSON; by default the one that the request asks for."""
+    service_tiers: str = ""
+    """The tiers that a stream's events report one after the other, as a JSON list, whose last one remains."""
     reasoning_tokens: int = 0
     """Reasoning tokens, which are not shown."""
     accepted_tokens: int = 0

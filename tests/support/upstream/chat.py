@@ -8,7 +8,7 @@ from typing import Any
 from tests.support.upstream.answers import Answer
 from tests.support.upstream.behaviours import Behaviour
 from tests.support.upstream.stream import Frame
-from tests.support.upstream.usage import ABSENT, Usage, report
+from tests.support.upstream.usage import ABSENT, Usage, of_input, report, tier_of, tiers_of, with_counted
 
 FINGERPRINT = "fp_upstream-1"
 EXPIRES_AT = 1_795_000_000
@@ -18,12 +18,12 @@ def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
     """Return the true usage of an output."""
     unseen = behaviour.reasoning_tokens + behaviour.rejected_tokens + behaviour.spoken_tokens
     completion_tokens = answer.tokens * answer.choices + unseen
-    return {
+    usage = {
         "prompt_tokens": answer.prompt_tokens,
         "completion_tokens": completion_tokens,
         "total_tokens": answer.prompt_tokens + completion_tokens,
         "prompt_tokens_details": {
-            "cached_tokens": behaviour.cached_tokens,
+            **of_input(behaviour),
             "audio_tokens": behaviour.audio_tokens,
         },
         "completion_tokens_details": {
@@ -33,6 +33,7 @@ def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
             "audio_tokens": behaviour.spoken_tokens,
         },
     }
+    return with_counted(usage, behaviour)
 
 
 def output_tokens_of(answer: Answer, behaviour: Behaviour) -> int:
@@ -49,7 +50,7 @@ def render(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
         "model": body["model"],
         "choices": [_choice(entry_id, answer, index, _audio_of(body, behaviour)) for index in range(answer.choices)],
         "system_fingerprint": FINGERPRINT,
-        "service_tier": "default",
+        "service_tier": tier_of(body, behaviour),
     }
     usage = report(usage_of(answer, behaviour), behaviour.usage)
     return completion if usage is ABSENT else {**completion, "usage": usage}
@@ -64,12 +65,12 @@ def stream(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
         "created": int(time.time()),
         "model": body["model"],
         "system_fingerprint": FINGERPRINT,
-        "service_tier": "default",
     }
+    tiers = tiers_of(body, behaviour)
     tail = {"usage": None} if wants_usage else {}
 
     def chunk(choices: list[Any], tokens: int = 0) -> Frame:
-        return Frame({**head, "choices": choices, **tail}, tokens)
+        return Frame({**head, "service_tier": next(tiers), "choices": choices, **tail}, tokens)
 
     yield chunk([_delta(index, _opening(entry_id, answer)) for index in range(answer.choices)])
     if audio := _audio_of(body, behaviour):
@@ -80,7 +81,7 @@ def stream(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
     yield chunk([_delta(index, {}, answer.finish_reason) for index in range(answer.choices)])
     usage = report(usage_of(answer, behaviour), behaviour.usage)
     if wants_usage and usage is not ABSENT:
-        yield Frame({**head, "choices": [], "usage": usage})
+        yield Frame({**head, "service_tier": next(tiers), "choices": [], "usage": usage})
 
 
 SAMPLES_PER_TOKEN = b"\0\1" * 1200

@@ -7,7 +7,7 @@ from typing import Any
 from tests.support.upstream.answers import Answer
 from tests.support.upstream.behaviours import HOST, Behaviour
 from tests.support.upstream.stream import Frame
-from tests.support.upstream.usage import ABSENT, Usage, report
+from tests.support.upstream.usage import ABSENT, Usage, of_input, report, tier_of, tiers_of, with_counted
 
 ECHOED = ("instructions", "max_output_tokens", "previous_response_id", "temperature", "top_p", "reasoning", "text")
 FAILED = {"code": "server_error", "message": f"The server {HOST} had an error."}
@@ -17,13 +17,14 @@ Named = tuple[str, dict[str, Any], int]
 def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
     """Return the true usage of an output, with this API's names."""
     output_tokens = output_tokens_of(answer, behaviour)
-    return {
+    usage = {
         "input_tokens": answer.prompt_tokens,
-        "input_tokens_details": {"cached_tokens": behaviour.cached_tokens},
+        "input_tokens_details": of_input(behaviour),
         "output_tokens": output_tokens,
         "output_tokens_details": {"reasoning_tokens": behaviour.reasoning_tokens},
         "total_tokens": answer.prompt_tokens + output_tokens,
     }
+    return with_counted(usage, behaviour)
 
 
 def output_tokens_of(answer: Answer, behaviour: Behaviour) -> int:
@@ -43,6 +44,7 @@ def render(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
         response["error"] = FAILED
     usage = report(usage_of(answer, behaviour), behaviour.usage)
     response["usage"] = None if usage is ABSENT else usage
+    response["service_tier"] = tier_of(body, behaviour)
     return response
 
 
@@ -54,7 +56,7 @@ def stream(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
 
 
 def _events(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour) -> Iterator[Named]:
-    started = _shell(entry_id, body, "in_progress")
+    started = {**_shell(entry_id, body, "in_progress"), "service_tier": next(tiers_of(body, behaviour))}
     yield "response.created", {"response": started}, 0
     yield "response.in_progress", {"response": started}, 0
     index = 0
@@ -124,7 +126,6 @@ def _shell(entry_id: str, body: Mapping[str, Any], status: str) -> dict[str, Any
         "tools": body.get("tools", []),
         "metadata": body.get("metadata") or {},
         "truncation": body.get("truncation", "disabled"),
-        "service_tier": "default",
         "billing": {"payer": "upstream-owner"},
         "usage": None,
         **{name: body.get(name) for name in ECHOED},

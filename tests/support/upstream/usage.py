@@ -1,7 +1,11 @@
 """The forms in which the fake upstream reports, or misreports, its usage."""
 
-from collections.abc import Callable, Mapping
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
+
+from tests.support.upstream.behaviours import Behaviour
 
 Usage: TypeAlias = dict[str, Any]
 ABSENT = object()
@@ -54,3 +58,36 @@ FORMS: Mapping[str, Callable[[Usage], Any]] = {
 def report(usage: Usage, form: str) -> Any:
     """Return the response's usage member for `form`, or ABSENT."""
     return FORMS[form](usage)
+
+
+def of_input(behaviour: Behaviour) -> Usage:
+    """Return what of the input was read from a cache and written to it."""
+    parts: Usage = {"cached_tokens": behaviour.cached_tokens}
+    if behaviour.cache_write_tokens:
+        parts["cache_write_tokens"] = behaviour.cache_write_tokens
+    if behaviour.cache_write_1h_tokens:
+        shorter = behaviour.cache_write_tokens - behaviour.cache_write_1h_tokens
+        longer = {"ephemeral_1h_input_tokens": behaviour.cache_write_1h_tokens}
+        parts["cache_creation"] = {"ephemeral_5m_input_tokens": shorter, **longer}
+    return parts
+
+
+def with_counted(usage: Usage, behaviour: Behaviour) -> Usage:
+    """Merge the behavior's own counters into a usage."""
+    counted = json.loads(behaviour.counted or "{}")
+    groups = {name: {**usage.get(name, {}), **value} for name, value in counted.items() if isinstance(value, dict)}
+    return {**usage, **counted, **groups}
+
+
+def tiers_of(body: Mapping[str, Any], behaviour: Behaviour) -> Iterator[Any]:
+    """Yield the service tier of each event of a stream; a whole answer has the last one."""
+    told = json.loads(behaviour.service_tiers or "[]")
+    yield from told[:-1]
+    last = told[-1] if told else json.loads(behaviour.service_tier or "null") or body.get("service_tier") or "default"
+    yield from itertools.repeat(last)
+
+
+def tier_of(body: Mapping[str, Any], behaviour: Behaviour) -> Any:
+    """Return the service tier of a whole answer."""
+    told = json.loads(behaviour.service_tiers or "[]")
+    return told[-1] if told else next(tiers_of(body, behaviour))

@@ -38,11 +38,12 @@ class ChatOverResponses(TranslatedStream):
         super().__init__(attempt, response, StreamReader(), self._chunks, templates)
 
     def chunk(self, written: Written, size: int) -> Chunk:
-        return Chunk(_laid_out(written), int(size > 0), size)
+        return Chunk(_laid_out(written), int(size > 0), size, service_tier=self._chunks.service_tier)
 
     def last_chunk(self, written: Written, size: int) -> Chunk:
         """Build the last chunk, with the usage even if the client did not request it."""
-        return Chunk(_laid_out(written), int(size > 0), size, usage=self._chunks.usage)
+        tier = self._chunks.service_tier
+        return Chunk(_laid_out(written), int(size > 0), size, usage=self._chunks.usage, service_tier=tier)
 
 
 class ChatsOverResponses(JsonEndpoint[BoundedChat]):

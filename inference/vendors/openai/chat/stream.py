@@ -44,7 +44,7 @@ class ChatStream(EventStream):
         event = parse_object(data)
         if event.get("error") or event.get("object") == "error":
             raise broken_by_event(self._attempt, event)
-        usage = _usage(event)
+        usage, tier = _usage(event), event.get("service_tier")
         choices = [] if usage and "choices" not in event else _choices(event)
         replace_upstream_names(self._attempt, event)
         deltas, size, spoken = _delivered(self._attempt.call.public_id, choices)
@@ -52,10 +52,10 @@ class ChatStream(EventStream):
         if not self._attempt.request.params.show_usage and "usage" in event:
             del event["usage"]
             if not choices and event.keys() <= _ENVELOPE:
-                return Chunk(b"", usage=usage)
+                return Chunk(b"", usage=usage, service_tier=tier)
         if deltas == len(choices) == 1 and usage is None and not ends:
             self.plain = event
-        return Chunk(_written(event), deltas, size, spoken, usage, ends)
+        return Chunk(_written(event), deltas, size, spoken, usage, ends, tier)
 
 
 def _written(event: Mapping[str, Any]) -> bytes:

@@ -31,8 +31,8 @@ class ResponseOverChat(TranslatedStream):
     """Translates chunks to typed events. The last one is held back, as the stream format requires."""
 
     def __init__(self, attempt: Attempt[BoundedResponse], response: Response) -> None:
-        writer = StreamWriter(_head(attempt), echo(attempt.request))
-        super().__init__(attempt, response, StreamReader(), writer, Templates(CHAT, RESPONSES, render))
+        self._events = StreamWriter(_head(attempt), echo(attempt.request))
+        super().__init__(attempt, response, StreamReader(), self._events, Templates(CHAT, RESPONSES, render))
 
     def repeated(self, run: Run) -> Chunk:
         """Translate consecutive text events, and report them as one event."""
@@ -40,12 +40,14 @@ class ResponseOverChat(TranslatedStream):
         return Chunk(run.written(number), run.deltas, run.size_bytes, events=(run.event(number),))
 
     def chunk(self, written: Written, size: int) -> Chunk:
-        return Chunk(b"".join(map(render, written)), int(size > 0), size, events=tuple(written))
+        tier = self._events.service_tier
+        return Chunk(b"".join(map(render, written)), int(size > 0), size, events=tuple(written), service_tier=tier)
 
     def last_chunk(self, written: Written, size: int) -> Chunk:
         """Build a chunk from all events but the last, which contains the usage."""
-        usage = written[-1]["response"]["usage"]
-        return Chunk(b"".join(map(render, written[:-1])), int(size > 0), size, usage=usage, events=tuple(written))
+        usage, tier = written[-1]["response"]["usage"], self._events.service_tier
+        data = b"".join(map(render, written[:-1]))
+        return Chunk(data, int(size > 0), size, usage=usage, events=tuple(written), service_tier=tier)
 
 
 class ResponsesOverChat(JsonEndpoint[BoundedResponse]):

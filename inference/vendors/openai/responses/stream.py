@@ -32,14 +32,15 @@ class ResponseStream(LastEventStream):
             raise NotJSONError("an event without a type")
         check_event(event)
         self._make_ours(event)
+        tier = event["response"].get("service_tier") if "response" in event else None
         if kind in TERMINAL:
             self._ended = True
-            return Chunk(b"", usage=_usage(event["response"]), events=(event,))
+            return Chunk(b"", usage=_usage(event["response"]), events=(event,), service_tier=tier)
         delta = event.get("delta") if kind in OUTPUT_DELTAS else None
         size = len(delta.encode()) if isinstance(delta, str) else 0
         if size:
             self.plain = event
-        return Chunk(render(event), int(size > 0), size, events=(event,))
+        return Chunk(render(event), int(size > 0), size, events=(event,), service_tier=tier)
 
     def _numbered(self, count: int) -> int:
         """Take `count` sequence numbers and return the first."""
