@@ -1,5 +1,6 @@
 """A call that is in progress."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -16,9 +17,10 @@ from inference.interface.model import CostVersion, DeploymentTarget
 from inference.interface.plan import CallPlan
 from inference.interface.request import BoundedRequest
 from inference.interface.upstream import CallContext
-from inference.metering import journal
+from inference.metering import journal, unpriced
 from inference.metering.admission import Arrival, Checked
 from inference.metering.journal import Entry
+from inference.metering.unpriced import Counter
 
 
 @dataclass(slots=True)
@@ -116,6 +118,11 @@ class Call:
             return None
         tier = self.request.service_tier
         return {**self.generation, **({"service_tier": tier} if tier else {})}
+
+    def report_unpriced(self, counters: Iterable[str]) -> None:
+        """Tell the operator of counters that were charged without a price of their own."""
+        for name in counters:
+            unpriced.report(Counter(self.upstream, self.plan.call.public_model, name))
 
 
 def _plan(checked: Checked, entry: Entry, generation: dict[str, str]) -> CallPlan[Any]:

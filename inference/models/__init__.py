@@ -1,10 +1,11 @@
-"""Models of the catalogue, proposed prices, representations and stored responses."""
+"""Models of the catalogue, proposed prices, representations, stored responses and unpriced counters."""
 
 from inference.models.alias import Alias, Deployment
 from inference.models.price_proposal import PriceProposal, ProposalState
 from inference.models.raw_model import RawModel
 from inference.models.representation import Representation
 from inference.models.stored_response import StoredResponse
+from inference.models.unpriced_counter import UnpricedCounter
 from inference.models.upstream import Upstream
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "RawModel",
     "Representation",
     "StoredResponse",
+    "UnpricedCounter",
     "Upstream",
 ]

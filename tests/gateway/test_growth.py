@@ -102,9 +102,9 @@ CONFIGURATION = {
 # People, with what they sign in by. Sign-ups of one address are limited.
 PEOPLE = {"accounts_account", "account_emailaddress", "mfa_authenticator", "socialaccount_socialaccount"}
 # What an owner has as many of as it has accounts, clients or projects, or as a limit allows. Representations come
-# from the answers of configured models.
+# from the answers of configured models, counters from their usages, up to a limit.
 BOUNDED = {
-    *("accounts_consent", "inference_representation"),
+    *("accounts_consent", "inference_representation", "inference_unpriced_counter"),
     *("integrations_accountkey", "integrations_evolutionartifact"),
     *("integrations_evolutionevidence", "integrations_evolutionrevision", "integrations_executionconfig"),
 }

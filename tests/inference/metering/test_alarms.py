@@ -5,7 +5,7 @@ from threading import Event
 
 from django.db import OperationalError
 
-from inference.metering.alarms import Note, Notes
+from inference.metering.notes import Note, Notes
 from tests.support.concurrency import eventually
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
