@@ -40,6 +40,9 @@ LIMIT: Schema = optional(
 )
 FLAG: Schema = optional({"type": "boolean"})
 MODEL: Schema = {"type": "string", "description": "An alias, or a raw model that the integration can use."}
+SERVICE_TIER: Schema = optional(
+    {"type": "string", "description": "A tier of the model's `pricing`; `auto` and `default` are the default one."}
+)
 ANYTHING: Schema = {}
 
 USAGE = optional(object_of("", prompt_tokens=COUNT, completion_tokens=COUNT, total_tokens=COUNT))

@@ -12,6 +12,7 @@ CHAT_REQUEST = shapes.object_of(
     max_completion_tokens=shapes.LIMIT,
     n=shapes.optional({"type": "integer", "minimum": 1, "maximum": 128}),
     tools=shapes.optional(shapes.list_of(shapes.object_of("type", type=shapes.TEXT))),
+    service_tier=shapes.SERVICE_TIER,
 )
 CHAT_ANSWER = shapes.object_of(
     "id object created model choices",

@@ -18,6 +18,7 @@ RESPONSE_REQUEST = shapes.object_of(
     stream=shapes.FLAG,
     max_output_tokens=shapes.LIMIT,
     tools=shapes.optional(shapes.list_of(shapes.object_of("type", type=shapes.TEXT))),
+    service_tier=shapes.SERVICE_TIER,
     metadata=shapes.optional({"type": "object", "additionalProperties": shapes.TEXT}),
 )
 RESPONSE_EVENTS: shapes.Schema = {
