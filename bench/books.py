@@ -4,13 +4,13 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import psycopg
 from psycopg.rows import namedtuple_row
 
-from bench.config import INPUT_PRICE, OUTPUT_PRICE
+from bench.prices import of_entry, rounded
 
 SETTLE_SECONDS = 10.0
 POLL_SECONDS = 0.1
@@ -104,22 +104,17 @@ class Served(NamedTuple):
     completion_tokens: int
 
 
-def price(prompt_tokens: int, completion_tokens: int) -> int:
-    """Price tokens exactly and round up once, independently of the gateway's code."""
-    exact = prompt_tokens * Decimal(INPUT_PRICE) + completion_tokens * Decimal(OUTPUT_PRICE)
-    return int(exact.to_integral_value(ROUND_CEILING))
-
-
 def served_work(entries: Iterable[Mapping[str, Any]]) -> dict[str, Served]:
     """Sum the upstream's ledger by the caller's key; refused requests cost nothing."""
-    tokens: dict[str, tuple[int, int]] = {}
+    work: dict[str, tuple[Decimal, int, int]] = {}
     for entry in entries:
         if entry["outcome"] == "refused":
             continue
         key = entry["idempotency_key"] or entry["client_request_id"] or f"keyless {entry['id']}"
-        prompt, completion = tokens.get(key, (0, 0))
-        tokens[key] = (prompt + entry["prompt_tokens"], completion + entry["completion_tokens"])
-    return {key: Served(price(*counted), *counted) for key, counted in tokens.items()}
+        cost, prompt, completion = work.get(key, (Decimal(0), 0, 0))
+        counted = (prompt + entry["prompt_tokens"], completion + entry["completion_tokens"])
+        work[key] = (cost + of_entry(entry), *counted)
+    return {key: Served(rounded(cost), *counted) for key, (cost, *counted) in work.items()}
 
 
 def compare(ledger: Ledger, since: datetime, entries: Iterable[Mapping[str, Any]]) -> Books:

@@ -23,6 +23,26 @@ MODELS = {
 }
 """The upstream model of each alias: responds at once, after a delay, or over 24 seconds."""
 
+FULL = "full"
+FULL_MODEL = "small-1?cached_tokens=7&cache_write_tokens=20&cache_write_1h_tokens=5"
+FULL_PRICE: Mapping[str, Any] = {
+    "input_token": "0.15",
+    "cached_input_token": "0.015",
+    "cache_write_token": "0.1875",
+    "cache_write_1h_token": "0.3",
+    "output_token": "0.60",
+    "bands": [{"above_input_tokens": 100, "input_token": "0.30", "cached_input_token": "0.03", "output_token": "0.90"}],
+    "service_tiers": {
+        "flex": {"input_token": "0.075", "output_token": "0.30"},
+        "priority": {
+            "input_token": "0.25",
+            "output_token": "1",
+            "bands": [{"above_input_tokens": 100, "output_token": "1.5"}],
+        },
+    },
+}
+"""An alias that is priced by tier, by the length of the input and by what caches did, which its upstream model reports."""
+
 LONG_TOKENS = 400
 LONG_MODEL = f"small-1?tokens={LONG_TOKENS}"
 LONG = "long"
@@ -44,7 +64,8 @@ def gateway_configuration(
     customers: Iterable[Customer],
     translates: bool = True,
 ) -> dict[str, Any]:
-    """Build the gateway's configuration. For older versions without translation it omits the upstreams' routes."""
+    """Build the gateway's configuration. For older versions without translation it omits the upstreams' routes, and the alias
+    that is priced in full."""
     long_at = {alias: at for alias, at in LONG_AT.items() if translates or "routes" not in at}
     return {
         **product.configuration(),
@@ -55,6 +76,7 @@ def gateway_configuration(
         "aliases": [
             *(_alias(name, model) for name, model in MODELS.items()),
             *(_alias(name, LONG_MODEL, upstream["name"]) for name, upstream in long_at.items()),
+            *([{**_alias(FULL, FULL_MODEL), "price": dict(FULL_PRICE)}] if translates else []),
         ],
         "credits": [credit(customer, GRANT_MICROUSD) for customer in customers],
     }

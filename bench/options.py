@@ -7,7 +7,7 @@ from pathlib import Path
 from bench.disk import MILLISECONDS_MAX
 
 LANES = ("direct", "pass-through", "litellm", "portkey", "gateway", "many-wallets", "slow-disk")
-SCENARIOS = ("admission", "departure", "crowd", "text")
+SCENARIOS = ("admission", "departure", "pricing", "crowd", "text")
 
 
 def read_options(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -13,7 +13,7 @@ from bench.lanes import of_revision
 from bench.measure import Results, Shape
 from bench.processes import DATABASE, SERVER, UPSTREAM
 from bench.ratios import added, compare_figures, rates_table, revision_table
-from bench.scenarios import AFFORDABLE, LEAVE_AFTER_EVENTS, PARALLEL, Admission, Crowd, Departure
+from bench.scenarios import AFFORDABLE, LEAVE_AFTER_EVENTS, PARALLEL, Admission, Crowd, Departure, Pricing
 from bench.tables import number, table
 from bench.text import chunks_table, ratios_table
 
@@ -30,6 +30,7 @@ class Report:
     results: Results
     admissions: list[Admission] = field(default_factory=list)
     departures: list[Departure] = field(default_factory=list)
+    pricings: list[Pricing] = field(default_factory=list)
     crowds: list[Crowd] = field(default_factory=list)
     text: Results = field(default_factory=Results)
     """Long streams of the routes of text, and short JSON answers."""
@@ -59,7 +60,7 @@ class Report:
         figures = [self._figures(self.results, *each) for each in self.results.figures]
         situations = {
             name: [dataclasses.asdict(each) for each in getattr(self, name)]
-            for name in ("admissions", "departures", "crowds")
+            for name in ("admissions", "departures", "pricings", "crowds")
         }
         books = {lane: [dataclasses.asdict(each) for each in of_lane] for lane, of_lane in self.results.books.items()}
         whole = {
@@ -82,6 +83,7 @@ class Report:
             *(each for results in (self.results, self.text) for books in results.books.values() for each in books),
             *(admission.books for admission in self.admissions),
             *(departure.books for departure in self.departures),
+            *(priced.books for priced in self.pricings),
             *(crowd.books for crowd in self.crowds),
         ]
         exact = all(_is_exact(each) for each in of_lane)
@@ -186,6 +188,11 @@ class Report:
                 f"{left.left} clients that left a stream after {LEAVE_AFTER_EVENTS} words: {left.charged_tokens} tokens "
                 f"charged, {left.upstream_tokens} sent by the upstream, {left.received_events} received; "
                 f"{_money(left.books)}."
+            )
+        for priced in self.pricings:
+            yield (
+                f"{priced.calls} calls priced by service tier, length of the input and caches: "
+                f"{priced.books.charged_microusd:,} micro-USD charged; {_money(priced.books)}."
             )
         for crowd in self.crowds:
             yield (

@@ -178,6 +178,9 @@ class Bench:
         if "departure" in self._options.scenarios:
             say("clients that leave in the middle of a stream")
             report.departures.append(scenarios.leave_in_the_middle())
+        if "pricing" in self._options.scenarios:
+            say("calls that are priced by tier, band and caches")
+            report.pricings.append(scenarios.price_in_full())
         if "crowd" in self._options.scenarios:
             say("many open streams")
             report.crowds.append(scenarios.crowd(self._options.database_pool))

@@ -1,6 +1,7 @@
 """Special scenarios of the gateway, each followed by a comparison of the books."""
 
 import asyncio
+import itertools
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import aiohttp
 import orjson
 
 from bench.books import Books, Ledger, compare, served_work
-from bench.config import DRIPPING, PATIENT, PLAIN, credit, write
+from bench.config import DRIPPING, FULL, PATIENT, PLAIN, credit, write
 from bench.figures import percentile
 from bench.gateway_lanes import GatewayLane
 from bench.gateways import GatewayServer
@@ -24,6 +25,9 @@ AFFORDABLE = 10
 LEAVING = 24
 LEAVE_AFTER_EVENTS = 4
 OPEN_STREAMS = 300
+TIERS = ("default", "flex", "priority")
+LONGER = 4
+EACH_SHAPE = 5
 PROBES = 60
 
 
@@ -46,6 +50,14 @@ class Departure:
     charged_tokens: int
     upstream_tokens: int
     received_events: int
+    books: Books
+
+
+@dataclass(frozen=True, slots=True)
+class Pricing:
+    """Calls of every tier, shorter and longer than the threshold of a band, as JSON and as streams."""
+
+    calls: int
     books: Books
 
 
@@ -108,6 +120,14 @@ class Scenarios:
             books=books,
         )
 
+    def price_in_full(self) -> Pricing:
+        """Send calls that are priced by tier, band and caches, all at once."""
+        since = self._begin()
+        shapes = list(itertools.product(TIERS, (1, LONGER), (False, True))) * EACH_SHAPE
+        headers = self._lane.sign(self._lane.customers[0], len(shapes))
+        asyncio.run(self._ask_each([_priced(*shape) for shape in shapes], headers))
+        return Pricing(calls=len(shapes), books=compare(self._ledger, since, self._upstream.ledger()))
+
     def crowd(self, database_pool: int) -> Crowd:
         """Hold OPEN_STREAMS slow streams open and time the first byte of others."""
         since = self._begin()
@@ -143,14 +163,17 @@ class Scenarios:
             return int(answer.headers["x-service-hold-microusd"])
 
     async def _ask_all(self, content: bytes, headers: Sequence[Mapping[str, str]]) -> list[int]:
+        return await self._ask_each([content] * len(headers), headers)
+
+    async def _ask_each(self, contents: Sequence[bytes], headers: Sequence[Mapping[str, str]]) -> list[int]:
         async with _session() as session:
 
-            async def ask(each: Mapping[str, str]) -> int:
+            async def ask(content: bytes, each: Mapping[str, str]) -> int:
                 async with session.post(self._url, data=content, headers=each) as answer:
                     await answer.read()
                     return answer.status
 
-            return await asyncio.gather(*(ask(each) for each in headers))
+            return await asyncio.gather(*map(ask, contents, headers))
 
     async def _leave_all(self, headers: Sequence[Mapping[str, str]]) -> list[int]:
         async with _session() as session:
@@ -206,6 +229,14 @@ class Scenarios:
                 waits.append(time.perf_counter() - started_at)
                 await answer.read()
         return waits
+
+
+def _priced(tier: str, repeats: int, streams: bool) -> bytes:
+    """Build a call of the alias that is priced in full."""
+    sent = orjson.loads(body(FULL, stream=streams))
+    sent["messages"][-1]["content"] *= repeats
+    control = {"type": "ephemeral", "ttl": "1h"}
+    return orjson.dumps({**sent, "service_tier": tier, "cache_control": control})
 
 
 def _session() -> aiohttp.ClientSession:

@@ -1,11 +1,14 @@
 """The comparison of the two ledgers sees every micro-USD that is wrong."""
 
+from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from bench.books import Served, price, reconcile, served_work
+from bench.books import Served, reconcile, served_work
+from bench.config import FULL_MODEL
+from bench.prices import of_entry, plain, rounded
 
 
 def call(name: str, *, state: str = "settled", charge: int | None = 2, hold: int = 50, max_cost: int = 100) -> Any:
@@ -19,7 +22,23 @@ SERVED = Served(cost_microusd=2, prompt_tokens=4, completion_tokens=2)
     ("prompt", "completion", "microusd"), [(0, 0, 0), (1, 0, 1), (4, 2, 2), (20, 5, 6), (21, 5, 7)]
 )
 def test_a_price_is_summed_exactly_and_rounded_up_once(prompt: int, completion: int, microusd: int) -> None:
-    assert price(prompt, completion) == microusd
+    assert rounded(plain(prompt, completion)) == microusd
+
+
+@pytest.mark.parametrize(
+    ("tier", "prompt", "exact"),
+    [
+        ("default", 100, "21.3675"),
+        ("default", 101, "35.7225"),
+        ("flex", 500, "42.8925"),
+        ("priority", 100, "32.6675"),
+        ("priority", 101, "37.9175"),
+    ],
+)
+def test_a_price_in_full_follows_tier_band_and_caches(tier: str, prompt: int, exact: str) -> None:
+    caches = {"cached_tokens": 7, "cache_write_tokens": 20, "cache_write_1h_tokens": 5}
+    entry = {"model": FULL_MODEL, "service_tier": tier, "prompt_tokens": prompt, "completion_tokens": 10, **caches}
+    assert of_entry(entry) == Decimal(exact)
 
 
 def test_equal_ledgers_have_no_drift() -> None:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from psycopg.rows import class_row
 
-from bench.books import Ledger, price
+from bench.books import Ledger
+from bench.prices import plain, rounded
 from tests.chaos.database import Database
 from tests.chaos.journal import Journal
 from tests.chaos.models import HONEST_BEHAVIOURS
@@ -75,7 +76,7 @@ class Work(NamedTuple):
         return cls(
             call_id=entry["idempotency_key"] or f"keyless {entry['id']}",
             is_complete=is_complete,
-            cost=price(usage["prompt_tokens"], usage["completion_tokens"]) if is_reported else None,
+            cost=rounded(plain(usage["prompt_tokens"], usage["completion_tokens"])) if is_reported else None,
             received_at=entry["received_at"],
         )
 

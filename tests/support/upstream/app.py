@@ -19,7 +19,7 @@ from tests.support.upstream.ledger import Entry, Ledger
 from tests.support.upstream.realtime import Realtime
 from tests.support.upstream.stream import Frame, dumps
 from tests.support.upstream.tokens import count_text
-from tests.support.upstream.usage import ABSENT, Usage, report
+from tests.support.upstream.usage import ABSENT, Usage, report, tier_of
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 PREFIXES = {
@@ -138,6 +138,9 @@ class Upstream:
             stream=body.get("stream") in (True, "true") or body.get("stream_format") == "sse",
             prompt_tokens=_prompt_tokens(path, body, behaviour),
             cached_tokens=behaviour.cached_tokens,
+            cache_write_tokens=behaviour.cache_write_tokens,
+            cache_write_1h_tokens=behaviour.cache_write_1h_tokens,
+            service_tier=tier_of(body, behaviour),
             idempotency_key=request.headers.get("Idempotency-Key"),
             client_request_id=request.headers.get("X-Client-Request-Id"),
             authorization=request.headers.get("Authorization"),

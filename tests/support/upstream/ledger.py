@@ -24,6 +24,9 @@ class Entry:
     behaviour: str
     received_at: float = field(default_factory=time.time)
     cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    cache_write_1h_tokens: int = 0
+    service_tier: Any = None
     status: int | None = None
     planned_tokens: int = 0
     """The tokens of the complete output, over all its choices."""
