@@ -10,6 +10,8 @@ os.environ["DATABASE_URL"] = provide_database()
 os.environ["DATA_DIR"] = provide_data_dir()
 # A folder for each database: every gateway of this process, and every one that it starts on its database, reads it.
 os.environ["CALL_JOURNAL_DIR"] = f"{os.environ['DATA_DIR']}/journal-{os.getpid()}"
+# The threads of numpy wait for each other in loops: where other tests are on the cores, this takes most of their time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Runs are bounded alike on every machine; tests of cgroups name theirs.
 os.environ.setdefault("SANDBOX_CGROUP", "none")
 # The gateways that tests start share the static files that the first one collects; the test process itself needs none.
