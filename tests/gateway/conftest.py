@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.backends import ModelBackend
 from django.test import Client
 from pytest_django import Settings
 
@@ -25,6 +26,20 @@ def operator(db: None) -> Client:
 def untracked(settings: Settings) -> None:
     """Let no request write when its session was last seen: four statements of the twenty that a page takes."""
     settings.USERSESSIONS_TRACK_ACTIVITY = False
+
+
+@pytest.fixture
+def remembered_rights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read the rights of each operator once, not with each request: for tests that give them before the first."""
+    read, known = ModelBackend.get_all_permissions, dict[object, set[str]]()
+
+    def remembered(backend: ModelBackend, account: Any, obj: Any = None) -> set[str]:
+        assert obj is None
+        if account.pk not in known:
+            known[account.pk] = read(backend, account)
+        return known[account.pk]
+
+    monkeypatch.setattr(ModelBackend, "get_all_permissions", remembered)
 
 
 @pytest.fixture
