@@ -126,7 +126,7 @@ def door(gateway: RunningGateway) -> Iterator[Door]:
 
 
 @pytest.fixture
-def ids(furnished_once: None, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def ids(furnished_once: None, untracked: None, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Name one row of each kind, all of them Alice's. No request of these tests changes any; limits begin anew."""
     show_only(monkeypatch)
     Limit.objects.all().delete()
