@@ -5,7 +5,7 @@ and browsers, alternate with those that compute: with more workers than cores, n
 """
 
 import gc
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -42,8 +42,24 @@ ONE_GATEWAY = ("tests/browser/", "tests/journeys/")
 _unit_of_file = {path: name for name, paths in SHARED.items() for path in paths}
 
 
+class Collection(list[str]):
+    """The ids of the collected tests. Of each it knows where it is: to look for them all, one by one, takes seconds."""
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        super().__init__(ids)
+        self._places = {nodeid: place for place, nodeid in enumerate(self)}
+
+    def index(self, nodeid: str, *bounds: Any) -> int:
+        return self._places[nodeid]
+
+
 class Schedule(LoadFileScheduling):
     """Gives a worker one unit after the other, in the order of the collection."""
+
+    def add_node_collection(self, node: Any, collection: Sequence[str]) -> None:
+        super().add_node_collection(node, collection)
+        if node in self.registered_collections:
+            self.registered_collections[node] = Collection(collection)
 
     def _split_scope(self, nodeid: str) -> str:
         return unit_of(nodeid.partition("::")[0])
