@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
+from gateway.server.lifespan import NEW_OBJECTS_MAX
+
 WAITING = ("browser", "faults", "run", "interop", "server", "journeys", "clients")
 SHARED = {
     "demo": (
@@ -84,12 +86,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Schedule:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Look for no garbage among what lasts for the session: while it is collected, and whenever tests leave some. The little
-    garbage of the collection is kept, which takes less than looking for it."""
+    garbage of the collection is kept, which takes less than looking for it. From then on, look as seldom as a server does."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(NEW_OBJECTS_MAX)
         gc.enable()
 
 
