@@ -8,7 +8,7 @@ from billing.models.fields import KeyField, MicrousdField
 
 
 class Migration(migrations.Migration):
-    dependencies = [("billing", "0005_prices_in_full")]
+    dependencies = [("billing", "0006_budget_periods")]
 
     operations = [
         migrations.CreateModel(

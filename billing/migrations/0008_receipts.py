@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("billing", "0005_prices_in_full")]
+    dependencies = [("billing", "0007_costs")]
 
     operations = [
         migrations.AddIndex("seal", models.Index(fields=["ends_at"], name="seal_by_end")),

@@ -8,7 +8,7 @@ from billing.models.fields import KeyField
 
 
 class Migration(migrations.Migration):
-    dependencies = [("inference", "0002_since_0_1")]
+    dependencies = [("inference", "0003_body_hashes")]
 
     operations = [
         migrations.CreateModel(

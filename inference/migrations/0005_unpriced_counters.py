@@ -7,7 +7,7 @@ import billing.models.fields
 
 
 class Migration(migrations.Migration):
-    dependencies = [("inference", "0002_since_0_1")]
+    dependencies = [("inference", "0004_price_proposals")]
 
     operations = [
         migrations.CreateModel(
