@@ -26,7 +26,7 @@ HELLO = [{"role": "user", "content": "hello"}]
 
 def read(model: Any = MODEL, **members: Any) -> Any:
     body = {"model": "fast", "messages": HELLO, **members}
-    return read_request(JsonBody(body, len(canonical(body)), b"", is_large=False), model)
+    return read_request(JsonBody(body, len(canonical(body)), b"", b"", is_large=False), model)
 
 
 def part(**members: Any) -> Any:

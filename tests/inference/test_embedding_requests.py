@@ -13,7 +13,7 @@ from inference.rules.json_body import JsonBody
 
 def read(members: Any) -> Any:
     body = {"model": "embedding", **members}
-    return read_request(JsonBody(body, len(canonical(body)), b"", is_large=False), ServedModel("embedding"))
+    return read_request(JsonBody(body, len(canonical(body)), b"", b"", is_large=False), ServedModel("embedding"))
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ SIZE_BYTES = 2 * len(TEXT)
 
 def sent(**members: Any) -> JsonBody:
     """Return a large body."""
-    return JsonBody(members, SIZE_BYTES, b"", True)
+    return JsonBody(members, SIZE_BYTES, b"", b"", True)
 
 
 CHECKS: dict[str, Callable[[], Any]] = {

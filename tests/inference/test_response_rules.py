@@ -54,7 +54,7 @@ MEMBERS = st.fixed_dictionaries(
 
 def body_of(members: Mapping[str, Any]) -> JsonBody:
     compact = canonical(members)
-    return JsonBody({"model": "fast", **members}, len(compact), b"", False)
+    return JsonBody({"model": "fast", **members}, len(compact), b"", b"", False)
 
 
 def read(members: Mapping[str, Any]) -> ResponseRequest | ApiError:

@@ -75,7 +75,7 @@ def chat(base_url: str, model: str = "small-1", body: dict[str, Any] | None = No
 def embedding(base_url: str, body: dict[str, Any], model: str = "embed-1") -> Attempt[Any]:
     """Return an attempt at embeddings."""
     members = {"model": "embedding", **body}
-    parsed = read_embedding(JsonBody(members, 0, b"", is_large=False), ServedModel("embedding"))
+    parsed = read_embedding(JsonBody(members, 0, b"", b"", is_large=False), ServedModel("embedding"))
     return Attempt(
         target=target(base_url),
         upstream_model=model,

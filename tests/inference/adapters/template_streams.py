@@ -15,6 +15,8 @@ from inference.interface.upstream import Attempt, StreamBroken
 from inference.routes.responses.bound import StreamedResponse
 from inference.routes.responses.request import read_request
 from inference.rules.json_body import JsonBody
+from inference.rules.token_charge import TokenCharge
+from inference.rules.token_usage import read_response
 from inference.vendors.openai.chat.over_responses import ChatOverResponses
 from inference.vendors.openai.chat.stream import ChatStream
 from inference.vendors.openai.responses.over_chat import ResponseOverChat
@@ -105,8 +107,8 @@ def attempt_of(kind: type[EventStream]) -> Attempt[Any]:
 
 def _response_request() -> StreamedResponse:
     members = {"model": "fast", "input": "hello", "store": False, "stream": True}
-    request = read_request(JsonBody(members, 100, b"", is_large=False), ServedModel("fast"))
-    return StreamedResponse(0, members, False, request, PriceList(), 1000)
+    request = read_request(JsonBody(members, 100, b"", b"", is_large=False), ServedModel("fast"))
+    return StreamedResponse(0, members, False, request, TokenCharge(PriceList(), read_response), 1000)
 
 
 def chat_event(text: bytes, *, padding: bytes | None = None, index: bytes = b"0", member: bytes = b"content") -> bytes:

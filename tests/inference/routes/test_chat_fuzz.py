@@ -80,7 +80,7 @@ def test_a_request_is_valid_or_refused(body: dict[str, Any]) -> None:
     members = strict_loads(json.dumps(body).encode())
     size_bytes = len(canonical(members))
     with contextlib.suppress(ApiError):
-        request = read_request(JsonBody(members, size_bytes, b"", is_large=False), MODEL)
+        request = read_request(JsonBody(members, size_bytes, b"", b"", is_large=False), MODEL)
         bounded = bound_chat(request, MODEL, PRICE, 10**9)
         assert bounded.hold_microusd > 0
         for name in members.keys() & VENDOR.keys():

@@ -61,7 +61,7 @@ def price_of(prices: PriceList) -> PriceVersion:
 
 def bounded_of(body: dict[str, Any], prices: PriceList) -> BoundedImages:
     members = strict_loads(json.dumps(body).encode())
-    request = read_request(JsonBody(members, len(canonical(members)), b"", is_large=False), MODEL)
+    request = read_request(JsonBody(members, len(canonical(members)), b"", b"", is_large=False), MODEL)
     return bound_images(request, MODEL, price_of(prices), 10**9)
 
 

@@ -43,7 +43,7 @@ def model_at(*adapters: str, context_tokens: int | None = None) -> ServedModel:
 
 def bounded_of(body: dict[str, Any], model: ServedModel) -> BoundedRerank:
     members = strict_loads(json.dumps(body).encode())
-    request = RERANK.check(JsonBody(members, len(canonical(members)), b"", is_large=False), model)
+    request = RERANK.check(JsonBody(members, len(canonical(members)), b"", b"", is_large=False), model)
     assert isinstance(request, RerankRequest)
     return bound_rerank(request, model, PRICE, 10**9)
 
