@@ -6,16 +6,25 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from django.db import transaction
+
 from billing.models import Call, CostVersion
 from billing.queries import costs
 from billing.rules.costs import upstream_cost_microusd
 from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
+from gateway.core.database.turns import take_turn
 from gateway.core.runtime.logs import RecurringLog
 
 _failed = RecurringLog("billing.costs", logging.ERROR)
 
 
+def take_cost_turn(deployment: str) -> None:
+    """Wait for other transactions that publish a cost of this deployment, and let later ones wait for the caller's."""
+    take_turn("cost of " + deployment)
+
+
+@transaction.atomic
 def publish(deployment: str, components: Mapping[str, Any], *, now: datetime) -> CostVersion | None:
     """Add a version that applies from now on, without components if the cost is not known; return None if the one in force
     is the same.
@@ -23,6 +32,7 @@ def publish(deployment: str, components: Mapping[str, Any], *, now: datetime) ->
     Raises PriceError if a component cannot be read.
     """
     cost_list = PriceList.parse(components)
+    take_cost_turn(deployment)
     in_force = costs.in_force(deployment, now)
     if PriceList.parse(in_force.components if in_force else {}) == cost_list:
         return None

@@ -27,8 +27,8 @@ COLOURS = {
     ProposalState.REPLACED.label: "default",
 }
 PUBLISHES = (
-    "The price applies from now on, to calls whose hold is placed after it. If a configuration file states a price for this "
-    "model, change it there too: the next time it is applied, it sets its own price."
+    "It applies from now on, to calls whose hold is placed after it. If a configuration file states a price or a cost here, "
+    "change it there too: the next time it is applied, it sets its own."
 )
 
 
@@ -42,7 +42,7 @@ class BeyondBoundsForm(BaseDialogForm):
 class PriceProposalAdmin(ReadOnlyAdmin):
     """Prices that `manage.py propose_prices` found in a published catalogue."""
 
-    list_display = ("alias", "change", "bounds", "stage", "source", "created_at")
+    list_display = ("alias", "kind", "change", "bounds", "stage", "source", "created_at")
     list_filter = ("state", "is_beyond_bounds", "created_at")
     search_fields = ("alias", "source")
     ordering = ("-id",)
@@ -51,7 +51,7 @@ class PriceProposalAdmin(ReadOnlyAdmin):
         (
             None,
             {
-                "fields": ("alias", "stage", "changes", "bounds", "catalogue_notes"),
+                "fields": ("alias", "kind", "stage", "changes", "bounds", "catalogue_notes"),
                 "description": "A price in parentheses applies now because this one is not set.",
             },
         ),
@@ -117,8 +117,9 @@ class PriceProposalAdmin(ReadOnlyAdmin):
             )
         except RefusedError as error:
             return self.leave_dialog(request, object_id, str(error), messages.ERROR)
+        proposal = PriceProposal.objects.get(pk=object_id)
         self.log_addition(request, version, f"Accepted a proposal: {show(version.components)}")
-        return self._done(request, object_id, "Accepted. The price is published.")
+        return self._done(request, object_id, f"Accepted. The {proposal.title} is published.")
 
     def _done(self, request: HttpRequest, object_id: str, words: str) -> HttpResponse:
         self.log_change(request, PriceProposal.objects.get(pk=object_id), words)
@@ -128,6 +129,11 @@ class PriceProposalAdmin(ReadOnlyAdmin):
     def stage(self, proposal: PriceProposal) -> str:
         """Return the state."""
         return str(proposal.get_state_display())
+
+    @display(description="Of")
+    def kind(self, proposal: PriceProposal) -> str:
+        """Return whether it is a price, or the deployment whose cost it is."""
+        return f"cost at {proposal.deployments[0][0]}" if proposal.deployment else "price"
 
     @display(description="Change in USD per million")
     def change(self, proposal: PriceProposal) -> str:

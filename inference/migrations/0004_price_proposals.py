@@ -16,7 +16,8 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("alias", KeyField()),
-                ("price_version_id", models.BigIntegerField(null=True)),
+                ("deployment", KeyField(db_default="", default="")),
+                ("version_id", models.BigIntegerField(null=True)),
                 ("components_now", models.JSONField(default=dict)),
                 ("components", models.JSONField()),
                 ("source", models.TextField()),
@@ -48,7 +49,7 @@ class Migration(migrations.Migration):
                 "verbose_name": "proposed price",
                 "constraints": [
                     models.UniqueConstraint(
-                        condition=Q(state="waiting"), fields=("alias",), name="price_proposal_one_waiting"
+                        condition=Q(state="waiting"), fields=("alias", "deployment"), name="price_proposal_one_waiting"
                     ),
                     models.CheckConstraint(
                         condition=Q(state="waiting", decided_at=None)

@@ -17,15 +17,18 @@ class ProposalState(models.TextChoices):
 
 
 class PriceProposal(models.Model):
-    """A price of an alias or a raw model, beside the one that was in force when it was computed.
+    """A price of an alias or a raw model, or what one of its deployments costs the operator, beside the one that was in force when
+    it was computed.
 
-    `price_version_id` is that version, None if there was none; the proposal is stale once another one is in force.
+    `deployment` is the id of the deployment whose cost it is, and empty for a price. `version_id` is the version that was in force,
+    None if there was none; the proposal is stale once another one is in force.
     `deployments` lists each deployment with its entry in the catalogue, `rounded` the places that were rounded up, `notes` what
     the catalogue says beyond the price. `published_version_id` is the version that was published when it was accepted.
     """
 
     alias = KeyField()
-    price_version_id = models.BigIntegerField(null=True)
+    deployment = KeyField(default="", db_default="")
+    version_id = models.BigIntegerField(null=True)
     components_now = models.JSONField(default=dict)
     components = models.JSONField()
     source = models.TextField()
@@ -45,7 +48,9 @@ class PriceProposal(models.Model):
         verbose_name = "proposed price"
         constraints = [
             models.UniqueConstraint(
-                fields=["alias"], condition=Q(state=ProposalState.WAITING), name="price_proposal_one_waiting"
+                fields=["alias", "deployment"],
+                condition=Q(state=ProposalState.WAITING),
+                name="price_proposal_one_waiting",
             ),
             models.CheckConstraint(
                 condition=Q(state=ProposalState.WAITING, decided_at=None)
@@ -59,4 +64,14 @@ class PriceProposal(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.alias} from {self.source}"
+        return f"{self.title} from {self.source}"
+
+    @property
+    def what(self) -> str:
+        """Name the model whose price it is, or the deployment whose cost it is."""
+        return f"{self.alias}: {self.deployments[0][0]}" if self.deployment else self.alias
+
+    @property
+    def title(self) -> str:
+        """Name it in a sentence."""
+        return f"{'cost' if self.deployment else 'price'} of {self.what}"

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 from django.db.models import Prefetch
 
 from inference.models import Alias, Deployment, RawModel, Upstream
+from inference.queries.rows import deployment_id
 from inference.rules.price_matching import Sold, Way
 
 
@@ -13,10 +14,8 @@ def sold_models() -> list[Sold]:
     enabled = Deployment.objects.filter(enabled=True).select_related("upstream").order_by("priority", "pk")
     aliases = Alias.objects.prefetch_related(Prefetch("deployments", enabled))
     raw_models = RawModel.objects.select_related("upstream")
-    found = [
-        Sold(alias.name, tuple(_way(row.upstream, row.model) for row in alias.deployments.all())) for alias in aliases
-    ]
-    found += [Sold(raw.model, (_way(raw.upstream, raw.model),)) for raw in raw_models]
+    found = [Sold(alias.name, tuple(_way(row, row.upstream) for row in alias.deployments.all())) for alias in aliases]
+    found += [Sold(raw.model, (_way(raw, raw.upstream),)) for raw in raw_models]
     return sorted(found, key=lambda sold: sold.name)
 
 
@@ -30,8 +29,8 @@ def known_upstreams() -> frozenset[str]:
     return frozenset(Upstream.objects.values_list("name", flat=True))
 
 
-def _way(upstream: Upstream, model: str) -> Way:
-    return Way(upstream.name, _host(upstream), model)
+def _way(row: Deployment | RawModel, upstream: Upstream) -> Way:
+    return Way(upstream.name, _host(upstream), row.model, deployment_id(row))
 
 
 def _host(upstream: Upstream) -> str:

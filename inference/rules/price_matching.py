@@ -1,6 +1,6 @@
 """Finds the catalogue entry of each deployment. Nothing is guessed: what is not found, or is ambiguous, has a reason."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from inference.rules.price_catalogues.entries import Entry, shown
@@ -31,11 +31,12 @@ PROVIDERS_OF_HOSTS: Mapping[str, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A deployment: the upstream's name, the host of its address, and its name for the model."""
+    """A deployment: the upstream's name, the host of its address, its name for the model, and the deployment's id."""
 
     upstream: str
     host: str
     model: str
+    id: str = ""
 
     def __str__(self) -> str:
         return f"{self.upstream}/{self.model}"
@@ -43,10 +44,20 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Sold:
-    """An alias or a raw model, and its enabled deployments."""
+    """An alias or a raw model, and its enabled deployments. If it is one deployment whose cost is asked for, `deployment` is its
+    id."""
 
     name: str
     ways: tuple[Way, ...]
+    deployment: str = ""
+
+    def apart(self) -> Iterator["Sold"]:
+        """Yield each deployment, to compare its cost."""
+        for way in self.ways:
+            yield Sold(self.name, (way,), way.id)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.ways[0]}" if self.deployment else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +77,8 @@ def match(sold: Sold, catalogue: Catalogue, said: Statements) -> list[tuple[str,
     """Return the entries of a model's deployments, each with the deployment's name. Raises UnmatchedError unless every
     deployment has one: the dearest of them decides."""
     if (stated := said.entries.get(sold.name)) is not None:
-        return [("as stated", _only(f"the catalogue has no {shown(stated)}", _named(catalogue, stated)))]
+        entry = _only(f"the catalogue has no {shown(stated)}", _named(catalogue, stated))
+        return [(str(way), entry) for way in sold.ways] or [("as stated", entry)]
     if not sold.ways:
         raise UnmatchedError("it has no enabled deployment")
     return [(str(way), _entry(way, catalogue, said)) for way in sold.ways]

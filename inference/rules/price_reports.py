@@ -63,10 +63,12 @@ def yaml_rows(prices: Iterable[tuple[str, Mapping[str, Any]]], key: str) -> list
 
     JSON's strings and maps are YAML's, and prices stay quoted.
     """
-    return [
-        f"  - {{{key}: {json.dumps(name)}, price: {_flow(components_of(texts_of(components)))}}}"
-        for name, components in prices
-    ]
+    return [f"  - {{{key}: {json.dumps(name)}, price: {yaml_of(components)}}}" for name, components in prices]
+
+
+def yaml_of(components: Mapping[str, Any]) -> str:
+    """Render a price list on one line of a configuration file."""
+    return _flow(components_of(texts_of(components)))
 
 
 def _flow(value: Any) -> str:

@@ -100,7 +100,7 @@ def make_proposals() -> None:
         assert version is not None
         PriceProposal.objects.create(
             alias=name,
-            price_version_id=version.pk,
+            version_id=version.pk,
             components_now=version.components,
             components={**version.components, **components},
             source="https://prices.example/api.json",

@@ -8,6 +8,7 @@ from django.contrib.admin.models import ADDITION, CHANGE
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
+from billing.models import CostVersion
 from billing.operations import prices as price_operations
 from gateway.admin import price_proposal_count
 from inference.models import PriceProposal
@@ -66,7 +67,7 @@ def test_one_within_the_bounds_is_accepted_once(operator: Client) -> None:
     assert (found.state, found.decided_by) == ("accepted", "did:web:localhost:operator")
     assert logged() == [
         (ADDITION, "Accepted a proposal: input_token 0.75, output_token 15"),
-        (CHANGE, "Accepted. The price is published."),
+        (CHANGE, "Accepted. The price of careful is published."),
     ]
     assert decide(operator, "careful", "accept").status_code == 403
     assert decide(operator, "careful", "dismiss").status_code == 403
@@ -82,12 +83,23 @@ def test_one_beyond_the_bounds_must_be_confirmed(operator: Client) -> None:
     assert len(prices("careful")) == 2
 
 
+def test_a_cost_is_accepted_for_its_deployment(operator: Client, tmp_path: Path) -> None:
+    assert propose(tmp_path / "catalogue.json", "--cost").code == 0
+    found = proposal("careful")
+    page = operator.get(address("inference_priceproposal_change", found.pk)).content.decode()
+    assert "cost at claude/claude-sonnet-4-5" in page
+    assert "HX-Redirect" in decide(operator, "careful", "accept_beyond_bounds", confirmed="on")
+    assert CostVersion.objects.get(deployment=found.deployment).components == found.components
+    assert len(prices("careful")) == 1
+    assert logged()[-1] == (CHANGE, "Accepted. The cost of careful: claude/claude-sonnet-4-5 is published.")
+
+
 def test_a_stale_one_says_so(operator: Client) -> None:
     within("careful")
     price_operations.publish("careful", {"input_token": "7", "output_token": "7"}, now=timezone.now())
     response = decide(operator, "careful", "accept")
     shown = operator.get(response["HX-Redirect"]).content.decode()
-    assert "The price of careful has changed since this proposal was made. Compare the catalogue again." in shown
+    assert "The price of careful has changed since this was proposed. Compare the catalogue again." in shown
     assert len(prices("careful")) == 2
     assert proposal("careful").state == "waiting"
     assert logged() == []

@@ -9,10 +9,11 @@ import yaml
 from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 
-from billing.models import PriceVersion
+from billing.models import CostVersion, PriceVersion
+from billing.operations import costs as cost_operations
 from billing.operations import prices as price_operations
 from gateway.config import document
-from inference.models import Alias, PriceProposal
+from inference.models import Alias, Deployment, PriceProposal
 from inference.operations import price_proposals
 from tests.gateway.config_files import apply_text
 from tests.gateway.price_proposals import prepare, prices, proposal, propose
@@ -40,7 +41,7 @@ def test_shows_what_would_change_and_publishes_nothing(tmp_path: Path) -> None:
         "Reading catalogue.json",
         "litellm: 9 models",
         "other: nothing is proposed: main/small-1 is not in the catalogue as a model of openai",
-        "embedding: the price is the catalogue's",
+        "embedding: it is what the catalogue says",
         "",
         "azure/gpt-5: azure/gpt-5 for azure/azure/gpt-5 (catalogue.json)",
         "  USD per million     now     proposed  change",
@@ -54,7 +55,7 @@ def test_a_proposal_keeps_what_it_compared(tmp_path: Path) -> None:
     found = proposal("fast")
     assert found.components == FAST
     assert found.components_now == {"input_token": "1.00", "output_token": "8", "request": "5"}
-    assert found.price_version_id == PriceVersion.objects.get(alias="fast").pk
+    assert found.version_id == PriceVersion.objects.get(alias="fast").pk
     assert found.deployments == [["main/gpt-5", "gpt-5"], ["azure/gpt-5", "azure/gpt-5"]]
     assert found.notes == ["the deployments have different prices; each of these is the highest"]
     assert (found.source, found.state, found.decided_at) == ("catalogue.json", "waiting", None)
@@ -98,7 +99,7 @@ def test_a_price_is_published_only_where_it_is_named(tmp_path: Path) -> None:
     ran = propose("--accept", "fast", "--beyond-bounds")
     assert ran.code == 0
     assert "Published the price of fast from " in ran.out
-    assert "If a configuration file states these prices, change them there too" in ran.out
+    assert "If a configuration file states them, change them there too" in ran.out
     assert prices("fast")[1:] == [FAST]
     assert len(prices("careful")) == 1
     found = proposal("fast")
@@ -179,7 +180,7 @@ def test_a_stale_proposal_is_refused(tmp_path: Path) -> None:
     propose(prepare(tmp_path))
     price_operations.publish("fast", {"input_token": "7", "output_token": "7"}, now=timezone.now())
     refused = propose("--accept", "fast", "--beyond-bounds")
-    assert refused.err == "The price of fast has changed since this proposal was made. Compare the catalogue again."
+    assert refused.err == "The price of fast has changed since this was proposed. Compare the catalogue again."
     assert len(prices("fast")) == 2
     assert proposal("fast").state == "waiting"
 
@@ -200,9 +201,9 @@ def test_a_price_that_would_take_a_route_offline_is_refused(tmp_path: Path) -> N
 
 def test_a_dismissed_proposal_cannot_be_accepted(tmp_path: Path) -> None:
     propose(prepare(tmp_path))
-    assert "Dismissed the proposal for fast." in propose("--dismiss", "fast").out
+    assert "Dismissed the proposed price of fast." in propose("--dismiss", "fast").out
     assert propose("--accept", "fast", "--beyond-bounds").err == "There is no proposal for fast."
-    with pytest.raises(price_proposals.RefusedError, match="was dismissed in the meantime"):
+    with pytest.raises(price_proposals.RefusedError, match="The proposed price of fast was dismissed in the meantime"):
         price_proposals.accept(proposal("fast").pk, actor="x", beyond_bounds=True)
 
 
@@ -212,7 +213,7 @@ def test_a_model_without_a_price_is_beyond_the_bounds(tmp_path: Path) -> None:
         tmp_path, "aliases: [{name: new, routes: [chat.completions], deployments: [{upstream: main, model: gpt-5}]}]"
     )
     shown = propose(file, "--only", "new").out
-    assert "There is no price to compare with, which is beyond the bounds." in shown
+    assert "There is nothing to compare with, which is beyond the bounds." in shown
     assert propose("--accept", "new").code == 1
     assert propose("--accept", "new", "--beyond-bounds").code == 0
     assert prices("new") == [proposal("new").components]
@@ -256,7 +257,7 @@ def test_a_proposal_that_many_accept_at_once_is_published_once(tmp_path: Path) -
         return "published"
 
     results = at_once(*(partial(accept, number) for number in range(8)))
-    assert sorted(set(results)) == ["This proposal for fast was accepted in the meantime.", "published"]
+    assert sorted(set(results)) == ["The proposed price of fast was accepted in the meantime.", "published"]
     assert results.count("published") == 1
     assert len(prices("fast")) == 2
     assert proposal("fast").decided_by == str(results.index("published"))
@@ -292,3 +293,53 @@ def test_a_price_that_is_published_meanwhile_makes_a_proposal_stale(tmp_path: Pa
         [found[0], FAST, {"input_token": "7", "output_token": "7"}],
     )
     assert (accepted == FAST) is (len(found) == 3)
+
+
+def test_costs_of_deployments_are_proposed_apart(tmp_path: Path) -> None:
+    file = prepare(tmp_path)
+    shown = propose(file, "--cost").out
+    assert "fast: azure/gpt-5: azure/gpt-5 for azure/gpt-5 (catalogue.json)" in shown
+    assert (
+        "other: main/small-1: nothing is proposed: main/small-1 is not in the catalogue as a model of openai" in shown
+    )
+    assert propose().out == ""  # no price is proposed
+    assert PriceProposal.objects.filter(alias="fast", state="waiting").count() == 2
+    assert propose("--cost", "--accept", "fast").err.splitlines() == [
+        f"The cost of fast: {name}/gpt-5 changes by more than the bounds allow, which must be confirmed."
+        for name in ("main", "azure")
+    ]
+    assert not CostVersion.objects.exists()
+
+
+def test_a_cost_is_published_for_its_deployment_and_leaves_the_price(tmp_path: Path) -> None:
+    file = prepare(tmp_path)
+    ran = propose(file, "--cost", "--only", "fast", "--accept", "fast", "--beyond-bounds")
+    assert ran.code == 0, ran.err
+    assert "Published the cost of fast: main/gpt-5 from " in ran.out
+    costs = {row.deployment: row.components for row in CostVersion.objects.all()}
+    azure = Deployment.objects.get(alias__name="fast", upstream__name="azure")
+    assert costs[str(azure.pk)] == {"input_token": "1.25", "cached_input_token": "0.125", "output_token": "10"}
+    assert len(costs) == 2
+    assert len(prices("fast")) == 1
+    assert "fast: azure/gpt-5: it is what the catalogue says" in propose(file, "--cost").out
+    assert LogEntry.objects.latest("pk").change_message.startswith(
+        "Created by propose_prices, catalogue.json: cost of fast: "
+    )
+
+
+def test_a_stale_cost_and_one_of_a_deployment_that_is_gone_are_refused(tmp_path: Path) -> None:
+    propose(prepare(tmp_path), "--cost")
+    azure = Deployment.objects.get(alias__name="fast", upstream__name="azure")
+    cost_operations.publish(str(azure.pk), {"input_token": "7"}, now=timezone.now())
+    Deployment.objects.filter(alias__name="fast", upstream__name="main").delete()
+    assert sorted(propose("--cost", "--accept", "fast", "--beyond-bounds").err.splitlines()) == [
+        "The cost of fast: azure/gpt-5 has changed since this was proposed. Compare the catalogue again.",
+        "fast: main/gpt-5 is no longer for sale.",
+    ]
+
+
+def test_costs_are_printed_for_their_deployments(tmp_path: Path) -> None:
+    shown = propose(prepare(tmp_path), "--cost", "--yaml", "--only", "careful").out
+    assert '\n# careful: claude/claude-sonnet-4-5\ncost: {input_token: "3", cached_input_token: "0.3",' in shown
+    assert "aliases:" not in shown
+    assert propose("--cost", "--markup=5").err == "--cost is without --markup: a cost is what the catalogue says."

@@ -1,7 +1,5 @@
 """`manage.py propose_prices [FILE|URL] [--accept NAME…]`"""
 
-import re
-from argparse import ArgumentTypeError
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -12,25 +10,24 @@ from django.utils import timezone
 from accounts.operations import operator_log
 from billing.rules.prices import show
 from gateway.core.database.server import failure_of
+from gateway.management import price_arguments
 from inference.models import Alias, PriceProposal
 from inference.operations import price_proposals, price_sources
-from inference.operations.price_proposals import Comparison, RefusedError
+from inference.operations.price_comparisons import Comparison, compare_costs, compare_prices
+from inference.operations.price_proposals import RefusedError
 from inference.operations.price_sources import name_of
 from inference.queries.price_proposals import waiting
 from inference.queries.sold_models import known_upstreams, sold_models, upstreams_at
-from inference.rules.price_catalogues.forms import FORMS, Catalogue
+from inference.rules.price_catalogues.forms import Catalogue
 from inference.rules.price_catalogues.numbers import CatalogueError
 from inference.rules.price_matching import Statements
-from inference.rules.price_reports import lines, table, yaml_rows
+from inference.rules.price_reports import lines, table, yaml_of, yaml_rows
 
 ACTOR = "manage.py propose_prices"
-MARKUP_MAX_PERCENT = 1000
 SET_BACK = (
-    "If a configuration file states these prices, change them there too: the next `apply`, or the next start with that file as "
+    "If a configuration file states them, change them there too: the next `apply`, or the next start with that file as "
     "GATEWAY_CONFIG, sets them back. --yaml prints what to write."
 )
-
-_PERCENT = re.compile(r"-?[0-9]{1,4}(\.[0-9]{1,6})?", re.ASCII)
 
 
 class Command(BaseCommand):
@@ -42,61 +39,15 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "source",
-            nargs="?",
-            metavar="FILE|URL",
-            help="LiteLLM's model_prices_and_context_window.json, models.dev's api.json, or an upstream's own list of models",
-        )
-        parser.add_argument(
-            "--format", choices=FORMS, dest="form", help="the catalogue's form; otherwise it is recognized"
-        )
-        parser.add_argument(
-            "--as",
-            dest="entries",
-            action="append",
-            type=_pair,
-            default=[],
-            metavar="NAME=ENTRY",
-            help="the catalogue's entry for an alias or a raw model",
-        )
-        parser.add_argument(
-            "--provider",
-            dest="providers",
-            action="append",
-            type=_pair,
-            default=[],
-            metavar="UPSTREAM=PROVIDER",
-            help="the catalogue's name for the provider of an upstream",
-        )
-        parser.add_argument(
-            "--upstream",
-            action="append",
-            default=[],
-            metavar="NAME",
-            help="the upstream whose own list of models this is",
-        )
-        parser.add_argument(
-            "--only", nargs="+", default=[], metavar="NAME", help="compare these aliases and raw models alone"
-        )
-        parser.add_argument("--markup", type=_percent, default="0", metavar="PERCENT", help="add this to every price")
-        accepting = parser.add_mutually_exclusive_group()
-        accepting.add_argument("--accept", nargs="+", default=[], metavar="NAME", help="publish these proposals")
-        accepting.add_argument("--accept-all", action="store_true", help="publish all proposals within the bounds")
-        parser.add_argument(
-            "--beyond-bounds",
-            action="store_true",
-            help="with --accept: also a price that changes by more than a factor of 3, or from or to zero",
-        )
-        parser.add_argument("--dismiss", nargs="+", default=[], metavar="NAME", help="dismiss these proposals")
-        parser.add_argument(
-            "--yaml", action="store_true", help="print the proposed prices as a configuration file has them"
-        )
+        price_arguments.add_comparison(parser)
+        price_arguments.add_decision(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Show the proposals, then decide about those that are named. Exit with code 1 if one of them could not be decided."""
         if options["beyond_bounds"] and not options["accept"]:
             raise CommandError("--beyond-bounds needs --accept with the names of the proposals.")
+        if options["cost"] and options["markup"] != "0":
+            raise CommandError("--cost is without --markup: a cost is what the catalogue says.")
         try:
             self._run(options)
         except CatalogueError as error:
@@ -107,20 +58,19 @@ class Command(BaseCommand):
     def _run(self, options: dict[str, Any]) -> None:
         if options["source"]:
             self._compare(options)
-        proposals = waiting(options["only"])
+        proposals = waiting(options["only"], costs=options["cost"])
         for proposal in proposals:
             self._show(proposal)
         if options["yaml"]:
             self._print_yaml(proposals)
-        names = options["accept"] or [
-            each.alias for each in proposals if options["accept_all"] and not each.is_beyond_bounds
-        ]
-        refusals = [*self._accept(names, options["beyond_bounds"]), *self._dismiss(options["dismiss"])]
-        if names and len(refusals) < len(names):
-            self.stdout.write(SET_BACK)
+        within = [each for each in proposals if options["accept_all"] and not each.is_beyond_bounds]
+        accepted, refusals = _named(options["accept"], options["cost"])
+        accepted += within
+        dismissed, unknown = _named(options["dismiss"], options["cost"])
+        refusals += [*unknown, *self._accept(accepted, options["beyond_bounds"]), *self._dismiss(dismissed)]
         if refusals:
             raise CommandError("\n".join(refusals))
-        if proposals and not (names or options["dismiss"] or options["yaml"]):
+        if proposals and not (accepted or dismissed or options["yaml"]):
             self.stdout.write(
                 "Nothing was published. Accept with --accept NAME, or in the console under Proposed prices."
             )
@@ -134,72 +84,78 @@ class Command(BaseCommand):
         said, sold, now = _statements(options, catalogue, source), sold_models(), timezone.now()
         _check_names([*options["only"], *said.entries], {model.name for model in sold}, "alias or raw model")
         compared = [model for model in sold if not options["only"] or model.name in options["only"]]
-        comparison = price_proposals.compare(
-            compared, catalogue, said, source=name_of(source), markup_percent=options["markup"], now=now
-        )
+        label, markup = name_of(source), options["markup"]
+        if options["cost"]:
+            comparison = compare_costs(compared, catalogue, said, source=label, now=now)
+        else:
+            comparison = compare_prices(compared, catalogue, said, source=label, markup_percent=markup, now=now)
         price_proposals.store(comparison, now=now)
         self._summarize(comparison)
 
     def _summarize(self, comparison: Comparison) -> None:
-        for name, reason in comparison.unmatched:
-            self.stdout.write(f"{name}: nothing is proposed: {reason}")
-        for name in comparison.unchanged:
-            self.stdout.write(f"{name}: the price is the catalogue's")
+        for sold, reason in comparison.unmatched:
+            self.stdout.write(f"{sold}: nothing is proposed: {reason}")
+        for sold in comparison.unchanged:
+            self.stdout.write(f"{sold}: it is what the catalogue says")
 
     def _show(self, proposal: PriceProposal) -> None:
         matched = ", ".join(f"{entry} for {deployment}" for deployment, entry in proposal.deployments)
         markup = f", with a markup of {proposal.markup_percent} %" if proposal.markup_percent != "0" else ""
-        self.stdout.write(f"\n{proposal.alias}: {matched}{markup} ({proposal.source})")
+        self.stdout.write(f"\n{proposal.what}: {matched}{markup} ({proposal.source})")
         for line in lines(table(proposal.components_now, proposal.components, proposal.rounded)):
             self.stdout.write(f"  {line}")
         if not proposal.components_now:
-            self.stdout.write("  There is no price to compare with, which is beyond the bounds.")
+            self.stdout.write("  There is nothing to compare with, which is beyond the bounds.")
         for note in proposal.notes:
             self.stdout.write(f"  {note}")
 
     def _print_yaml(self, proposals: Sequence[PriceProposal]) -> None:
         aliases = set(Alias.objects.values_list("name", flat=True))
+        for each in proposals:
+            if each.deployment:
+                self.stdout.write(f"\n# {each.what}\ncost: {yaml_of(each.components)}")
         for section, key, is_alias in (("aliases", "name", True), ("raw_models", "model", False)):
-            rows = [(each.alias, each.components) for each in proposals if (each.alias in aliases) is is_alias]
-            if rows:
-                self.stdout.write("\n".join([f"\n{section}:", *yaml_rows(rows, key)]))
+            prices = [each for each in proposals if not each.deployment and (each.alias in aliases) is is_alias]
+            if prices:
+                rows = yaml_rows(((each.alias, each.components) for each in prices), key)
+                self.stdout.write("\n".join([f"\n{section}:", *rows]))
 
-    def _accept(self, names: Sequence[str], beyond_bounds: bool) -> list[str]:
+    def _accept(self, proposals: Sequence[PriceProposal], beyond_bounds: bool) -> list[str]:
         """Publish proposals, each in a transaction of its own; return why some were refused."""
         refusals = []
-        for name, proposal in _waiting(names).items():
+        for proposal in proposals:
             try:
-                self.stdout.write(_publish(proposal, beyond_bounds) if proposal else _none(name))
+                self.stdout.write(_publish(proposal, beyond_bounds))
             except RefusedError as error:
                 refusals.append(str(error))
+        if len(refusals) < len(proposals):
+            self.stdout.write(SET_BACK)
         return refusals
 
-    def _dismiss(self, names: Sequence[str]) -> list[str]:
+    def _dismiss(self, proposals: Sequence[PriceProposal]) -> list[str]:
         refusals = []
-        for name, proposal in _waiting(names).items():
+        for proposal in proposals:
             try:
-                price_proposals.dismiss((proposal or _none(name)).pk, actor=ACTOR)
+                price_proposals.dismiss(proposal.pk, actor=ACTOR)
             except RefusedError as error:
                 refusals.append(str(error))
             else:
-                self.stdout.write(f"Dismissed the proposal for {name}.")
+                self.stdout.write(f"Dismissed the proposed {proposal.title}.")
         return refusals
 
 
-def _waiting(names: Collection[str]) -> dict[str, PriceProposal | None]:
-    found = {each.alias: each for each in (waiting(names) if names else ())}
-    return {name: found.get(name) for name in dict.fromkeys(names)}
-
-
-def _none(name: str) -> Any:
-    raise RefusedError(f"There is no proposal for {name}.")
+def _named(names: Collection[str], costs: bool) -> tuple[list[PriceProposal], list[str]]:
+    """Return the waiting proposals of these models, and a line for each model without one."""
+    found = waiting(names, costs=costs) if names else []
+    without = sorted(set(names) - {each.alias for each in found})
+    return found, [f"There is no proposal for {name}." for name in without]
 
 
 @transaction.atomic
 def _publish(proposal: PriceProposal, beyond_bounds: bool) -> str:
     """Accept a proposal and note it in the operators' log."""
     version = price_proposals.accept(proposal.pk, actor=ACTOR, beyond_bounds=beyond_bounds)
-    what = f"price of {proposal.alias} from {version.effective_at:%Y-%m-%d %H:%M:%S} UTC: {show(version.components)}"
+    what = f"{proposal.title} from {version.effective_at:%Y-%m-%d %H:%M:%S} UTC: {show(version.components)}"
     operator_log.record(
         [("created", what, version)], source=f"propose_prices, {proposal.source}", now=version.effective_at
     )
@@ -219,16 +175,3 @@ def _check_names(names: Collection[str], known: Collection[str], what: str) -> N
     unknown = sorted(set(names) - set(known))
     if unknown:
         raise CommandError(f"There is no {what} {', '.join(unknown)}. Nothing was changed.")
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not (name and separator and value):
-        raise ArgumentTypeError(f"{text!r} must have the form NAME=VALUE")
-    return name, value
-
-
-def _percent(text: str) -> str:
-    if not _PERCENT.fullmatch(text) or not -100 < float(text) <= MARKUP_MAX_PERCENT:
-        raise ArgumentTypeError(f"a percentage from more than -100 to {MARKUP_MAX_PERCENT}, with at most 6 decimals")
-    return text
