@@ -30,6 +30,9 @@ _OF_OUTPUT = frozenset(
 )
 _TOTALS = frozenset({"prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens"})
 _KNOWN = _TOTALS | _OF_INPUT | _OF_OUTPUT
+_DETAILS = frozenset({f"{name}_details" for name in _TOTALS})
+_PLAIN = _TOTALS | _DETAILS
+_PLAIN_INPUT = frozenset({"cached_tokens", "audio_tokens", "text_tokens", "image_tokens"})
 _INPUT_WORDS = ("input", "prompt", "cache")
 
 _TIME = re.compile(r"([0-9]{1,6})([smhd])", re.ASCII)
@@ -110,6 +113,8 @@ def _read_whole(usage: Usage, input_name: str, output_name: str) -> TokenUsage:
     """Count a usage whose input is the whole input."""
     inputs, outputs = read_total(usage, input_name), read_total(usage, output_name)
     of_input, of_output = _group(usage, f"{input_name}_details"), _group(usage, f"{output_name}_details")
+    if usage.keys() <= _PLAIN and of_input.keys() <= _PLAIN_INPUT and of_output.keys() <= _OF_OUTPUT:
+        return _read_plain(usage, inputs, outputs, of_input, of_output)
     by_time = _by_time(of_input) or _by_time(usage)
     written = _whole_of(_agreed(_WRITTEN, of_input, usage), by_time)
     more_input, more_output, others = _outside(usage)
@@ -133,6 +138,21 @@ def _read_whole(usage: Usage, input_name: str, output_name: str) -> TokenUsage:
         ),
         _named([*others, *unknown_input, *unknown_output, *_fees(usage)]),
         bool(by_time),
+    )
+
+
+def _read_plain(usage: Usage, inputs: Any, outputs: Any, of_input: Usage, of_output: Usage) -> TokenUsage:
+    """Count a usage without other counters, as most are: what is not there need not be looked for at each call."""
+    unsaid = _unsaid(usage, inputs, outputs)
+    return TokenUsage(
+        Quantities(
+            input_tokens=inputs,
+            cached_input_tokens=of_input.get("cached_tokens"),
+            input_audio_tokens=of_input.get("audio_tokens"),
+            output_tokens=_plus(outputs, unsaid),
+            output_audio_tokens=of_output.get("audio_tokens"),
+        ),
+        ("total_tokens",) if unsaid and unsaid != of_output.get("reasoning_tokens") else (),
     )
 
 
