@@ -67,7 +67,7 @@ def _world(furnished_once: None) -> None:
 def opens(name: str, kind: str, method: str, rights: set[str]) -> bool:
     """Return whether a page of a table opens to somebody who has these rights to it."""
     match kind:
-        case "" | "history":
+        case "" | "history" | "export":
             return bool(rights & {"view", "change"})
         case "change":
             return bool(rights & {"view", "change"}) if method == "GET" else "change" in rights and name in EDITED

@@ -6,30 +6,16 @@ from urllib.parse import urlencode
 
 import openai
 import pytest
-from agents import (
-    Agent,
-    ModelSettings,
-    OpenAIChatCompletionsModel,
-    OpenAIResponsesModel,
-    RunConfig,
-    Runner,
-    function_tool,
-)
 from openai.types.shared import Reasoning
 from pydantic import BaseModel
 
 from billing.rules.cost import cost_microusd
 from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
-from tests.inference.routes.sdk import async_sdk
 from tests.support.stage import PRICE, Caller, Stage
 
-PROMPT = "Say something about badgers."
 SCOPES = ("infer:*", "responses:read")
 BALANCE = 1_000_000
-QUIET = RunConfig(tracing_disabled=True)
-ROUTES = {"responses": OpenAIResponsesModel, "chat.completions": OpenAIChatCompletionsModel}
-
 Streaming = Literal["whole", "streamed"]
 
 
@@ -37,12 +23,6 @@ class Place(BaseModel):
     """A structured answer."""
 
     city: str
-
-
-@function_tool
-def get_weather(city: str) -> str:
-    """Return the weather of a city."""
-    return f"sunny in {city}"
 
 
 @pytest.fixture(params=["responses", "chat.completions"])
@@ -63,21 +43,15 @@ def streaming(request: pytest.FixtureRequest) -> Streaming:
     return "streamed" if request.param == "streamed" else "whole"
 
 
+def loops() -> Any:
+    """Import the SDK only now: while tests are collected, each worker would, and it takes a second."""
+    from tests.inference.routes import agent_loops
+
+    return agent_loops
+
+
 def alias_at(stage: Stage, known: str, model: str = "small-1") -> str:
     return stage.model(model, max_output_tokens=100, upstream=stage.upstream_row(options={"routes": [known]}))
-
-
-async def run(caller: Caller, called: str, alias: str, streaming: Streaming, turns: Any = PROMPT, **agent: Any) -> Any:
-    """Run an agent to its end, and return its result."""
-    async with async_sdk(caller) as client:
-        options = {name: agent.pop(name) for name in ("auto_previous_response_id",) if name in agent}
-        acting: Agent[None] = Agent(name="Weather", model=ROUTES[called](alias, client), **agent)
-        if streaming == "whole":
-            return await Runner.run(acting, turns, run_config=QUIET, **options)
-        result = Runner.run_streamed(acting, turns, run_config=QUIET, **options)
-        async for _ in result.stream_events():
-            pass
-        return result
 
 
 def assert_paid(caller: Caller, result: Any, calls: int) -> None:
@@ -97,8 +71,12 @@ def assert_paid(caller: Caller, result: Any, calls: int) -> None:
 
 def test_a_tool_loop(stage: Stage, called: str, known: str, streaming: Streaming) -> None:
     caller, alias = stage.caller(scopes=SCOPES, balance=BALANCE), alias_at(stage, known)
-    agent = {"tools": [get_weather], "instructions": "Be brief.", "model_settings": ModelSettings(include_usage=True)}
-    result = asyncio.run(run(caller, called, alias, streaming, **agent))
+    agent = {
+        "tools": [loops().get_weather],
+        "instructions": "Be brief.",
+        "model_settings": loops().ModelSettings(include_usage=True),
+    }
+    result = asyncio.run(loops().run(caller, called, alias, streaming, **agent))
     kinds = [item.type for item in result.new_items]
     assert kinds == ["tool_call_item", "tool_call_output_item", "message_output_item"]
     assert result.new_items[1].output == "sunny in Reykjavík"
@@ -108,8 +86,11 @@ def test_a_tool_loop(stage: Stage, called: str, known: str, streaming: Streaming
 
 def test_parallel_calls(stage: Stage, called: str, streaming: Streaming) -> None:
     caller, alias = stage.caller(scopes=SCOPES, balance=BALANCE), alias_at(stage, "responses", "small-1?calls=3")
-    agent = {"tools": [get_weather], "model_settings": ModelSettings(include_usage=True, parallel_tool_calls=True)}
-    result = asyncio.run(run(caller, called, alias, streaming, **agent))
+    agent = {
+        "tools": [loops().get_weather],
+        "model_settings": loops().ModelSettings(include_usage=True, parallel_tool_calls=True),
+    }
+    result = asyncio.run(loops().run(caller, called, alias, streaming, **agent))
     kinds = [item.type for item in result.new_items]
     assert (kinds.count("tool_call_item"), kinds.count("tool_call_output_item")) == (3, 3)
     assert_paid(caller, result, calls=2)
@@ -119,31 +100,35 @@ def test_the_next_turn_sends_back_the_whole_conversation(
     stage: Stage, called: str, known: str, streaming: Streaming
 ) -> None:
     caller, alias = stage.caller(scopes=SCOPES), alias_at(stage, known)
-    first = asyncio.run(run(caller, called, alias, streaming, tools=[get_weather]))
+    first = asyncio.run(loops().run(caller, called, alias, streaming, tools=[loops().get_weather]))
     turns = [*first.to_input_list(), {"role": "user", "content": "And?"}]
-    second = asyncio.run(run(caller, called, alias, streaming, turns, tools=[get_weather]))
+    second = asyncio.run(loops().run(caller, called, alias, streaming, turns, tools=[loops().get_weather]))
     assert second.final_output
 
 
 def test_a_loop_over_stored_responses(stage: Stage, known: str, streaming: Streaming) -> None:
     caller, alias = stage.caller(scopes=SCOPES, balance=BALANCE), alias_at(stage, known)
-    agent = {"tools": [get_weather], "auto_previous_response_id": True}
-    result = asyncio.run(run(caller, "responses", alias, streaming, **agent))
+    agent = {"tools": [loops().get_weather], "auto_previous_response_id": True}
+    result = asyncio.run(loops().run(caller, "responses", alias, streaming, **agent))
     assert len(result.final_output.split()) == 16
     assert_paid(caller, result, calls=2)
 
 
 def test_reasoning_goes_back(stage: Stage, called: str, known: str, streaming: Streaming) -> None:
     caller, alias = stage.caller(scopes=SCOPES), alias_at(stage, known, "small-1?reasoning_tokens=9")
-    settings = ModelSettings(reasoning=Reasoning(effort="high"), include_usage=True)
-    result = asyncio.run(run(caller, called, alias, streaming, tools=[get_weather], model_settings=settings))
+    settings = loops().ModelSettings(reasoning=Reasoning(effort="high"), include_usage=True)
+    result = asyncio.run(
+        loops().run(caller, called, alias, streaming, tools=[loops().get_weather], model_settings=settings)
+    )
     assert [response.usage.output_tokens_details.reasoning_tokens for response in result.raw_responses] == [9, 9]
 
 
 def test_reasoning_goes_back_encrypted_where_nothing_is_stored(stage: Stage, streaming: Streaming) -> None:
     caller, alias = stage.caller(scopes=SCOPES), alias_at(stage, "responses", "small-1?reasoning_tokens=9")
-    settings = ModelSettings(store=False, response_include=["reasoning.encrypted_content"])
-    result = asyncio.run(run(caller, "responses", alias, streaming, tools=[get_weather], model_settings=settings))
+    settings = loops().ModelSettings(store=False, response_include=["reasoning.encrypted_content"])
+    result = asyncio.run(
+        loops().run(caller, "responses", alias, streaming, tools=[loops().get_weather], model_settings=settings)
+    )
     assert result.final_output
     sent = stage.upstream.ledger.entries[-1].body["input"]
     assert [item.get("encrypted_content") for item in sent if item.get("type") == "reasoning"] == ["gAAAA-thoughts"]
@@ -152,19 +137,13 @@ def test_reasoning_goes_back_encrypted_where_nothing_is_stored(stage: Stage, str
 def test_a_structured_answer(stage: Stage, called: str, known: str, streaming: Streaming) -> None:
     model = "small-1?" + urlencode({"text": '{"city":"Reykjavík"}'})
     caller, alias = stage.caller(scopes=SCOPES), alias_at(stage, known, model)
-    result = asyncio.run(run(caller, called, alias, streaming, output_type=Place))
+    result = asyncio.run(loops().run(caller, called, alias, streaming, output_type=Place))
     assert result.final_output == Place(city="Reykjavík")
 
 
 def test_a_handoff(stage: Stage, called: str, known: str, streaming: Streaming) -> None:
     caller, alias = stage.caller(scopes=SCOPES), alias_at(stage, known)
-
-    async def hand_over() -> Any:
-        async with async_sdk(caller) as client:
-            expert: Agent[None] = Agent(name="Expert", model=ROUTES[called](alias, client))
-            return await run(caller, called, alias, streaming, handoffs=[expert])
-
-    result = asyncio.run(hand_over())
+    result = asyncio.run(loops().hand_over(caller, called, alias, streaming))
     assert result.last_agent.name == "Expert"
     assert len(result.final_output.split()) == 16
 
@@ -173,7 +152,7 @@ def test_a_handoff(stage: Stage, called: str, known: str, streaming: Streaming) 
 def test_a_stream_that_breaks_off_raises_the_sdks_error(stage: Stage, called: str, known: str, preset: str) -> None:
     caller, alias = stage.caller(scopes=SCOPES), alias_at(stage, known, preset)
     with pytest.raises(openai.APIError) as raised:
-        asyncio.run(run(caller, called, alias, "streamed"))
+        asyncio.run(loops().run(caller, called, alias, "streamed"))
     assert raised.value.code == "upstream_error"
     assert caller.only_call.state == "review"
 
@@ -181,5 +160,5 @@ def test_a_stream_that_breaks_off_raises_the_sdks_error(stage: Stage, called: st
 def test_a_refusal_of_the_gateway_is_the_sdks_error(stage: Stage, called: str, streaming: Streaming) -> None:
     caller, alias = stage.caller(scopes=SCOPES, balance=0), alias_at(stage, called)
     with pytest.raises(openai.APIStatusError) as raised:
-        asyncio.run(run(caller, called, alias, streaming))
+        asyncio.run(loops().run(caller, called, alias, streaming))
     assert (raised.value.status_code, raised.value.code) == (402, "insufficient_funds")
