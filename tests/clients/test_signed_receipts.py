@@ -94,7 +94,8 @@ def test_claims_that_do_not_hold_are_refused(claims: dict[str, Any], reason: str
         ({"typ": "at+jwt"}, "type is not"),
         ({"typ": None}, "type is not"),
         ({"crit": ["b64"]}, "not signed with ES256"),
-        ({"kid": "another"}, "key another is not among"),
+        ({"kid": "another"}, "key 'another' is not among"),
+        ({"kid": "\ud800\x1b"}, r"key '\\ud800\\x1b' is not among"),
         ({"kid": None}, "key None is not among"),
     ],
 )
@@ -119,6 +120,8 @@ def test_what_is_changed_or_signed_by_somebody_else_is_refused() -> None:
         (f"{header}.{claims}.{signature}=", "not base64url"),
         (f"{header}.{claims}", "not a compact JWS"),
         (f"{base64url(b'[]')}.{claims}.{signature}", "not made of JSON objects"),
+        (f"{base64url(b'[' * 100_000)}.{claims}.{signature}", "not made of JSON objects"),
+        (f"{header}.{base64url(b'[' * 100_000)}.{signature}", "not made of JSON objects"),
         ("", "not a compact JWS"),
     ]:
         with pytest.raises(InvalidReceipt, match=reason):
@@ -133,7 +136,7 @@ def test_a_key_for_something_else_is_refused(change: dict[str, Any]) -> None:
         verify(signed(), {"keys": [{**KEYS["keys"][0], **change}]})
 
 
-@pytest.mark.parametrize("keys", [{}, {"keys": None}, {"keys": []}, {"keys": ["x"]}])
+@pytest.mark.parametrize("keys", [{}, {"keys": None}, {"keys": []}, {"keys": ["x"]}, []])
 def test_a_set_without_the_key_is_refused(keys: Any) -> None:
     with pytest.raises(InvalidReceipt, match="not among the keys"):
         verify(signed(), keys)

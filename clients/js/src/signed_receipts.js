@@ -72,7 +72,8 @@ export async function verifyReceipt(receipt, keys, { issuer }) {
 }
 
 async function publicKey(kid, keys) {
-  const found = typeof kid === "string" && keys?.keys?.find((key) => /** @type {any} */ (key).kid === kid);
+  const listed = Array.isArray(keys?.keys) ? keys.keys : [];
+  const found = typeof kid === "string" && listed.find((key) => /** @type {any} */ (key)?.kid === kid);
   if (!found) throw new InvalidReceipt(`the key ${kid} is not among the keys`);
   const { kty, crv, x, y, alg = "ES256" } = found;
   if (kty !== "EC" || crv !== "P-256" || alg !== "ES256") throw new InvalidReceipt("its key is not one for ES256");

@@ -94,7 +94,7 @@ test("keys for something else are refused", async () => {
   await refused(signed(), /not one for ES256/, { keys: [{ ...jwk, alg: "HS256" }] });
   await refused(signed(), /not a point on P-256/, { keys: [{ ...jwk, x: "A".repeat(43) }] });
   await refused(signed(), /not among the keys/, { keys: [] });
-  await refused(signed(), /not among the keys/, {});
+  for (const set of [{}, { keys: {} }, { keys: [null] }]) await refused(signed(), /not among the keys/, set);
 });
 
 test("keys are fetched without a token where they are not given", async () => {

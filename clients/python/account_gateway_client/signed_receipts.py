@@ -57,11 +57,11 @@ def _check_header(header: Mapping[str, Any]) -> None:
 
 
 def _key_of(kid: Any, keys: Mapping[str, Any]) -> ec.EllipticCurvePublicKey:
-    listed = keys.get("keys")
+    listed = keys.get("keys") if isinstance(keys, Mapping) else None
     for key in listed if isinstance(listed, list) else []:
         if isinstance(kid, str) and isinstance(key, Mapping) and key.get("kid") == kid:
             return _public_key(key)
-    raise InvalidReceipt(f"the key {kid} is not among the keys")
+    raise InvalidReceipt(f"the key {kid!r} is not among the keys")
 
 
 def _public_key(jwk: Mapping[str, Any]) -> ec.EllipticCurvePublicKey:
@@ -121,7 +121,7 @@ def _pico(text: Any) -> int:
 def _json(segment: str) -> dict[str, Any]:
     try:
         value = json.loads(_decoded(segment))
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter of a deeply nested array
         value = None
     if not isinstance(value, dict):
         raise InvalidReceipt("it is not made of JSON objects")
