@@ -8,7 +8,9 @@ import pytest
 from django.test import Client
 from jwt import PyJWKSet
 
+from accounts.operations.receipt_keyring import receipt_keyring
 from billing.models import PriceVersion, Takeover
+from gateway.core.contract.errors import NotReady
 from tests.factories.billing import Purse, release, review, settle
 from tests.factories.organizations import account
 from tests.portal.organization_browser import OrganizationPages
@@ -104,6 +106,19 @@ class TestCall:
         keys = PyJWKSet.from_dict(alice.get("/.well-known/receipt-keys.json").json())
         claims = jwt.decode(signed, keys[jwt.get_unverified_header(signed)["kid"]], ["ES256"])
         assert (claims["jti"], claims["charge_microusd"], claims["sub"]) == (usage_id, 100, own.key)
+
+    def test_without_readable_keys_the_receipt_is_not_ready(
+        self, alice: Client, own: Purse, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        usage_id = own.call(100)
+        settle(usage_id, 7)
+
+        def unreadable() -> None:
+            raise NotReady(headers={"Retry-After": "1"})
+
+        monkeypatch.setattr(receipt_keyring, "current_sync", unreadable)
+        answer = alice.get(f"/wallet/usage/{usage_id}/receipt")
+        assert (answer.status_code, answer["Retry-After"]) == (503, "1")
 
     def test_another_persons_or_an_unknown_call_is_not_found(
         self, alice: Client, own: Purse, organization_pages: OrganizationPages, months: Months

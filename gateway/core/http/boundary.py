@@ -6,7 +6,7 @@ from collections.abc import Callable
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views import defaults
 
-from gateway.core.contract.errors import InternalError, InvalidRequest
+from gateway.core.contract.errors import InternalError, InvalidRequest, NotReady
 from gateway.core.http.database_errors import as_catalogue_error
 from gateway.core.http.exceptions import as_api_error
 from gateway.core.http.pages import error_page
@@ -47,7 +47,7 @@ class ApiBoundaryMiddleware:
         """Render an exception of a plain Django view."""
         if is_api_path(request.path):
             return error_response(as_api_error(exception), request_id_of(request))
-        error = as_catalogue_error(exception)
+        error = exception if isinstance(exception, NotReady) else as_catalogue_error(exception)
         return error_page(error) if error else None
 
     def _in_shape(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
