@@ -9,6 +9,7 @@ from accounts.authentication import caller
 from billing.queries import budgets
 from billing.serializers.budgets import OwnBudgetListResponse, render_budgets
 from gateway.core.api.access import requires
+from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 
@@ -20,6 +21,7 @@ class BudgetViewSet(ApiViewSet):
         operation_id="list_account_budgets",
         tags=["Billing"],
         summary="List the budgets that limit the token's calls",
+        parameters=[LIMIT_OF_ALL],
         responses=OwnBudgetListResponse,
     )
     @requires(Capability.USAGE_READ)
@@ -37,4 +39,4 @@ class BudgetViewSet(ApiViewSet):
             membership_id=membership.membership_id if membership else None,
             client_id=principal.client_id,
         )
-        return Response(render_budgets(found, timezone.now()))
+        return Response(render_budgets(limited(request, found), timezone.now()))

@@ -33,8 +33,12 @@ def caller() -> Caller:
     return make_caller("usage:read", client_id=APP)
 
 
+def asked(client: Client, caller: Caller, query: str = "") -> Any:
+    return client.get(PATH + query, headers=caller.headers("GET", PATH))
+
+
 def listed(client: Client, caller: Caller) -> list[dict[str, Any]]:
-    response = client.get(PATH, headers=caller.headers("GET", PATH))
+    response = asked(client, caller)
     assert response.status_code == 200, response.content
     assert response["Cache-Control"] == "no-store"
     body = response.json()
@@ -184,6 +188,16 @@ def test_no_token_changes_them(client: Client, method: str) -> None:
     response = getattr(client, method)(PATH, headers=caller.headers(method.upper(), PATH))
     assert (response.status_code, response.json()["error"]["code"]) == (405, "method_not_allowed")
     assert "GET" in response["Allow"]
+
+
+def test_takes_a_limit(client: Client, caller: Caller) -> None:
+    put(caller), put(caller, APP)
+    every, newest = listed(client, caller), asked(client, caller, "?limit=1")
+    assert (len(every), newest.json()["data"]) == (2, every[:1])
+    for limit in ("0", "101", "x", ""):
+        answer = asked(client, caller, f"?limit={limit}")
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"], error["param"]) == (400, "invalid_request", "limit")
 
 
 def test_asks_the_database_a_fixed_number_of_times(
