@@ -42,8 +42,8 @@ DO $$ DECLARE month regclass; BEGIN
   END LOOP;
 END $$;
 REVOKE UPDATE, DELETE ON
-  billing_transfer, billing_usage_record, billing_loss, billing_price_version, billing_seal, billing_takeover,
-  billing_invoice_line,
+  billing_transfer, billing_usage_record, billing_loss, billing_price_version, billing_cost_version, billing_seal,
+  billing_takeover, billing_invoice_line,
   billing_provider_movement, billing_payment_difference, billing_difference_closing,
   billing_credit_note, billing_seat_price, organizations_auditentry
   FROM gateway_app;

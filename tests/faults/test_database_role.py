@@ -39,6 +39,7 @@ FORBIDDEN = [
     "UPDATE billing_transfer SET amount_microusd = 1",
     "UPDATE billing_usage_record SET charge_microusd = 1",
     "UPDATE billing_price_version SET components = '{}'",
+    "UPDATE billing_cost_version SET components = '{}'",
     "UPDATE billing_seal SET chain = ''",
     "DELETE FROM billing_invoice",
     "DELETE FROM billing_invoice_payment",
