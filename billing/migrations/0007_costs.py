@@ -5,9 +5,10 @@ from django.db import migrations, models
 from django.db.models.functions import Now
 
 from billing.models.fields import KeyField, MicrousdField
+from gateway.core.database.migrations import RestartableMigration
 
 
-class Migration(migrations.Migration):
+class Migration(RestartableMigration):
     dependencies = [("billing", "0006_budget_periods")]
 
     operations = [

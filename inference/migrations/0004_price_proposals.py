@@ -5,9 +5,10 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from billing.models.fields import KeyField
+from gateway.core.database.migrations import RestartableMigration
 
 
-class Migration(migrations.Migration):
+class Migration(RestartableMigration):
     dependencies = [("inference", "0003_body_hashes")]
 
     operations = [

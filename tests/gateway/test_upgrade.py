@@ -14,7 +14,9 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.apps import apps
 from django.db import connection as django_connection
+from django.db.migrations.loader import MigrationLoader
 from psycopg import sql
 from psycopg.types.json import Json
 
@@ -256,6 +258,19 @@ def test_a_migration_that_was_cut_off_can_be_run_again(before: Database) -> None
     before.manage("migrate", "--verbosity=0")
     with django_connection.cursor() as new, before.connection.cursor() as upgraded:
         assert differences(schema(upgraded), schema(new)) == set()
+
+
+@pytest.mark.django_db
+def test_each_migration_is_recorded_in_its_transaction() -> None:
+    """Django records one after its transaction that leaves statements to its end: killed between, it could not be run again."""
+    loader = MigrationLoader(django_connection)
+    for key, migration in loader.graph.nodes.items():
+        if Path(apps.get_app_config(key[0]).path).parent != PROJECT_DIR or not migration.atomic:
+            continue
+        editor: Any = django_connection.schema_editor(collect_sql=True, atomic=False)
+        editor.deferred_sql = []
+        migration.apply(loader.project_state(key, at_end=False), editor, collect_sql=True)
+        assert editor.deferred_sql == [], f"{key} is to be a RestartableMigration"
 
 
 def test_a_database_that_stopped_between_two_versions_is_refused(before: Database) -> None:
