@@ -219,7 +219,7 @@ def _read_tier(where: str, value: Any, base: PriceList) -> PriceList:
     if not isinstance(value, Mapping):
         raise PriceError(f"{where} must be a map of prices")
     own = {name: price for name, price in value.items() if name != "bands"}
-    tier = _with_tokens(where, own, base)
+    tier = base if "bands" in value and not own else _with_tokens(where, own, base)
     try:
         return replace(tier, bands=_read_bands(value["bands"], tier)) if "bands" in value else tier
     except PriceError as error:

@@ -178,6 +178,14 @@ def test_what_is_left_out_has_the_price_of_plain_input_within_its_band() -> None
     assert cost_microusd(hour, prices) == 20
 
 
+def test_a_tier_may_differ_in_its_bands_alone() -> None:
+    bands = [{"above_input_tokens": 9, "input_token": "3"}]
+    prices = PriceList.parse({"input_token": "1", "service_tiers": {"flex": {"bands": bands}}})
+    used = [Quantities(input_tokens=tokens, service_tier=tier) for tier in ("flex", None) for tokens in (9, 10)]
+    assert [cost_microusd(each, prices) for each in used] == [9, 30, 9, 10]
+    assert WorstCase.of(prices, service_tier="flex").cost_microusd(Quantities(input_tokens=10)) == 30
+
+
 @pytest.mark.parametrize(
     ("input_tokens", "kinds", "hold"),
     [
@@ -221,6 +229,7 @@ def test_a_cheaper_band_does_not_lower_the_hold_below_what_its_threshold_costs()
         ({"service_tiers": {"flex": {}}}, "service_tiers.flex has no prices"),
         ({"service_tiers": {"flex": {"request": "1"}}}, "service_tiers.flex.request"),
         ({"service_tiers": {"flex": {"input_token": "1", "bands": []}}}, "service_tiers.flex.bands"),
+        ({"service_tiers": {"flex": {"bands": []}}}, "service_tiers.flex.bands"),
         ({"service_tiers": {"Flex": {"input_token": "1"}}}, "service tier"),
         *[({"service_tiers": {name: {"input_token": "1"}}}, name) for name in ("default", "auto", "standard")],
     ],
