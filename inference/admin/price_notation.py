@@ -68,6 +68,8 @@ def _prices(line: str, words: list[str]) -> dict[str, str]:
     names, prices = words[::2], words[1::2]
     if len(names) != len(prices) or len(set(names)) < len(names):
         raise ValidationError(f"“{line}”: components and prices must alternate, each component once.")
+    if "bands" in names:
+        raise ValidationError(f"“{line}”: a band of a tier has a line of its own.")
     return dict(zip(names, prices, strict=True))
 
 

@@ -90,6 +90,7 @@ def test_bands_and_service_tiers_are_lines_of_the_form(operator: Client) -> None
         {"input_token": "1", "output_token": "1", "service_tiers": "default input_token 5"},
         {"input_token": "1", "output_token": "1", "service_tiers": "flex input_token 5\nflex output_token 6"},
         {"input_token": "1", "output_token": "1", "service_tiers": "flex above input_token 5"},
+        {"input_token": "1", "output_token": "1", "service_tiers": "flex bands 5\nflex above 9 input_token 5"},
     ],
 )
 def test_a_price_that_is_none_or_no_news_is_refused(operator: Client, members: dict[str, str]) -> None:
