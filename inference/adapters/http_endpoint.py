@@ -170,9 +170,14 @@ class JsonEndpoint(JsonSender[SentJson]):
 
 
 def replace_upstream_names(attempt: Attempt[Any], body: dict[str, Any]) -> None:
-    """Replace the upstream's model name and id by ours, and remove what reveals its infrastructure, in place."""
+    """Replace the upstream's model name and id by ours, and remove what reveals its infrastructure or, as aggregators' usages
+    do, what it charges the operator, in place."""
     body["model"] = attempt.call.public_model
     if "id" in body:
         body["id"] = attempt.call.public_id
     for member in PRIVATE_MEMBERS:
         body.pop(member, None)
+    usage = body.get("usage")
+    if isinstance(usage, dict):
+        for name in [name for name in usage if "cost" in name or name == "is_byok"]:
+            del usage[name]

@@ -1,7 +1,9 @@
 """Each settled call records what its upstream charges for it, and no caller ever sees that."""
 
+import json
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 import pytest
@@ -50,6 +52,26 @@ def test_a_call_records_its_cost(stage: Stage, path: str, streams: bool) -> None
     assert expected(caller) > 1000 > caller.only_call.charge_microusd
     assert b"cost" not in answer.content.lower()
     assert not [name for name in answer.headers if "cost" in name.lower()]
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize("options", [{}, {"routes": ["chat.completions"]}], ids=["own", "as-chat"])
+@pytest.mark.parametrize("path", [CHAT, RESPONSES])
+def test_what_an_upstream_says_that_it_charges_reaches_no_caller(
+    stage: Stage, path: str, options: Any, streams: bool
+) -> None:
+    told = {"cost": 0.25, "cost_details": {"inference": 0.2}, "is_byok": True}
+    counted = quote(json.dumps(told, separators=(",", ":")))
+    alias = stage.model(
+        f"small-1?counted={counted}", upstream=stage.upstream_row(options=options), max_output_tokens=20
+    )
+    shown = {"stream_options": {"include_usage": True}} if streams and path == CHAT else {}
+    caller = stage.caller()
+    answer = caller.post({CHAT: chat, RESPONSES: ask}[path](alias, stream=streams, **shown), path=path)
+    assert answer.status_code == 200
+    assert b"total_tokens" in answer.content
+    assert not [word for word in (b"cost", b"byok") if word in answer.content]
+    assert caller.only_call.state == "settled"
 
 
 def test_a_deployment_without_costs_records_none(stage: Stage) -> None:
