@@ -16,6 +16,8 @@ from gateway.core.runtime.logs import RecurringLog
 
 PAUSE_SECONDS = 1.0
 FINISH_SECONDS = 5.0
+WAITING_MAX = 1000
+"""The most kinds of alarms that wait. An upstream that invents kinds faster than they are written fills no memory."""
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -43,8 +45,10 @@ class Notes(Generic[Key]):
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="alarms")
 
     def add(self, key: Key, note: Note) -> None:
-        """Add an alarm. Never raises and never waits for the database."""
+        """Add an alarm, unless too many of other kinds wait. Never raises and never waits for the database."""
         with self._lock:
+            if len(self._waiting) >= WAITING_MAX and key not in self._waiting:
+                return
             self._merge(key, note)
             if self.is_writing:
                 return

@@ -3,8 +3,10 @@
 from datetime import UTC, datetime
 from threading import Event
 
+import pytest
 from django.db import OperationalError
 
+from inference.metering import notes as waiting
 from inference.metering.notes import Note, Notes
 from tests.support.concurrency import eventually
 
@@ -42,3 +44,22 @@ def test_adding_an_alarm_does_not_wait_for_the_write() -> None:
         notes.add("primary", Note("text", AT, 1))
     begun.wait()
     may_write.set()
+
+
+def test_an_upstream_that_invents_kinds_of_alarms_fills_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    may_write, begun, written = Event(), Event(), list[str]()
+
+    def write(kind: str, note: Note) -> None:
+        begun.set()
+        may_write.wait()
+        written.append(kind)
+
+    monkeypatch.setattr(waiting, "WAITING_MAX", 3)
+    notes = Notes(write)
+    notes.add("first", Note("text", AT, 1))
+    begun.wait()
+    for kind in ("a", "b", "c", "d", "e", "a"):
+        notes.add(kind, Note("text", AT, 1))
+    may_write.set()
+    notes.finish()
+    assert (written[0], sorted(written[1:])) == ("first", ["a", "b", "c"])
