@@ -29,11 +29,14 @@ def read(source: str, form: str | None = None) -> Catalogue:
 
 
 def name_of(source: str) -> str:
-    """Name a source in records: a file by its name, an address without a query, which may be a credential."""
+    """Name a source in records: a file by its name, an address without user and query, which may be credentials."""
     if not is_address(source):
         return Path(source).name
-    parts = urlsplit(source)
-    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+    try:
+        parts = urlsplit(source)
+    except ValueError:
+        return "the address"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def host_of(source: str) -> str:

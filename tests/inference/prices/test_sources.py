@@ -137,8 +137,10 @@ def test_a_file_is_read_to_the_limit(tmp_path: Path) -> None:
     assert refusal("a\0b") == "it is no file's name"
 
 
-def test_a_source_is_named_without_its_query() -> None:
+def test_a_source_is_named_without_its_user_and_query() -> None:
     assert name_of("https://prices.example/api.json?key=secret#x") == "https://prices.example/api.json"
+    assert name_of("https://me:secret@prices.example/api.json") == "https://prices.example/api.json"
+    assert name_of("https://[::1/api.json") == "the address"
     assert name_of("/srv/prices/api.json") == "api.json"
     assert host_of(f"https://{NAME}:8443/api.json") == NAME
     assert host_of("api.json") == ""
