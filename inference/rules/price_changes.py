@@ -58,8 +58,15 @@ def propose(entries: Sequence[Entry], now: Mapping[str, Any], markup_percent: Fr
     if IMAGE in dearest and any(place.component.startswith(f"{IMAGE.component} ") for place in texts):
         del dearest[IMAGE]
         notes.append("the catalogue has one price for images; those by size and quality stay")
-    wanted = {place: price * (1 + markup_percent / 100) for place, price in dearest.items()}
+    factor = 1 + markup_percent / 100
+    wanted = {place: price * factor for place, price in dearest.items()}
     wanted = {place: price for place, price in wanted.items() if _is_news(place, price, in_force)}
+    together = {**in_force, **wanted}
+    for place, is_stated in _gaps(together, dearest).items():
+        stated = max(charged(entry.prices, place) for entry in entries) * factor
+        price = stated if is_stated else charged(in_force, place)
+        if price != charged(together, place):
+            wanted[place] = price
     texts |= {place: decimal_text(price) for place, price in wanted.items() if in_force.get(place) != price}
     rounded = tuple(str(place) for place in ordered(wanted) if not is_exact(wanted[place]))
     return ProposedPrice(components_of(texts), rounded, (*dict.fromkeys(notes), *_kept(in_force, dearest)))
@@ -96,6 +103,19 @@ def _dearest(prices: Sequence[Prices]) -> dict[Place, Fraction]:
     """Return the highest price at each place that any of the lists prices."""
     places = {place for each in prices for place in each}
     return {place: max(charged(each, place) for each in prices) for place in places}
+
+
+def _gaps(prices: Prices, stated: Prices) -> dict[Place, bool]:
+    """Return the places that a band lacks and a lower one has, and whether that one is `stated`. If the bands come from different
+    lists of prices, such a place would fall back to the price below all bands."""
+    bands = {(place.tier, place.above) for place in prices if place.above}
+    gaps: dict[Place, bool] = {}
+    for place in prices:
+        higher = [above for tier, above in bands if tier == place.tier and above > place.above > 0]
+        for gap in (place._replace(above=above) for above in higher):
+            if gap not in prices:
+                gaps[gap] = gaps.get(gap, False) or place in stated
+    return gaps
 
 
 def _is_news(place: Place, price: Fraction, in_force: Prices) -> bool:

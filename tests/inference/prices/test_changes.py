@@ -132,6 +132,23 @@ def test_the_dearest_of_several_deployments_is_proposed_at_each_place() -> None:
     assert found.notes == ("the deployments have different prices; each of these is the highest",)
 
 
+def test_what_a_band_costs_now_does_not_fall_where_the_catalogue_begins_another() -> None:
+    base = {"input_token": "1", "output_token": "4"}
+    now = {**base, "bands": [{"above_input_tokens": 128_000, "input_token": "2", "output_token": "8"}]}
+    found = proposed({**base, "bands": [{"above_input_tokens": 200_000, "input_token": "2"}]}, now)
+    assert charged(prices_of(found), Place("output_token", 200_000)) == 8
+    assert changes(now, found)[0].charged_now == changes(now, found)[0].proposed == "2"
+
+
+def test_the_dearest_band_stays_the_dearest_where_another_deployment_begins_one() -> None:
+    base = {"input_token": "1", "output_token": "4"}
+    low = entry({**base, "bands": [{"above_input_tokens": 128_000, "input_token": "2", "output_token": "8"}]})
+    high = entry({**base, "bands": [{"above_input_tokens": 200_000, "input_token": "3"}]})
+    found = prices_of(propose([low, high], {}, Fraction(50)).components)
+    assert [charged(found, Place("output_token", above)) for above in (0, 128_000, 200_000)] == [6, 12, 12]
+    assert charged(found, Place("input_token", 200_000)) == Fraction("4.5")
+
+
 def test_a_markup_is_exact_and_rounded_up_once() -> None:
     found = propose([entry({"input_token": "0.15", "output_token": "0.000001"})], {}, Fraction("12.5"))
     assert found.components == {"input_token": "0.16875", "output_token": "0.000002"}
