@@ -44,10 +44,12 @@ class Usage:
 
 
 def others_of(usage: Mapping[str, Any], names: tuple[str, str], known: frozenset[str]) -> dict[str, dict[str, Any]]:
-    """Return the counters that are not `known`, beside and within the totals with these names. The call is charged by what is
-    written in the other format, so nothing that counts tokens may be lost."""
-    groups = {"": usage, **{kind: usage.get(f"{name}_details") or {} for kind, name in zip(_KINDS, names, strict=True)}}
-    return {kind: others for kind, group in groups.items() if (others := _counters(group, known))}
+    """Return the counters beside the totals with these names, and those within them that are not `known`. The call is charged
+    by what is written in the other format, so nothing that counts tokens may be lost."""
+    found = {"": _counters(usage, frozenset({*names, "total_tokens"}))}
+    for kind, name in zip(_KINDS, names, strict=True):
+        found[kind] = _counters(usage.get(f"{name}_details") or {}, known)
+    return {kind: others for kind, others in found.items() if others}
 
 
 def _counters(group: Any, known: frozenset[str]) -> dict[str, Any]:
