@@ -10,6 +10,7 @@ from billing.models import CostVersion, PriceVersion
 from billing.queries import costs, prices
 from billing.rules.prices import PriceError, PriceList
 from inference.models import PriceProposal
+from inference.rules.price_catalogues.entries import shown
 from inference.rules.price_catalogues.forms import Catalogue
 from inference.rules.price_changes import changes, is_beyond_bounds, propose
 from inference.rules.price_matching import Sold, Statements, UnmatchedError, match
@@ -89,7 +90,7 @@ def _proposal(
         components_now=now,
         components=found.components,
         markup_percent=markup_percent,
-        deployments=[[deployment, entry.name] for deployment, entry in matched],
+        deployments=[[deployment, shown(entry.name)] for deployment, entry in matched],
         rounded=list(found.rounded),
         notes=list(found.notes),
         is_beyond_bounds=is_beyond_bounds(now, found.components),

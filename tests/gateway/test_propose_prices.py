@@ -1,5 +1,6 @@
 """`manage.py propose_prices`: what it shows, keeps and publishes."""
 
+import json
 import re
 from functools import partial
 from pathlib import Path
@@ -79,6 +80,20 @@ def test_a_stated_entry_a_markup_and_a_provider(tmp_path: Path) -> None:
     assert proposal("other").markup_percent == "20.5"
     propose(file, "--provider", "main=azure", "--only", "fast")
     assert proposal("fast").deployments == [["main/gpt-5", "azure/gpt-5"], ["azure/gpt-5", "azure/gpt-5"]]
+
+
+@pytest.mark.parametrize(
+    "hostile", ["\0", "\ud800", "\x1b[31m", "x" * 10_000], ids=["nul", "surrogate", "escape", "long"]
+)
+def test_a_catalogues_names_are_kept_and_shown_as_they_can_be(tmp_path: Path, hostile: str) -> None:
+    stated = {"cost": {"input": 2, "output": 9}}
+    file = prepare(tmp_path, json.dumps({hostile: {"models": {"small": stated}}}).encode())
+    ran = propose(file, "--as", f"other={hostile}/small")
+    assert (ran.code, ran.err) == (0, "")
+    [[_, name]] = proposal("other").deployments
+    assert name.isprintable()
+    assert len(name) <= 100
+    assert name in ran.out
 
 
 def test_a_newer_proposal_replaces_one_that_waits(tmp_path: Path) -> None:
