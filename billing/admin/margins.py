@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
@@ -69,7 +70,8 @@ class MarginDayAdmin(ReadOnlyAdmin):
         return [own, *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        months = self._months(request)
+        begin_at = self._begin_at(request)
+        months = margins.months(begin_at, timezone.now())
         month, grouping = _chosen_month(request, months), _chosen_grouping(request)
         rows = _rows(grouping, month)
         context = {
@@ -81,25 +83,26 @@ class MarginDayAdmin(ReadOnlyAdmin):
             "groupings": GROUPINGS,
             "grouping": grouping,
             "table": _table(grouping, rows),
-            "begin_at": margins.begin_at(),
+            "begin_at": begin_at,
             "negative": _negative_table(),
         }
         return TemplateResponse(request, "admin/billing/margins.html", context)
 
     def export(self, request: HttpRequest) -> StreamingHttpResponse:
         """Return the report as a CSV file, in whole micro-USD."""
-        month, grouping = _chosen_month(request, self._months(request)), _chosen_grouping(request)
+        months = margins.months(self._begin_at(request), timezone.now())
+        month, grouping = _chosen_month(request, months), _chosen_grouping(request)
         header = (grouping.word, *CSV_COLUMNS)
         rows = [(name, *_numbers(each)) for name, each in _rows(grouping, month)]
         return csv_response(f"margins-by-{grouping.word}-{name_of(month)}", header, rows)
 
-    def _months(self, request: HttpRequest) -> list[Month]:
-        """Return the months of the report. Raises PermissionDenied and, for any other filter, SuspiciousOperation."""
+    def _begin_at(self, request: HttpRequest) -> datetime | None:
+        """Return when the margins begin. Raises PermissionDenied and, for any other filter, SuspiciousOperation."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         if set(request.GET) - {"month", "by", SEARCH_VAR}:  # there is no search, so the console's `q` is ignored
             raise SuspiciousOperation("The page has no other filter.")
-        return margins.months(timezone.now())
+        return margins.begin_at()
 
 
 def _negative_table() -> dict[str, Any]:

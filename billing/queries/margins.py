@@ -4,13 +4,12 @@ Most of it comes from the days into which a job sums closed calls (`MarginDay`);
 are read one by one, from the same database snapshot.
 """
 
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection
-from django.db.models import Min
 
-from billing.models import MarginDay, ModelMargin, UsageHorizon
+from billing.models import ModelMargin, UsageHorizon
 from billing.queries.snapshots import one_snapshot
 from billing.queries.usage_facts import horizon
 from billing.rules.margins import Margin, NegativeMargin
@@ -48,17 +47,15 @@ def by(key: str, month: Month) -> dict[Any, Margin]:
         return {found: Margin(*sums) for found, *sums in cursor.fetchall()}
 
 
-def months(now: datetime) -> list[Month]:
-    """List the months with margins, newest first. Yesterday's may not be in a day yet."""
-    first: date | None = MarginDay.objects.aggregate(first=Min("closed_on"))["first"]
-    yesterday = now - timedelta(days=1)
-    begun = min(datetime(first.year, first.month, first.day, tzinfo=now.tzinfo), yesterday) if first else yesterday
-    return months_since(begun, now, MONTHS_MAX)
-
-
 def begin_at() -> datetime | None:
     """Return when the first calls closed that the margins include; None before the first run of their job."""
     return UsageHorizon.objects.values_list("margins_begin_at", flat=True).first()
+
+
+def months(begin_at: datetime | None, now: datetime) -> list[Month]:
+    """List the months with margins, which begin at `begin_at`, newest first. Yesterday's may not be in a day yet."""
+    yesterday = now - timedelta(days=1)
+    return months_since(min(begin_at, yesterday) if begin_at else yesterday, now, MONTHS_MAX)
 
 
 def negative() -> list[NegativeMargin]:

@@ -37,7 +37,7 @@ class BudgetRequest(StrictSerializer):
     limitMicrousd = StrictIntegerField(min_value=0, max_value=BUDGET_LIMIT_MAX_MICROUSD)
     product = StrictStringField(max_length=64, required=False, allow_null=True)
     membershipId = StrictStringField(max_length=40, required=False, allow_null=True)
-    period = serializers.ChoiceField(PERIODS, default=BudgetPeriod.MONTH.value)
+    period = serializers.ChoiceField(PERIODS, required=False, help_text="By default, month.")
     override = OverrideRequest(required=False, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -85,7 +85,7 @@ class BudgetsViewSet(OrganizationViewSet):
             limit_microusd=body["limitMicrousd"],
             product=body.get("product"),
             membership_id=body.get("membershipId"),
-            period=BudgetPeriod(body["period"]),
+            period=BudgetPeriod(body.get("period", BudgetPeriod.MONTH)),
             override=override_of(body),
             actor_did=actor(request),
         )

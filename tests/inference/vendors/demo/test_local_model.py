@@ -128,7 +128,7 @@ from inference.interface.model import ServedModel
 from inference.interface.upstream import CallContext
 
 assert serving.is_enabled() is False
-sent = JsonBody({"query": "badgers", "documents": ["badgers"]}, 40, b"", False)
+sent = JsonBody({"query": "badgers", "documents": ["badgers"]}, 40, b"", b"", False)
 demo = SimpleNamespace(upstream=SimpleNamespace(adapter="demo"))
 bounded = SimpleNamespace(params=RERANK.check(sent, ServedModel("rerank", deployments=(demo,))))
 attempt = SimpleNamespace(request=bounded, call=CallContext("use_1", "rerank", "rrk_1"))
