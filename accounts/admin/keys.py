@@ -1,5 +1,7 @@
 """Console pages for the keys that sign tokens and receipts: viewing and rotation."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -12,28 +14,37 @@ from accounts.operations import receipt_keys, signing_keys
 from gateway.core.console import ReadOnlyAdmin, dialog
 
 
+class _RotatedKeyAdmin(ReadOnlyAdmin):
+    """Keys whose pending one can be promoted by `rotate`. Their private parts are never loaded here."""
+
+    list_filter = ("state",)
+    ordering = ("-created_at",)
+    actions_list = ("rotate",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Exclude the private part from the query."""
+        return super().get_queryset(request).defer("private_pem")
+
+    def has_rotate_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.is_superuser)
+
+    def _leave_rotated(self, request: HttpRequest, key: SigningKey | ReceiptKey) -> HttpResponse:
+        self.log_change(request, key, "Rotated: this key now signs.")
+        return self.leave_dialog(request, None, f"Key {key.kid} now signs.", messages.SUCCESS)
+
+
 @admin.register(SigningKey)
-class SigningKeyAdmin(ReadOnlyAdmin):
+class SigningKeyAdmin(_RotatedKeyAdmin):
     """The gateway's signing keys. Their private parts are never loaded here."""
 
     list_display = ("kid", "stage", "created_at", "activated_at", "passive_at", "retired_at")
-    list_filter = ("state",)
-    ordering = ("-created_at",)
     fields = ("kid", "stage", "public_jwk", "created_at", "activated_at", "passive_at", "retired_at")
-    actions_list = ("rotate",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[SigningKey]:
-        """Exclude the private part from the query."""
-        return super().get_queryset(request).defer("private_pem")
 
     @display(
         description="State", label={"active": "success", "pending": "info", "passive": "warning", "retired": "danger"}
     )
     def stage(self, key: SigningKey) -> str:
         return key.state
-
-    def has_rotate_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.is_superuser)
 
     @action(
         description="Rotate",
@@ -47,33 +58,21 @@ class SigningKeyAdmin(ReadOnlyAdmin):
     )
     def rotate(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         """Promote the pending key to sign, and publish its successor."""
-        key = signing_keys.rotate(now=timezone.now())
-        self.log_change(request, key, "Rotated: this key now signs.")
-        return self.leave_dialog(request, None, f"Key {key.kid} now signs.", messages.SUCCESS)
+        return self._leave_rotated(request, signing_keys.rotate(now=timezone.now()))
 
 
 @admin.register(ReceiptKey)
-class ReceiptKeyAdmin(ReadOnlyAdmin):
+class ReceiptKeyAdmin(_RotatedKeyAdmin):
     """The keys of receipts. Their private parts are never loaded here."""
 
     list_display = ("kid", "stage", "created_at", "activated_at", "retired_at", "withdrawn_at")
-    list_filter = ("state",)
-    ordering = ("-created_at",)
     fields = ("kid", "stage", "public_jwk", "created_at", "activated_at", "retired_at", "withdrawn_at")
-    actions_list = ("rotate",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ReceiptKey]:
-        """Exclude the private part from the query."""
-        return super().get_queryset(request).defer("private_pem")
 
     @display(
         description="State", label={"active": "success", "pending": "info", "retired": "default", "withdrawn": "danger"}
     )
     def stage(self, key: ReceiptKey) -> str:
         return key.state
-
-    def has_rotate_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.is_superuser)
 
     @action(
         description="Rotate",
@@ -87,6 +86,4 @@ class ReceiptKeyAdmin(ReadOnlyAdmin):
     )
     def rotate(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         """Promote the pending key to sign, and publish its successor."""
-        key = receipt_keys.rotate(now=timezone.now())
-        self.log_change(request, key, "Rotated: this key now signs.")
-        return self.leave_dialog(request, None, f"Key {key.kid} now signs.", messages.SUCCESS)
+        return self._leave_rotated(request, receipt_keys.rotate(now=timezone.now()))

@@ -101,7 +101,7 @@ def _set_override(budget: Budget, override: NewOverride, now: datetime) -> None:
 
 @transaction.atomic
 def end_override(owner: Owner, budget_id: str) -> Budget | None:
-    """Let the budget's own limit be in force. Return None if the owner has no such budget."""
+    """End a budget's override. Return None if the owner has no such budget."""
     budget = _locked(owner, budget_id)
     if budget is not None:
         budget.override_limit_microusd = budget.override_until = None

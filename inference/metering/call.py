@@ -123,7 +123,7 @@ class Call:
         return {**self.generation, **({"service_tier": tier} if tier else {})}
 
     def report_unpriced(self, counters: Callable[[], Iterable[str]]) -> None:
-        """Tell the operator of counters that were charged without a price of their own. Never raises, because no charge
+        """Report counters to the operator that were charged without a price of their own. Never raises, because no charge
         depends on it."""
         try:
             for name in counters():

@@ -46,7 +46,7 @@ class Counter(NamedTuple):
 
 
 def report(counter: Counter) -> None:
-    """Tell the operator of a counter, unless somebody did today."""
+    """Report a counter to the operator, unless it was reported today."""
     now = datetime.now(UTC)
     if _told.get(counter) != now.date():
         _notes.add(counter, Note(counter.text, now, 1))

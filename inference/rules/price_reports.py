@@ -43,7 +43,7 @@ def percentage(change: Change) -> str:
 
 
 def remarks(change: Change, rounded: Sequence[str]) -> str:
-    """Say what an operator should look at."""
+    """Return what an operator should look at."""
     found = [BEYOND] if change.is_beyond_bounds else []
     return "; ".join([*found, *(["rounded up"] if str(change.place) in rounded else [])])
 

@@ -44,7 +44,7 @@ def put(
 
 
 def end_override(*, org_id: str, budget_id: str, actor_did: str) -> Budget:
-    """Let the budget's own limit be in force again. Repeating changes nothing."""
+    """End a budget's override. Repeating changes nothing."""
     with changing(org_id, actor_did=actor_did, roles=MONEY_MANAGERS) as change:
         before = queries.of_owner(("organization", org_id)).filter(pk=budget_id).first()
         budget = budgets.end_override(("organization", org_id), budget_id)
