@@ -17,7 +17,7 @@ class Wallet(models.Model):
     """Money of one owner: `balance` is the amount in it, `held` the part of it that open calls may still spend.
 
     Its row lock guards everything that belongs to it: lots, budgets and holds. Credits are separate lots. Debt (a
-    refund of money already spent) blocks spending until a payment repays it.
+    refund of money already spent) blocks spending until a payment repays it. `has_budgets` is set with the wallet's first budget.
     """
 
     id = KeyField(primary_key=True)
@@ -26,6 +26,7 @@ class Wallet(models.Model):
     balance_microusd = MicrousdField(db_default=0)
     held_microusd = MicrousdField(db_default=0)
     debt_microusd = MicrousdField(db_default=0)
+    has_budgets = models.BooleanField(db_default=False)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

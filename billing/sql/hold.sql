@@ -43,9 +43,8 @@ BEGIN
     RAISE EXCEPTION 'a hold of % micro-USD, at most %, for % seconds', p_call.hold, p_call.max_cost, p_call.deadline_seconds
       USING ERRCODE = 'check_violation';
   END IF;
-  SELECT w.id, w.balance_microusd - w.held_microusd AS free, w.debt_microusd > 0 AS is_in_debt,
+  SELECT w.id, w.balance_microusd - w.held_microusd AS free, w.debt_microusd > 0 AS is_in_debt, w.has_budgets,
          EXISTS (SELECT FROM billing_price_version v WHERE v.id = p_call.price_version) AS has_prices,
-         EXISTS (SELECT FROM billing_budget b WHERE b.wallet_id = w.id) AS has_budgets,
          p_call.key IS NOT NULL AND EXISTS (
            SELECT FROM ONLY billing_reservation r
             WHERE r.wallet_id = w.id AND r.route = p_call.route AND r.idempotency_key = p_call.key AND r.replayable)

@@ -29,6 +29,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
   v_call record;
   v_now timestamptz;
+  v_has_budgets boolean;
 BEGIN
   v_now := coalesce(p_now, clock_timestamp());
 
@@ -38,8 +39,7 @@ BEGIN
      AND (r.state = ANY (p_expected)
           OR 'dispatched' = ANY (p_expected) AND billing_is_given_up(r.state, r.review_reason))
   RETURNING r.id, r.wallet_id, r.product, r.membership_id, r.client_id, r.hold_microusd, r.cash_held_microusd,
-            r.lot_ids, r.lot_amounts_microusd,
-            EXISTS (SELECT FROM billing_budget b WHERE b.wallet_id = r.wallet_id) AS has_budgets INTO v_call;
+            r.lot_ids, r.lot_amounts_microusd INTO v_call;
   IF NOT FOUND THEN
     SELECT CASE r.state WHEN 'released' THEN 'already' WHEN 'settled' THEN 'settled' ELSE 'conflict' END,
            r.hold_microusd
@@ -56,9 +56,12 @@ BEGIN
   END IF;
   IF v_call.cash_held_microusd > 0 THEN
     UPDATE billing_wallet w SET held_microusd = w.held_microusd - v_call.cash_held_microusd
-     WHERE w.id = v_call.wallet_id;
+     WHERE w.id = v_call.wallet_id
+    RETURNING w.has_budgets INTO v_has_budgets;
+  ELSE
+    SELECT w.has_budgets INTO v_has_budgets FROM billing_wallet w WHERE w.id = v_call.wallet_id;
   END IF;
-  IF v_call.has_budgets THEN
+  IF v_has_budgets THEN
     PERFORM billing_unwind_budgets(v_call, 0, v_now);
   END IF;
   DELETE FROM billing_stored_replay s WHERE s.reservation_id = p_usage_id;

@@ -46,6 +46,7 @@ DECLARE
   v_call record;
   v_now timestamptz;
   v_left bigint;
+  v_has_budgets boolean;
 BEGIN
   IF (p_cost >= 0 AND jsonb_typeof(p_quantities) = 'object') IS NOT TRUE THEN
     RAISE EXCEPTION 'call % cannot cost % micro-USD for %', p_usage_id, p_cost, p_quantities
@@ -59,8 +60,7 @@ BEGIN
          deployment = coalesce(p_deployment, r.deployment)
    WHERE r.id = p_usage_id AND r.state = ANY (p_expected) AND r.state IN ('dispatched', 'review')
   RETURNING r.id, r.wallet_id, r.product, r.membership_id, r.client_id, r.review_reason, r.hold_microusd,
-            r.cash_held_microusd, r.charge_microusd, r.overrun_microusd, r.lot_ids, r.lot_amounts_microusd,
-            EXISTS (SELECT FROM billing_budget b WHERE b.wallet_id = r.wallet_id) AS has_budgets INTO v_call;
+            r.cash_held_microusd, r.charge_microusd, r.overrun_microusd, r.lot_ids, r.lot_amounts_microusd INTO v_call;
   IF NOT FOUND THEN
     SELECT CASE r.state WHEN 'settled' THEN 'already' WHEN 'released' THEN 'released' ELSE 'conflict' END,
            r.charge_microusd, r.hold_microusd, r.overrun_microusd
@@ -81,13 +81,16 @@ BEGIN
   IF v_call.cash_held_microusd > 0 THEN
     UPDATE billing_wallet w
        SET balance_microusd = w.balance_microusd - v_left, held_microusd = w.held_microusd - v_call.cash_held_microusd
-     WHERE w.id = v_call.wallet_id;
+     WHERE w.id = v_call.wallet_id
+    RETURNING w.has_budgets INTO v_has_budgets;
+  ELSE
+    SELECT w.has_budgets INTO v_has_budgets FROM billing_wallet w WHERE w.id = v_call.wallet_id;
   END IF;
   IF v_left > 0 THEN
     INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
     VALUES ('charge', p_usage_id, 0, 'wallet:' || v_call.wallet_id, 'platform:revenue', v_left, v_call.wallet_id, v_now);
   END IF;
-  IF v_call.has_budgets THEN
+  IF v_has_budgets THEN
     PERFORM billing_unwind_budgets(v_call, charge_microusd, v_now);
   END IF;
 

@@ -1,5 +1,6 @@
--- Constrains the values of the hot tables' rows, whoever writes them, and prevents a call, a credit or a budget from
--- returning to an earlier state, and a budget from counting something else. Each refusal has a constraint's SQLSTATE and name, or restrict_violation for an earlier state.
+-- Constrains the values of the hot tables' rows, whoever writes them, and prevents a call, a credit, a budget or a
+-- wallet's mark from returning to an earlier state, and a budget from counting something else. Each refusal has a constraint's
+-- SQLSTATE and name, or restrict_violation for an earlier state.
 --
 -- Triggers, because PostgreSQL parses every CHECK again for every statement on its table: on tables that see several
 -- small statements per call, checks cost a tenth of the whole call. A compiled trigger costs almost nothing.
@@ -24,6 +25,9 @@ BEGIN
       AND NEW.held_microusd BETWEEN 0 AND NEW.balance_microusd) IS NOT TRUE
   THEN
     PERFORM billing_refuse_unsound('wallet');
+  END IF;
+  IF TG_OP = 'UPDATE' AND OLD.has_budgets AND NOT NEW.has_budgets THEN
+    PERFORM billing_refuse_going_back('wallet', OLD.id);
   END IF;
   RETURN NEW;
 END $$;
@@ -104,6 +108,15 @@ BEGIN
   RETURN NEW;
 END $$;
 
+-- Calls look for budgets only on wallets that are marked. The wallet's lock, which its first budget is made under, orders the
+-- two.
+CREATE OR REPLACE FUNCTION billing_mark_wallet() RETURNS trigger LANGUAGE plpgsql
+SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+  UPDATE billing_wallet w SET has_budgets = true WHERE w.id = NEW.wallet_id AND NOT w.has_budgets;
+  RETURN NULL;
+END $$;
+
 CREATE OR REPLACE FUNCTION billing_transfer_is_sound() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF (NEW.amount_microusd > 0 AND NEW.debit_account <> NEW.credit_account) IS NOT TRUE THEN
@@ -129,6 +142,8 @@ CREATE OR REPLACE TRIGGER wallet_is_sound BEFORE INSERT OR UPDATE ON billing_wal
   FOR EACH ROW EXECUTE FUNCTION billing_wallet_is_sound();
 CREATE OR REPLACE TRIGGER budget_is_sound BEFORE INSERT OR UPDATE ON billing_budget
   FOR EACH ROW EXECUTE FUNCTION billing_budget_is_sound();
+CREATE OR REPLACE TRIGGER budget_marks_wallet AFTER INSERT ON billing_budget
+  FOR EACH ROW EXECUTE FUNCTION billing_mark_wallet();
 CREATE OR REPLACE TRIGGER credit_lot_is_sound BEFORE INSERT OR UPDATE ON billing_credit_lot
   FOR EACH ROW EXECUTE FUNCTION billing_credit_lot_is_sound();
 CREATE OR REPLACE TRIGGER reservation_is_sound BEFORE INSERT OR UPDATE ON billing_reservation

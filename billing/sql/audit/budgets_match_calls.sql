@@ -1,6 +1,7 @@
 -- A budget holds what its subject's open calls hold, and has spent what they were charged since its period began. That
 -- period is a day, an ISO week or a month, in UTC, and not in the future, where nothing would be counted until it comes;
--- small clock differences are allowed. An override has both limit and end, and a budget is of its wallet's kind of owner.
+-- small clock differences are allowed. An override has both limit and end, and a budget is of its wallet's kind of owner. A
+-- wallet with a budget is marked, or its calls would look for none.
 WITH usage AS (
   SELECT r.wallet_id, r.product, r.membership_id, r.client_id, (r.closed_at AT TIME ZONE 'UTC')::date AS day,
          sum(CASE WHEN r.closed_at IS NULL THEN r.hold_microusd ELSE 0 END) AS held,
@@ -36,3 +37,7 @@ UNION ALL
 SELECT b.id, format('%s budget of an %s', b.scope, w.owner_kind)
   FROM billing_budget b JOIN billing_wallet w ON w.id = b.wallet_id
  WHERE (b.scope IN ('account', 'client')) <> (w.owner_kind = 'account')
+UNION ALL
+SELECT w.id, 'is not marked as having budgets'
+  FROM billing_wallet w
+ WHERE NOT w.has_budgets AND w.id IN (SELECT b.wallet_id FROM billing_budget b)

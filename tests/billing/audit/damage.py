@@ -113,6 +113,10 @@ DAMAGE: Corruptions = {
         "budgets_match_calls",
         "UPDATE billing_budget SET override_limit_microusd = -1 WHERE id = :week_budget",
     ),
+    "a wallet whose budgets are not looked for": (
+        "budgets_match_calls",
+        "UPDATE billing_wallet SET has_budgets = false",
+    ),
     "an organization's budget called a person's": (
         "budgets_match_calls",
         "UPDATE billing_budget SET scope = 'account' WHERE id = :budget",

@@ -88,6 +88,7 @@ IMPOSSIBLE = [
 ]
 
 BACKWARDS = [
+    "UPDATE billing_wallet SET has_budgets = false WHERE has_budgets",
     "UPDATE billing_reservation SET state = 'dispatched', closed_at = NULL, charge_microusd = NULL WHERE id = :paid",
     "UPDATE billing_reservation SET state = 'released', charge_microusd = NULL, replayable = false WHERE id = :paid",
     "UPDATE billing_reservation SET state = 'settled', charge_microusd = 0 WHERE id = :released",
