@@ -22,7 +22,11 @@ def cost_microusd(used: Quantities, prices: PriceList) -> int:
 def cost_pico(used: Quantities, prices: PriceList) -> int:
     """Compute the cost at prices that are already those of the usage's band and service tier. It is monotone in every
     quantity."""
-    return sum(count * unit_price(name, used, prices) for name, count in units_of(used).items() if count)
+    total = 0
+    for component, count in units_of(used).items():
+        if count:
+            total += count * unit_price(component, used, prices)
+    return total
 
 
 def unit_price(component: str, used: Quantities, prices: PriceList) -> int:
@@ -33,6 +37,8 @@ def unit_price(component: str, used: Quantities, prices: PriceList) -> int:
 def usage_of(used: Quantities, prices: PriceList) -> dict[str, int | str]:
     """Return the usage record of quantities at these prices: their counts, service tier and band, by column."""
     usage: dict[str, int | str] = {**used.counts()}
+    if not prices.bands and not prices.service_tiers:
+        return usage
     if used.service_tier is not None and used.service_tier in prices.service_tiers:
         usage["service_tier"] = used.service_tier
     if (above := prices.band_above(used)) is not None:

@@ -41,8 +41,7 @@ PLAIN_TOKEN = {
 }
 """The component whose price a token has that has none of its own."""
 
-BANDS_MAX = 16
-SERVICE_TIERS_MAX = 16
+BANDS_MAX = SERVICE_TIERS_MAX = 16
 DEFAULT_TIERS = frozenset({"default", "auto", "standard", "standard_only"})
 """Names that requests and answers use for the prices outside of `service_tiers`."""
 
@@ -163,7 +162,10 @@ class PriceList:
 
     def band_of(self, input_tokens: int | None) -> Band | None:
         """Return the band of a request with this whole input, None below all bands."""
-        return next((band for band in reversed(self.bands) if (input_tokens or 0) > band.above_input_tokens), None)
+        for band in reversed(self.bands):
+            if (input_tokens or 0) > band.above_input_tokens:
+                return band
+        return None
 
     def variants(self) -> Iterator["PriceList"]:
         """Return these prices, and those of each band and service tier."""

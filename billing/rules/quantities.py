@@ -21,7 +21,8 @@ class Quantities:
     `input_tokens` is the whole input. Disjoint parts of it are `cached_input_tokens`, read from the upstream's prompt cache,
     `cache_write_tokens`, written to it (of which `cache_write_1h_tokens` for an hour), and `input_audio_tokens`.
     `output_audio_tokens` are part of `output_tokens`. `image_kind` is `size/quality` and picks the price of `images`,
-    `service_tier` (None: the default) that of tokens. Raises MalformedUsage.
+    `service_tier` (None: the default) that of tokens. `unpriced` names counters that are charged as plain input or output
+    because they have no price of their own. Raises MalformedUsage.
     """
 
     input_tokens: int | None = None
@@ -38,6 +39,7 @@ class Quantities:
     items: int | None = None
     image_kind: str | None = None
     service_tier: str | None = None
+    unpriced: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for value in _counts_of(self):
@@ -66,5 +68,6 @@ class Quantities:
         raise AssertionError("all counts are valid")
 
 
-QUANTITY_NAMES = tuple(field.name for field in fields(Quantities) if field.name not in ("image_kind", "service_tier"))
+_NO_COUNTS = ("image_kind", "service_tier", "unpriced")
+QUANTITY_NAMES = tuple(field.name for field in fields(Quantities) if field.name not in _NO_COUNTS)
 _counts_of = attrgetter(*QUANTITY_NAMES)

@@ -43,7 +43,10 @@ class WorstCase:
 
     def cost_microusd(self, bound: Quantities) -> int:
         """Return the most that quantities within the bound can cost, rounded up to whole micro-USD."""
-        return -(-max(_cost_pico(bound, each) for each in self._reached(bound)) // PICO_PER_MICRO)
+        most = 0
+        for each in self._reached(bound):
+            most = max(most, _cost_pico(bound, each))
+        return -(-most // PICO_PER_MICRO)
 
     def output_tokens_within(self, bound: Quantities, most_microusd: int) -> int | None:
         """Return how many output tokens can be added to the bound for at most this cost, negative if its own cost is

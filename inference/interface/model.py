@@ -110,7 +110,10 @@ class ServedModel:
 
     def price_at(self, now: datetime) -> PriceVersion | None:
         """Return the prices in force at an instant."""
-        return next((version for version in self.versions if version.effective_at <= now), None)
+        for version in self.versions:
+            if version.effective_at <= now:
+                return version
+        return None
 
     def is_visible_to(self, issuer: str) -> bool:
         """Return whether callers of this integration may see it."""

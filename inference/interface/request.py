@@ -43,10 +43,6 @@ class BoundedRequest(ABC):
     def usage(self, answer: Answer) -> Quantities:
         """Read or count the usage of a response. Raises MissingUsage if the price needs more, or MalformedUsage."""
 
-    def unpriced(self, answer: Answer) -> tuple[str, ...]:
-        """Name the counters of a valid usage that have no price of their own, and are charged as plain input or output."""
-        return ()
-
     @abstractmethod
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
         """Render a response for the client. `usage_is_known` is False if its charge is left to review."""
@@ -88,10 +84,6 @@ class StreamMeter(ABC):
     @abstractmethod
     def reported(self) -> Quantities:
         """Return the usage reported by the upstream. Raises MissingUsage or MalformedUsage."""
-
-    def unpriced(self) -> tuple[str, ...]:
-        """Name counters of the reported usage as `BoundedRequest.unpriced`."""
-        return ()
 
     @abstractmethod
     def delivered(self) -> Quantities:

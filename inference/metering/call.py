@@ -1,7 +1,5 @@
 """A call that is in progress."""
 
-import logging
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -22,8 +20,6 @@ from inference.metering import journal, unpriced
 from inference.metering.admission import Arrival, Checked
 from inference.metering.journal import Entry
 from inference.metering.unpriced import Counter
-
-log = logging.getLogger("inference.calls")
 
 
 @dataclass(slots=True)
@@ -122,14 +118,10 @@ class Call:
         tier = self.request.service_tier
         return {**self.generation, **({"service_tier": tier} if tier else {})}
 
-    def report_unpriced(self, counters: Callable[[], Iterable[str]]) -> None:
-        """Report counters to the operator that were charged without a price of their own. Never raises, because no charge
-        depends on it."""
-        try:
-            for name in counters():
-                unpriced.report(Counter(self.upstream, self.plan.call.public_model, name))
-        except Exception:
-            log.exception("%s: its unpriced counters could not be named", self.usage_id)
+    def report_unpriced(self, used: Quantities) -> None:
+        """Report the counters to the operator that were charged without a price of their own."""
+        for name in used.unpriced:
+            unpriced.report(Counter(self.upstream, self.plan.call.public_model, name))
 
 
 def _plan(checked: Checked, entry: Entry, generation: dict[str, str]) -> CallPlan[Any]:

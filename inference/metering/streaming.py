@@ -188,7 +188,7 @@ class StreamRun:
         """Return the upstream's own count, its cost, and the basis 'upstream'."""
         used = self._meter.reported()
         cost_microusd = self._call.cost_microusd(used)
-        self._call.report_unpriced(self._meter.unpriced)
+        self._call.report_unpriced(used)
         return used, cost_microusd, "upstream"
 
     def _best_known(self) -> tuple[Quantities, int, str]:

@@ -50,7 +50,7 @@ async def _charge(call: Call, verdict: Settle) -> WholeAnswer:
         quantities=call.settled_usage_of(verdict.used),
         function=call.arrival.route.close_function,
     )
-    call.report_unpriced(partial(call.request.unpriced, verdict.answer))
+    call.report_unpriced(verdict.used)
     settled = await closing.deliver(call.entry, settlement)
     charged = settled.charge_microusd if settled else None
     return answer if charged == expected else whole_answer(content, call.usage_id, call.hold_microusd, charged)

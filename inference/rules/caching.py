@@ -31,7 +31,7 @@ class Caching:
 
     def check(self, prices: PriceList, service_tier: str | None) -> None:
         """Raise InvalidRequest naming the member that asks for a cache whose writes have no price."""
-        if not prices.needs_token_usage:
+        if (self.param is None and self.long_param is None) or not prices.needs_token_usage:
             return
         priced = prices.of_tier(service_tier).components
         if self.param is not None and "cache_write_token" not in priced:

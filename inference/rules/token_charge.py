@@ -57,18 +57,10 @@ class TokenCharge:
         """Count a usage; none is needed if tokens have no price. Raises MissingUsage or MalformedUsage."""
         if not usage and not self.prices.needs_token_usage:
             return Quantities()
-        return self._counted(usage, reported_tier).quantities
-
-    def unpriced(self, usage: Mapping[str, Any], reported_tier: Any) -> tuple[str, ...]:
-        """Name the counters of a valid usage that have no price of their own."""
-        return self._counted(usage, reported_tier).unpriced(self.prices) if usage else ()
-
-    def _counted(self, usage: Mapping[str, Any], reported_tier: Any) -> TokenUsage:
         counted = self.read(usage)
-        reported = usage.get("service_tier") if reported_tier is None else reported_tier
-        told: dict[str, Any] = {}
-        if (tier := self.tier(reported)) is not None:
-            told["service_tier"] = tier
-        if self.caching.is_only_long and not counted.says_times:
-            told["cache_write_1h_tokens"] = counted.quantities.cache_write_tokens
-        return replace(counted, quantities=replace(counted.quantities, **told)) if told else counted
+        tier = self.tier(usage.get("service_tier") if reported_tier is None else reported_tier)
+        is_only_long = self.caching.is_only_long and not counted.says_times
+        if tier is not None or is_only_long:
+            counted = counted.of(tier, is_only_long=is_only_long)
+        unpriced = counted.unpriced(self.prices)
+        return replace(counted.quantities, unpriced=unpriced) if unpriced else counted.quantities

@@ -87,9 +87,6 @@ class TokenMeter(StreamMeter):
     def reported(self) -> Quantities:
         return self._request.charge.quantities(self._usage, self._service_tier)
 
-    def unpriced(self) -> tuple[str, ...]:
-        return self._request.charge.unpriced(self._usage, self._service_tier)
-
     def delivered(self) -> Quantities:
         """Estimate the usage of the stream: its input, and the delivered output within the limit."""
         output_tokens = min(self._delivered.tokens_estimated, self._request.output_tokens)

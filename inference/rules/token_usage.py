@@ -7,6 +7,7 @@ part of a total is never free: it stays in the total that contains it, or is add
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from billing.rules.prices import PriceList
@@ -50,6 +51,13 @@ class TokenUsage:
     quantities: Quantities
     others: tuple[str, ...] = ()
     says_times: bool = False
+
+    def of(self, service_tier: str | None, *, is_only_long: bool) -> "TokenUsage":
+        """Return the same usage in a service tier. `is_only_long`: all that was written to a cache is kept for an hour."""
+        used = replace(self.quantities, service_tier=service_tier)
+        if is_only_long:
+            used = replace(used, cache_write_1h_tokens=used.cache_write_tokens)
+        return replace(self, quantities=used)
 
     def unpriced(self, prices: PriceList) -> tuple[str, ...]:
         """Name the counters that are charged as plain input or output because they have no price of their own."""

@@ -206,7 +206,11 @@ def usage(prices: PriceList = PRICES, **members: Any) -> Any:
 def test_usage_is_read_with_what_of_it_was_cached_or_audio() -> None:
     details = {"cached_tokens": 4, "audio_tokens": 3}
     assert usage(prompt_tokens=10, completion_tokens=5, prompt_tokens_details=details) == Quantities(
-        input_tokens=10, cached_input_tokens=4, input_audio_tokens=3, output_tokens=5
+        input_tokens=10,
+        cached_input_tokens=4,
+        input_audio_tokens=3,
+        output_tokens=5,
+        unpriced=("input_audio_tokens",),
     )
 
 

@@ -46,9 +46,6 @@ class BoundedChat(BoundedJson):
     def usage(self, answer: Answer) -> Quantities:
         return self.charge.quantities(answer.usage or {}, answer.body.get("service_tier"))
 
-    def unpriced(self, answer: Answer) -> tuple[str, ...]:
-        return self.charge.unpriced(answer.usage or {}, answer.body.get("service_tier"))
-
 
 class StreamedChat(BoundedChat, StreamedRequest):
     """A chat request with a streamed response."""

@@ -48,9 +48,6 @@ class BoundedResponse(BoundedJson):
     def usage(self, answer: Answer) -> Quantities:
         return self.charge.quantities(answer.usage or {}, answer.body.get("service_tier"))
 
-    def unpriced(self, answer: Answer) -> tuple[str, ...]:
-        return self.charge.unpriced(answer.usage or {}, answer.body.get("service_tier"))
-
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
         return Content(JSON_TYPE, dumps(self.client_response(answer.body)))
 
