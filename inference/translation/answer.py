@@ -114,12 +114,14 @@ class End(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The model's answer. `usage` is None if the upstream sent none, `service_tier` if it reported none."""
+    """The model's answer. `usage` is None if the upstream sent none, `service_tier` if it reported none, `stop` if it did not
+    name the text that ended the answer."""
 
     items: tuple[Item, ...]
     end: End
     usage: Usage | None
     service_tier: Any = None
+    stop: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ SHARED = (
     "top_p",
     "user",
 )
-"""Members with the same name and meaning in both formats."""
+"""Members with the same name and meaning in chat completions and responses."""
 
 _FIRST = re.compile(r"\w+")
 
@@ -35,6 +35,7 @@ class Form(Enum):
 
     CHAT = "chat completions"
     RESPONSES = "responses"
+    MESSAGES = "messages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,10 @@ class Conversation:
     """The request: the items so far, and the parameters of the answer.
 
     - `form` is the format that it was read from.
+    - `stop` are the texts at which the answer ends.
     - `top_logprobs` is the number of alternatives for each token's log-probabilities, None if none are requested.
     - `shared` has the members named by SHARED, under those names.
-    - `particular` has what only `form` can express, by its path there; the other format's writer refuses it.
+    - `particular` has what only `form` can express, by its path there; the writers of other formats refuse it.
     """
 
     form: Form
@@ -87,6 +89,7 @@ class Conversation:
     verbosity: str | None = None
     effort: str | None = None
     output_limit: int | None = None
+    stop: tuple[str, ...] = ()
     top_logprobs: int | None = None
     metadata: Mapping[str, Any] | None = None
     shared: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
@@ -98,6 +101,11 @@ class Conversation:
         if written is not self.form:
             for path in self.particular:
                 raise unsupported(path)
+
+
+def vendor_effort(effort: str | None) -> str | None:
+    """Return an effort as chat completions and responses name it: their highest one in place of `max`."""
+    return "xhigh" if effort == "max" else effort
 
 
 def renamed(param: str | None, read: Mapping[str, str], written: Mapping[str, str]) -> str | None:

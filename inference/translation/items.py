@@ -78,20 +78,23 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class FunctionOutput:
-    """The output of a function call."""
+    """The output of a function call. `is_error` says that the call failed; only one format can state it."""
 
     call_id: str
     parts: tuple[Part, ...]
+    is_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """The model's reasoning: its text, summaries of it, or the provider's encrypted form. `id` is the provider's."""
+    """The model's reasoning: its text, summaries of it, or the provider's encrypted form. `id` and `signature` are the
+    provider's: it takes reasoning back only with its own."""
 
     text: str = ""
     summaries: tuple[str, ...] = ()
     encrypted: str | None = None
     id: str | None = None
+    signature: str | None = None
 
 
 Item = Message | FunctionCall | FunctionOutput | Reasoning

@@ -10,8 +10,8 @@ valid UTF-8 without quotes, backslashes and control characters), so parsing woul
 other events are parsed.
 """
 
-from inference.adapters.templates.forms import CHAT, RESPONSES, Form
+from inference.adapters.templates.forms import CHAT, MESSAGES, RESPONSES, Form
 from inference.adapters.templates.stream import Templates
 from inference.adapters.templates.template import Run
 
-__all__ = ["CHAT", "RESPONSES", "Form", "Run", "Templates"]
+__all__ = ["CHAT", "MESSAGES", "RESPONSES", "Form", "Run", "Templates"]

@@ -33,6 +33,7 @@ class Form(NamedTuple):
 
 
 CHAT = Form(tuple(("choices", 0, "delta", name) for name in ("content", "reasoning_content", "reasoning")), False)
+MESSAGES = Form(tuple(("delta", name) for name in ("text", "thinking", "partial_json")), False)
 RESPONSES = Form((("delta",),), True)
 
 

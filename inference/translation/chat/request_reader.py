@@ -18,6 +18,7 @@ FIELDS: Mapping[str, str] = {
     "max_completion_tokens": "output_limit",
     "max_tokens": "output_limit",
     "logprobs": "top_logprobs",
+    "stop": "stop",
 }
 """The conversation fields of the members whose names are specific to this format."""
 
@@ -27,7 +28,6 @@ _SAYS_NOTHING: Mapping[str, Any] = {
     "modalities": ["text"],
     "n": 1,
     "presence_penalty": 0,
-    "stop": [],
     "store": False,
     "stream_options.include_obfuscation": False,
 }
@@ -49,6 +49,7 @@ def read_request(body: Mapping[str, Any]) -> Conversation:
         verbosity=fields.read_optional_text(body, "verbosity"),
         effort=fields.read_optional_text(body, "reasoning_effort"),
         output_limit=_output_limit(body),
+        stop=_stop(body),
         top_logprobs=_top_logprobs(body),
         metadata=fields.read_optional_object(body, "metadata"),
         shared={name: body[name] for name in SHARED if body.get(name) is not None},
@@ -61,6 +62,15 @@ def _output_limit(body: Mapping[str, Any]) -> int | None:
     if len(limits) > 1:
         raise fields.expected("max_tokens", "the same as max_completion_tokens")
     return limits.pop() if limits else None
+
+
+def _stop(body: Mapping[str, Any]) -> tuple[str, ...]:
+    texts = body.get("stop")
+    if texts is None or isinstance(texts, str):
+        return () if texts is None else (texts,)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise fields.expected("stop", "a text or a list of texts")
+    return tuple(texts)
 
 
 def _top_logprobs(body: Mapping[str, Any]) -> int | None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from inference.translation.chat.message_writer import write_messages
-from inference.translation.conversation import Conversation, Form, Function, TextFormat, ToolChoice
+from inference.translation.conversation import Conversation, Form, Function, TextFormat, ToolChoice, vendor_effort
 
 
 def write_request(conversation: Conversation, *, limit_field: str = "max_completion_tokens") -> dict[str, Any]:
@@ -20,8 +20,9 @@ def write_request(conversation: Conversation, *, limit_field: str = "max_complet
         "tool_choice": _tool_choice(conversation.tool_choice),
         "response_format": _response_format(conversation.text_format),
         "verbosity": conversation.verbosity,
-        "reasoning_effort": conversation.effort,
+        "reasoning_effort": vendor_effort(conversation.effort),
         limit_field: conversation.output_limit,
+        "stop": list(conversation.stop),
         "metadata": conversation.metadata if conversation.form is Form.CHAT else None,
     }
     body |= {name: value for name, value in stated.items() if value not in (None, [])}

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from inference.translation.conversation import Conversation, Form, Function, TextFormat, ToolChoice
+from inference.translation.conversation import Conversation, Form, Function, TextFormat, ToolChoice, vendor_effort
+from inference.translation.fields import unsupported
 from inference.translation.responses.item_writer import write_input
 from inference.translation.responses.request_reader import LOGPROBS
 
@@ -14,6 +15,8 @@ def write_request(conversation: Conversation) -> dict[str, Any]:
     this format cannot express.
     """
     conversation.refuse_particular(Form.RESPONSES)
+    if conversation.stop:
+        raise unsupported("stop_sequences" if conversation.form is Form.MESSAGES else "stop")
     body: dict[str, Any] = {"input": write_input(conversation.items), "store": False, **conversation.shared}
     text = {"format": _text_format(conversation.text_format), "verbosity": conversation.verbosity}
     stated = {
@@ -21,7 +24,7 @@ def write_request(conversation: Conversation) -> dict[str, Any]:
         "tools": [_tool(function) for function in conversation.tools] or None,
         "tool_choice": _tool_choice(conversation.tool_choice),
         "text": {name: value for name, value in text.items() if value is not None} or None,
-        "reasoning": {"effort": conversation.effort} if conversation.effort is not None else None,
+        "reasoning": {"effort": vendor_effort(conversation.effort)} if conversation.effort is not None else None,
         "max_output_tokens": conversation.output_limit,
         "metadata": conversation.metadata,
     }

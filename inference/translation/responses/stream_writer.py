@@ -16,7 +16,7 @@ from inference.translation.events import (
     Served,
     TextDelta,
 )
-from inference.translation.responses.answer_writer import status_of, write_response
+from inference.translation.responses.answer_writer import status_of, write_response, write_usage
 from inference.translation.responses.open_items import (
     REASONING,
     REFUSAL,
@@ -56,6 +56,11 @@ class StreamWriter:
             Served: self._note_tier,
             Failed: lambda event: [],
         }
+
+    @property
+    def usage(self) -> dict[str, Any] | None:
+        """Return the reported usage in this format."""
+        return write_usage(self._usage)
 
     def begin(self) -> Events:
         """Write the two events that open the stream."""

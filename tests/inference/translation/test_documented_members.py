@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anthropic.types.message_create_params import MessageCreateParamsBase
 from openai.types.chat.completion_create_params import CompletionCreateParamsBase
 from openai.types.responses.response_create_params import ResponseCreateParamsBase
 
 from gateway.core.contract.errors import InvalidRequest
 from inference.translation.chat import request_reader as chat_reader
 from inference.translation.chat import request_writer as chat_writer
+from inference.translation.messages import request_reader as message_reader
+from inference.translation.messages import request_writer as message_writer
 from inference.translation.responses import request_reader as responses_reader
 from inference.translation.responses import request_writer as responses_writer
 
@@ -82,6 +85,28 @@ OF_RESPONSES: Mapping[str, Any] = {
     "truncation": "auto",
     "user": "a",
 }
+OF_MESSAGES: Mapping[str, Any] = {
+    "cache_control": {"type": "ephemeral"},
+    "container": "c",
+    "context_management": {"edits": []},
+    "diagnostics": {"previous_message_id": "msg_1"},
+    "inference_geo": "us",
+    "max_tokens": 1,
+    "mcp_servers": [{"type": "url", "url": "https://tools.example", "name": "a"}],
+    "messages": [{"role": "user", "content": "hello"}],
+    "metadata": {"user_id": "a"},
+    "output_config": {"effort": "low"},
+    "service_tier": "auto",
+    "speed": "fast",
+    "stop_sequences": ["a"],
+    "system": "a",
+    "temperature": 1,
+    "thinking": {"type": "enabled", "budget_tokens": 1024},
+    "tool_choice": {"type": "none"},
+    "tools": [{"name": "now", "input_schema": {"type": "object"}}],
+    "top_k": 1,
+    "top_p": 1,
+}
 BY_THE_GATEWAY = {"max_tool_calls", "metadata", "model", "previous_response_id", "store", "stream", "top_logprobs"}
 """What the endpoint says, or the gateway keeps, and what goes only with another member."""
 
@@ -100,18 +125,60 @@ def as_chat(body: Mapping[str, Any]) -> dict[str, Any]:
     return chat_writer.write_request(responses_reader.read_request(body))
 
 
+def chat_as_message(body: Mapping[str, Any]) -> dict[str, Any]:
+    return message_writer.write_request(chat_reader.read_request(body))
+
+
+def response_as_message(body: Mapping[str, Any]) -> dict[str, Any]:
+    return message_writer.write_request(responses_reader.read_request(body))
+
+
+def message_as_chat(body: Mapping[str, Any]) -> dict[str, Any]:
+    return chat_writer.write_request(message_reader.read_request(body))
+
+
+def message_as_response(body: Mapping[str, Any]) -> dict[str, Any]:
+    return responses_writer.write_request(message_reader.read_request(body))
+
+
 Translate = Callable[[Mapping[str, Any]], dict[str, Any]]
-WAYS = [(1, CompletionCreateParamsBase, OF_CHAT), (2, ResponseCreateParamsBase, OF_RESPONSES)]
+OLDER = {"context_management", "mcp_servers", "temperature", "top_k", "top_p"}
+"""Members of Messages that the SDK's current types leave out."""
+CHAT_NAMES = {*CompletionCreateParamsBase.__annotations__, "stream"}
+RESPONSE_NAMES = {*ResponseCreateParamsBase.__annotations__, "stream"}
+MESSAGE_NAMES = {*MessageCreateParamsBase.__annotations__, *OLDER, "stream"} - {"user_profile_id", "workspace_id"}
+WAYS = [
+    (1, CHAT_NAMES, OF_CHAT),
+    (2, RESPONSE_NAMES, OF_RESPONSES),
+    (3, CHAT_NAMES, OF_CHAT),
+    (4, RESPONSE_NAMES, OF_RESPONSES),
+    (5, MESSAGE_NAMES, OF_MESSAGES),
+    (6, MESSAGE_NAMES, OF_MESSAGES),
+]
+TOOL = {"tools": [CALLED], "tool_choice": "auto"}
+PARTLY = {"parallel_tool_calls", "response_format", "service_tier", "temperature", "text", "top_logprobs"}
+"""Members whose values Messages can say in part; see below."""
 ROWS: list[tuple[int, Translate, str, Any]] = [
     *((1, as_responses, name, value) for name, value in OF_CHAT.items()),
     *((2, as_chat, name, value) for name, value in OF_RESPONSES.items()),
+    *((3, chat_as_message, name, value) for name, value in OF_CHAT.items() if name not in PARTLY),
+    *((4, response_as_message, name, value) for name, value in OF_RESPONSES.items() if name not in PARTLY),
+    *((5, message_as_chat, name, value) for name, value in OF_MESSAGES.items()),
+    *((6, message_as_response, name, value) for name, value in OF_MESSAGES.items()),
 ]
-LEAST = {1: {"messages": OF_CHAT["messages"]}, 2: {"input": "hello"}}
+LEAST: dict[int, dict[str, Any]] = {
+    1: {"messages": OF_CHAT["messages"]},
+    2: {"input": "hello"},
+    3: {"messages": OF_CHAT["messages"]},
+    4: {"input": "hello"},
+    5: {"messages": OF_MESSAGES["messages"]},
+    6: {"messages": OF_MESSAGES["messages"]},
+}
 
 
 @pytest.mark.parametrize(("number", "vendor", "tried"), WAYS)
 def test_the_page_has_a_row_for_every_member(number: int, vendor: Any, tried: Mapping[str, Any]) -> None:
-    named = set(vendor.__annotations__) | {"stream"}
+    named = set(vendor)
     assert set(table(number)) == named
     assert named - set(tried) <= BY_THE_GATEWAY
 
@@ -125,6 +192,47 @@ def test_a_member_becomes_what_the_page_says(number: int, translate: Translate, 
         assert str(refused.value.param).partition(".")[0] == name
         return
     written = translate({**LEAST[number], name: value})
+    if says.startswith("nothing"):
+        assert written == translate(LEAST[number])
+        return
     [becomes, *_] = re.findall(r"`(\w+)[^`]*`", says)
     assert becomes in written
     assert name in LEAST[number] or written != translate(LEAST[number])
+
+
+@pytest.mark.parametrize(
+    ("members", "written"),
+    [
+        ({"temperature": 0.5}, {"temperature": 0.5}),
+        ({"parallel_tool_calls": False, **TOOL}, {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}),
+        ({"parallel_tool_calls": True}, {}),
+        ({"reasoning_effort": "none"}, {"thinking": {"type": "disabled"}}),
+        ({"reasoning_effort": "minimal"}, {"output_config": {"effort": "low"}}),
+        ({"service_tier": "default"}, {}),
+        (
+            {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}}},
+            {"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}}},
+        ),
+    ],
+)
+def test_what_messages_can_say_of_a_chat(members: dict[str, Any], written: dict[str, Any]) -> None:
+    translated = chat_as_message({**LEAST[3], **members})
+    assert {name: value for name, value in translated.items() if name not in ("messages", "tools")} == written
+
+
+@pytest.mark.parametrize(
+    ("members", "param"),
+    [
+        ({"temperature": 1.5}, "temperature"),
+        ({"service_tier": "flex"}, "service_tier"),
+        ({"response_format": {"type": "json_object"}}, "response_format"),
+        (
+            {"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [CALLED]}}},
+            "tool_choice",
+        ),
+    ],
+)
+def test_what_messages_cannot_say_of_a_chat(members: dict[str, Any], param: str) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        chat_as_message({**LEAST[3], **members})
+    assert refused.value.param == param
