@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
+from types import MappingProxyType
 from typing import Any
 
 import aiohttp
@@ -17,14 +18,20 @@ from gateway.core.outbound.response import Response
 from gateway.core.outbound.timeouts import answer_timeout
 from inference.interface.model import UpstreamTarget
 from inference.interface.upstream import Attempt
+from inference.rules.authentication import BEARER
 from inference.rules.json_body import JSON_TYPE
 
 ANSWER_MAX_BYTES = 32 * 1024 * 1024
 ERROR_MAX_BYTES = 64 * 1024
 COMPRESSED = "gzip, deflate"
+KEY_HEADERS = {"anthropic": "x-api-key"}
+"""The header with the key, by adapter, where it is not a bearer token and the row does not name another."""
+
 _GENERATION_ID = re.compile(r"[\w.:-]{1,64}", re.ASCII)
 NESTING_MIN_BYTES = 200
 """A shorter text, or one with fewer brackets, cannot be nested too deep to be serialized."""
+
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 _WRAPPED_MAX = 8
 """The number of levels that an event or the other form may add to an answer. The JSON parser accepts deeper nesting than the
@@ -44,12 +51,20 @@ class Refusal:
     body: Mapping[str, Any]
 
 
-async def post(attempt: Attempt[Any], path: str, body: Body, *, accept: str, phases: aiohttp.ClientTimeout) -> Response:
-    """Send a body to `<base_url>/<path>`; the caller closes the response.
+async def post(
+    attempt: Attempt[Any],
+    path: str,
+    body: Body,
+    *,
+    accept: str,
+    phases: aiohttp.ClientTimeout,
+    more_headers: Mapping[str, str] = _NO_HEADERS,
+) -> Response:
+    """Send a body to `<base_url>/<path>`, with the route's `more_headers`; the caller closes the response.
 
     Raises the errors that `gateway.core.outbound.failures` lists.
     """
-    url, headers = address(attempt.target.base_url, path), _headers(attempt, accept)
+    url, headers = url_of(attempt.target, path), {**_headers(attempt, accept), **more_headers}
     response = await client().send("POST", url, headers, body, phases, attempt.call.on_send)
     if attempt.target.looks_up:
         _note_generation(attempt, response)
@@ -59,7 +74,7 @@ async def post(attempt: Attempt[Any], path: str, body: Body, *, accept: str, pha
 async def get_object(target: UpstreamTarget, path: str, query: Mapping[str, str], seconds: float) -> dict[str, Any]:
     """Fetch a JSON object from an upstream by GET, within `seconds`. Raises NotJSONError for any other response, or the
     same errors as `post`."""
-    url = address(target.base_url, path).with_query(query)
+    url = url_of(target, path).update_query(query)
     headers = {"Accept": JSON_TYPE, "Accept-Encoding": COMPRESSED, **credentials(target)}
     response = await client().send("GET", url, headers, None, answer_timeout(seconds))
     try:
@@ -119,8 +134,14 @@ def is_event_stream(response: Response) -> bool:
     return response.headers.get("Content-Type", "").partition(";")[0].strip().lower() == "text/event-stream"
 
 
+def url_of(target: UpstreamTarget, path: str) -> URL:
+    """Build the URL of a path at an upstream, with the row's query. Raises MisconfiguredError."""
+    url = _address(target.base_url, path)
+    return url.update_query(target.query) if target.query else url
+
+
 @lru_cache(maxsize=256)
-def address(base_url: str, path: str) -> URL:
+def _address(base_url: str, path: str) -> URL:
     """Build the URL. Raises MisconfiguredError, also for a URL with credentials: they belong in the row's key, which is stored
     encrypted."""
     try:
@@ -151,7 +172,8 @@ def credentials(target: UpstreamTarget) -> dict[str, str]:
     names = {"organization": "OpenAI-Organization", "project": "OpenAI-Project"}
     values = {header: str(target.options[name]) for name, header in names.items() if target.options.get(name)}
     if target.api_key:
-        values["Authorization"] = f"Bearer {target.api_key}"
+        header = target.auth or KEY_HEADERS.get(target.adapter, BEARER)
+        values |= {"Authorization": f"Bearer {target.api_key}"} if header == BEARER else {header: target.api_key}
     if not all(value.isascii() and value.isprintable() for value in values.values()):
         raise MisconfiguredError("a configured header value is not printable ASCII")
     return values

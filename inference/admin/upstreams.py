@@ -18,6 +18,7 @@ from inference.admin.routes import check_routes
 from inference.interface.model import GENERATIONS
 from inference.metering import out_of_turn
 from inference.models import Upstream
+from inference.rules.authentication import read_auth, read_query
 
 RIGHT = "inference.change_upstream"
 
@@ -33,7 +34,8 @@ class UpstreamForm(forms.ModelForm):
         required=False,
         help_text='If the upstream does not support every route of its adapter, list those that it does: {"routes": ["chat.completions"]}. '
         'An aggregator that keeps a record of each generation: {"looks_up": "generations"}. '
-        'An upstream that refuses the member service_tier: {"service_tiers": false}.',
+        'An upstream that refuses the member service_tier: {"service_tiers": false}. '
+        'An upstream that takes its key in another header, or parameters in its URLs: {"auth": "api-key", "query": {"api-version": "preview"}}.',
     )
 
     class Meta:
@@ -74,6 +76,14 @@ class UpstreamForm(forms.ModelForm):
             raise ValidationError(f"looks_up can only be {GENERATIONS}.")
         if not isinstance(options.get("service_tiers", True), bool):
             raise ValidationError("service_tiers can only be true or false.")
+        if options.get("output_limit_field") not in (None, "max_tokens", "max_completion_tokens"):
+            raise ValidationError("output_limit_field can only be max_tokens or max_completion_tokens.")
+        for name, read in (("auth", read_auth), ("query", read_query)):
+            if name in options:
+                try:
+                    read(options[name])
+                except ValueError as error:
+                    raise ValidationError(f"{error}.") from error
         return options
 
     def clean(self) -> dict[str, Any]:

@@ -36,6 +36,16 @@ class UpstreamTarget:
         return self.adapter == "openai" and self.options.get("looks_up") == GENERATIONS
 
     @property
+    def auth(self) -> str | None:
+        """Return `bearer` or the header that carries the key; None: as the adapter's vendor has it."""
+        return self.options.get("auth")
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """Return the parameters that every URL of this upstream ends with."""
+        return self.options.get("query") or {}
+
+    @property
     def knows_service_tiers(self) -> bool:
         """Return whether `default` may be sent to it as service tier. Some upstreams refuse the member."""
         return self.options.get("service_tiers") is not False

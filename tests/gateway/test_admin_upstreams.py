@@ -89,6 +89,8 @@ def test_a_refused_form_shows_no_credential(operator: Client) -> None:
         ({"options": '{"routes": "responses"}'}, "options"),
         ({"options": '{"looks_up": "responses"}'}, "options"),
         ({"options": '{"service_tiers": "no"}'}, "options"),
+        ({"options": '{"auth": "host"}'}, "options"),
+        ({"options": '{"query": {"api-version": 1}}'}, "options"),
         ({"options": "[" * 30_000}, "options"),
         ({"options": '{"a": ' + "9" * 5_000 + "}"}, "options"),
     ],

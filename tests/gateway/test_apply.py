@@ -93,6 +93,24 @@ def test_an_upstream_without_service_tiers_is_set_and_cleared_among_its_options(
     assert apply_text(tmp_path, row % ', service_tiers: "no"').code == 1
 
 
+def test_how_an_upstream_is_authenticated_is_set_and_cleared_among_its_options(tmp_path: Path) -> None:
+    row = 'upstreams: [{name: chats, adapter: openai, base_url: "https://models.example/openai/v1"%s}]'
+    apply_text(tmp_path, row % ", auth: api-key, query: {api-version: preview}")
+    assert Upstream.objects.get(name="chats").options == {"auth": "api-key", "query": {"api-version": "preview"}}
+    apply_text(tmp_path, row % ", auth: null, query: null")
+    assert Upstream.objects.get(name="chats").options == {}
+    for wrong in (
+        "auth: Content-Length",
+        'auth: "a b"',
+        "auth: 1",
+        "query: {}",
+        "query: {a: 1}",
+        'query: {"a&b": x}',
+        "query: [a]",
+    ):
+        assert apply_text(tmp_path, row % f", {wrong}").code == 1, wrong
+
+
 def test_what_an_upstream_looks_up_is_set_and_cleared_among_its_options(tmp_path: Path) -> None:
     row = "upstreams: [{name: chats, adapter: openai, base_url: https://models.example/v1%s}]"
     apply_text(tmp_path, row % ", routes: [responses], looks_up: generations")

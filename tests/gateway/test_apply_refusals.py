@@ -79,9 +79,9 @@ PROBLEMS = {
     "alias name": ("aliases: [{name: 'a b'}]", "1 aliases[0].name: must be letters, digits and . _ : / @ -, at most 200 characters"),
     "timeout": (upstream("timeout_seconds: 0"), "5 upstreams[0].timeout_seconds: must be at least 0.1"),
     "long timeout": (upstream("timeout_seconds: 3601"), "5 upstreams[0].timeout_seconds: must be at most 3600.0"),
-    "adapter": ("upstreams:\n - name: u\n   adapter: azure", "3 upstreams[0].adapter: must be one of 'openai', 'voyage', 'cohere', 'representation', 'judgement', 'realtime' or 'demo'"),
-    "route": (alias("routes: [chat]"), "4 aliases[0].routes[0]: must be one of chat.completions, embeddings, embeddings.contextual, late-interaction.score, rerank, responses, images.generations, audio.speech, audio.transcriptions, audio.translations, realtime, judgement"),
-    "route of an upstream": (upstream("routes: [chat]"), "5 upstreams[0].routes[0]: must be one of chat.completions, embeddings, embeddings.contextual, late-interaction.score, rerank, responses, images.generations, audio.speech, audio.transcriptions, audio.translations, realtime, judgement"),
+    "adapter": ("upstreams:\n - name: u\n   adapter: azure", "3 upstreams[0].adapter: must be one of 'openai', 'anthropic', 'voyage', 'cohere', 'representation', 'judgement', 'realtime' or 'demo'"),
+    "route": (alias("routes: [chat]"), "4 aliases[0].routes[0]: must be one of chat.completions, embeddings, embeddings.contextual, late-interaction.score, rerank, responses, messages, images.generations, audio.speech, audio.transcriptions, audio.translations, realtime, judgement"),
+    "route of an upstream": (upstream("routes: [chat]"), "5 upstreams[0].routes[0]: must be one of chat.completions, embeddings, embeddings.contextual, late-interaction.score, rerank, responses, messages, images.generations, audio.speech, audio.transcriptions, audio.translations, realtime, judgement"),
     "no route of an upstream": (upstream("routes: []"), "5 upstreams[0].routes: must not be empty"),
     # prices
     "price as a float": (alias("price: {input_token: 0.15}"), '4 aliases[0].price.input_token: quote this price, as in "0.15": an unquoted decimal is not exact'),

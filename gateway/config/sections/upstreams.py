@@ -13,8 +13,9 @@ from gateway.config.secret import Secret
 from gateway.config.texts import RouteName, UpstreamName
 from gateway.config.urls import BaseUrl
 from inference.models import Upstream
+from inference.rules.authentication import read_auth, read_query
 
-OPTIONS = frozenset({"routes", "looks_up", "service_tiers"})
+OPTIONS = frozenset({"routes", "looks_up", "service_tiers", "output_limit_field", "auth", "query"})
 """The keys that are stored in an upstream's options."""
 
 
@@ -28,7 +29,9 @@ class UpstreamRow(SectionRow):
     """An upstream. Without `base_url` only the demo adapter works; without `api_key` calls carry no credential.
 
     `routes` lists the routes it supports, if it does not support all of its adapter's. `looks_up` names the kind of
-    record that it has of each call. `service_tiers: false` says that it refuses to be told a service tier.
+    record that it has of each call. `service_tiers: false` says that it refuses to be told a service tier, and
+    `output_limit_field` which member of a chat bounds its output. `auth` is `bearer` or the header that carries the key, and `query`
+    what every URL ends with.
     """
 
     identity: ClassVar[str | None] = "name"
@@ -43,6 +46,9 @@ class UpstreamRow(SectionRow):
     routes: Annotated[list[RouteName], Field(min_length=1)] | None = None
     looks_up: Literal["generations"] | None = None
     service_tiers: bool | None = None
+    output_limit_field: Literal["max_tokens", "max_completion_tokens"] | None = None
+    auth: Annotated[str, AfterValidator(read_auth)] | None = None
+    query: Annotated[dict[str, str], AfterValidator(read_query)] | None = None
     enabled: bool = True
 
     @model_validator(mode="after")

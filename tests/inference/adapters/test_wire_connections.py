@@ -17,7 +17,7 @@ from gateway.core.outbound.timeouts import answer_timeout
 from inference.adapters.exchange import get_object
 from inference.interface.answer import Answer
 from inference.interface.upstream import Unreachable
-from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat, reporting
+from tests.inference.adapters.attempts import API_KEY, Endpoints, assert_ambiguous, chat, reporting
 from tests.inference.adapters.certificates import self_signed
 from tests.inference.adapters.wire import GOOD, chunked_head, response, serving, until_set_and_noticed
 from tests.support.concurrency import eventually_async
@@ -145,6 +145,28 @@ async def test_an_upstreams_organization_and_project_go_with_the_call() -> None:
     headers = wire.requests[0].headers
     assert (headers["OpenAI-Organization"], headers["OpenAI-Project"]) == ("org-1", "proj-2")
     assert wire.requests[0].line == "POST /v1/chat/completions HTTP/1.1"
+
+
+@pytest.mark.parametrize(
+    ("options", "header", "value"),
+    [
+        ({}, "Authorization", f"Bearer {API_KEY}"),
+        ({"auth": "bearer"}, "Authorization", f"Bearer {API_KEY}"),
+        ({"auth": "api-key"}, "api-key", API_KEY),
+    ],
+)
+async def test_a_key_goes_in_the_header_of_the_row(options: dict[str, str], header: str, value: str) -> None:
+    async with serving(response(GOOD)) as wire:
+        await adapter.send(chat(wire.base_url, options=options))
+    headers = wire.requests[0].headers
+    assert headers[header] == value
+    assert {name for name, sent in headers.items() if API_KEY in sent} == {header}
+
+
+async def test_the_query_of_the_row_ends_the_url() -> None:
+    async with serving(response(GOOD)) as wire:
+        await adapter.send(chat(wire.base_url, options={"query": {"api-version": "preview"}}))
+    assert wire.requests[0].line == "POST /v1/chat/completions?api-version=preview HTTP/1.1"
 
 
 async def test_tls_to_a_server_without_it_took_nothing() -> None:
