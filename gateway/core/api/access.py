@@ -26,15 +26,21 @@ class Access:
     """The requirements of an action. `roles` is SPEC's column of organization roles, for the reference and tests.
 
     `model` says that the capability is `infer:<the body's model>`. The action itself checks it, as everything else that
-    a metered call needs. `metered` marks an action with its own capability that is a metered call; its idempotency
-    key is optional.
+    a metered call needs, unless the call is `free`. `metered` marks an action with its own capability that is a metered
+    call; its idempotency key is optional.
     """
 
     public: bool = False
     model: bool = False
     metered: bool = False
+    free: bool = False
     capability: Capability | None = None
     roles: tuple[str, ...] = ()
+
+    @property
+    def is_metered(self) -> bool:
+        """Return whether the action is a metered call."""
+        return (self.model and not self.free) or self.metered
 
 
 def requires(capability: Capability, *, roles: tuple[str, ...] = ()) -> Callable[[Action], Action]:
@@ -45,6 +51,11 @@ def requires(capability: Capability, *, roles: tuple[str, ...] = ()) -> Callable
 def requires_model(action: Action) -> Action:
     """Declare that the action needs a token that carries `infer:<alias>` for the model that its body names."""
     return _declare(Access(model=True))(action)
+
+
+def requires_model_free_of_charge(action: Action) -> Action:
+    """Declare the same for an action that is not a metered call."""
+    return _declare(Access(model=True, free=True))(action)
 
 
 def requires_metered(capability: Capability) -> Callable[[Action], Action]:

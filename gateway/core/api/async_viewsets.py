@@ -17,11 +17,12 @@ AsyncView = Callable[..., Awaitable[LeanAnswer]]
 class LeanViewSet(ViewSet):
     """A viewset whose actions are coroutines that take the lean handler's request.
 
-    Actions declare their access like all others, but authenticate themselves: the statement that places the hold also
+    `error_style="messages"` gives the error bodies of the Messages API. Actions declare their access like all others, but authenticate themselves: the statement that places the hold also
     records their proof. DRF's request, negotiation and authentication do not run.
     """
 
     http_method_names = ["get", "post", "put", "patch", "delete"]
+    error_style = "api"
 
     @classmethod
     def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
@@ -44,7 +45,7 @@ class LeanViewSet(ViewSet):
         except ClientLeft:
             raise
         except Exception as error:  # noqa: BLE001 - the one handler, which logs what it does not know
-            return error_response(answered(error), request.request_id)
+            return error_response(answered(error), request.request_id, style=self.error_style)
 
     def _action_of(self, request: LeanRequest, methods: dict[str, str]) -> AsyncView:
         try:

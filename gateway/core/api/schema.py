@@ -24,7 +24,7 @@ from gateway.core.api.schema_components import (
     SECURITY,
     reference,
 )
-from gateway.core.api.schema_errors import api_error_name, oauth_error_name, one_of
+from gateway.core.api.schema_errors import NAME_OF_STYLE, one_of
 from gateway.core.api.spectacular_internals import ActionSchema
 from gateway.core.contract import errors
 from gateway.core.contract.errors import ApiError
@@ -115,12 +115,16 @@ class GatewaySchema(ActionSchema):
         return declared_access(type(self.view), action) or Access()
 
     @property
+    def _error_style(self) -> str:
+        return getattr(self.view, "error_style", "api")
+
+    @property
     def _is_token_route(self) -> bool:
-        return getattr(self.view, "error_style", "api") == "oauth"
+        return self._error_style == "oauth"
 
     @property
     def _is_metered(self) -> bool:
-        return self._access.model or self._access.metered
+        return self._access.is_metered
 
     def _add_parameters(self, operation: Operation) -> None:
         metered = REPEATABLE_PARAMETERS if self._access.metered else METERED_PARAMETERS
@@ -137,7 +141,7 @@ class GatewaySchema(ActionSchema):
         by_status: dict[int, list[type[ApiError]]] = {}
         for code, status in sorted({**statuses, **operation.pop(CODES, {})}.items()):
             by_status.setdefault(status, []).append(errors.CATALOGUE[code])
-        name_of = oauth_error_name if self._is_token_route else api_error_name
+        name_of = NAME_OF_STYLE[self._error_style]
         for status, refusals in by_status.items():
             schema = one_of([name_of(refusal) for refusal in refusals])
             operation["responses"][str(status)] = _error_answer(status, refusals, schema)
@@ -159,7 +163,7 @@ class GatewaySchema(ActionSchema):
             yield errors.InvalidRequest
         if "{" in self.path:
             yield errors.NotFound
-        if self._access.model:
+        if self._is_metered and not self._access.metered:
             yield errors.IdempotencyKeyRequired
         if self._is_metered:
             yield from METERED

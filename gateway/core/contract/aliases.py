@@ -13,6 +13,7 @@ class Route(StrEnum):
     LATE_INTERACTION = "late-interaction.score"
     RERANK = "rerank"
     RESPONSES = "responses"
+    MESSAGES = "messages"
     IMAGES = "images.generations"
     SPEECH = "audio.speech"
     TRANSCRIPTIONS = "audio.transcriptions"
@@ -21,7 +22,7 @@ class Route(StrEnum):
     JUDGEMENT = "judgement"
 
 
-_TEXT = (Route.CHAT_COMPLETIONS, Route.RESPONSES)
+_TEXT = (Route.CHAT_COMPLETIONS, Route.RESPONSES, Route.MESSAGES)
 
 # The routes of the service's aliases. A configured alias of another name serves text unless its options say otherwise.
 ALIAS_ROUTES: dict[str, tuple[Route, ...]] = {
@@ -51,7 +52,10 @@ NEVER_SERVED = frozenset({"persona"})
 
 
 def routes_of(name: str, configured: Iterable[str] | None = None) -> tuple[Route, ...]:
-    """Return the routes that an alias serves: the configured ones, else the service's own, else text."""
+    """Return the routes that an alias serves: the configured ones, else the service's own, else text. What serves chat
+    completions serves messages, too."""
     if configured:
-        return tuple(Route(route) for route in configured)
+        routes = tuple(Route(route) for route in configured)
+        is_implied = Route.CHAT_COMPLETIONS in routes and Route.MESSAGES not in routes
+        return (*routes, Route.MESSAGES) if is_implied else routes
     return ALIAS_ROUTES.get(name, _TEXT)

@@ -78,6 +78,23 @@ _TYPE_OF_STATUS = {
     409: "conflict_error",
     429: "rate_limit_error",
 }
+_MESSAGES_TYPE_OF_STATUS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    405: "invalid_request_error",
+    409: "rate_limit_error",
+    413: "request_too_large",
+    415: "invalid_request_error",
+    422: "invalid_request_error",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+    504: "timeout_error",
+}
+MESSAGES_TYPES = sorted({*_MESSAGES_TYPE_OF_STATUS.values(), "api_error"})
+"""Each `error.type` that the Messages routes answer."""
 
 
 class ApiError(Exception):
@@ -129,6 +146,12 @@ class ApiError(Exception):
                 "request_id": request_id,
             }
         }
+
+    def messages_body(self, request_id: str) -> dict[str, Any]:
+        """Render the error body of the Messages routes: the vendor's, with the catalogue's members beside it."""
+        kind = _MESSAGES_TYPE_OF_STATUS.get(self.status, "api_error")
+        members = {"message": self.message, "code": self.code, "param": self.param, "details": self.details}
+        return {"type": "error", "error": {"type": kind, **members}, "request_id": request_id}
 
     def oauth_body(self, request_id: str, *, explain: bool = False) -> dict[str, Any]:
         """Render the error body of a token route (RFC 6749 section 5.2). With `explain`, which is for development, it

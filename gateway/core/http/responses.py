@@ -24,14 +24,21 @@ def json_response(body: Any, status: int = 200, headers: Mapping[str, str] | Non
     return HttpResponse(dumps(body), status=status, content_type="application/json", headers=headers)
 
 
+def style_of(view: Any) -> str:
+    """Return the style in which a view's viewset answers errors."""
+    return str(getattr(getattr(view, "cls", None), "error_style", "api"))
+
+
 def error_response(error: ApiError, request_id: str, *, style: str = "api") -> HttpResponse:
-    """Render an error; `style="oauth"` is RFC 6749's body for the token routes. Logs the private cause once a minute;
-    causes that differ only in numbers count as one."""
+    """Render an error; `style="oauth"` is RFC 6749's body for the token routes, "messages" that of the Messages API. Logs the
+    private cause once a minute; causes that differ only in numbers count as one."""
     if error.private:
         text = f"{error.code}: {error.private}"
         _causes.write(_NUMBER.sub("#", text), text)
     if style == "oauth":
         body = error.oauth_body(request_id, explain=settings.EXPLAIN_REFUSALS)
+    elif style == "messages":
+        body = error.messages_body(request_id)
     else:
         body = error.body(request_id)
     return json_response(body, error.status, {**error.headers, "Cache-Control": "no-store"})

@@ -22,7 +22,7 @@ from gateway.core.http.lean.requests import LeanRequest, Scope
 from gateway.core.http.lean.sending import Send, cut, send_response
 from gateway.core.http.lean.streams import Incomplete
 from gateway.core.http.request_ids import request_id_of_scope
-from gateway.core.http.responses import error_response
+from gateway.core.http.responses import error_response, style_of
 
 REMEMBERED_PATH_MAX_CHARACTERS = 256
 
@@ -52,6 +52,12 @@ class LeanHandler:
             return self._resolve_long(path)
         return self._resolve_short(path)
 
+    def _error_style(self, path: str) -> str:
+        try:
+            return style_of(self._resolve(path).func)
+        except Resolver404:
+            return "api"
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request. A client's disconnect cancels its view, even if no stream is open."""
         watch, memory = DisconnectWatch(receive), BodyMemory(self.large_bodies)
@@ -59,7 +65,10 @@ class LeanHandler:
             request_id = request_id_of_scope(scope)
             response = await self._answer(scope, receive, watch, memory, request_id)
             # Not set on the response: Django checks each header's characters several times.
-            await send_response(send, response, [*DEFAULT_HEADERS, (_REQUEST_ID, request_id.encode("ascii"))])
+            headers = [*DEFAULT_HEADERS, (_REQUEST_ID, request_id.encode("ascii"))]
+            if self._error_style(scope["path"]) == "messages":  # the vendor's name of the same header
+                headers.append((b"request-id", request_id.encode("ascii")))
+            await send_response(send, response, headers)
         except ClientLeft:
             pass
         except Incomplete:
@@ -84,7 +93,7 @@ class LeanHandler:
         except ClientLeft:
             raise
         except Exception as error:  # noqa: BLE001 - nothing but the catalogue's answers leaves
-            return error_response(answered(error), request_id)
+            return error_response(answered(error), request_id, style=self._error_style(scope["path"]))
 
     async def _respond(self, request: LeanRequest) -> LeanAnswer:
         try:

@@ -10,7 +10,7 @@ from gateway.core.contract.headers import REQUEST_ID
 from gateway.core.http.boundary import is_api_path
 from gateway.core.http.lean.sending import send_response
 from gateway.core.http.request_ids import request_id_of_scope
-from gateway.core.http.responses import error_response
+from gateway.core.http.responses import error_response, style_of
 
 WEBHOOKS = "/webhooks/"
 
@@ -29,7 +29,6 @@ async def refuse(scope: dict[str, Any], send: Any, error: ApiError) -> None:
 
 def _error_style(path: str) -> str:
     try:
-        view = resolve(path).func
+        return style_of(resolve(path).func)
     except Resolver404:
         return "api"
-    return str(getattr(getattr(view, "cls", None), "error_style", "api"))
