@@ -11,6 +11,8 @@ from gateway.core.contract.aliases import Route
 from inference.interface.plan import Endpoints
 from inference.models import Upstream
 from inference.routes.embeddings.capabilities import Capabilities, Representations
+from inference.vendors.anthropic.form import ANTHROPIC_MESSAGES
+from inference.vendors.anthropic.messages.endpoint import AnthropicMessages
 from inference.vendors.cohere.embeddings import CohereEmbeddings
 from inference.vendors.cohere.rerank import CohereRerank
 from inference.vendors.demo.chat import DemoChat
@@ -18,23 +20,26 @@ from inference.vendors.demo.contextual import DemoContextual
 from inference.vendors.demo.embeddings import DemoEmbeddings
 from inference.vendors.demo.images import DemoImages
 from inference.vendors.demo.late_interaction import DemoLateInteraction
+from inference.vendors.demo.messages import DemoMessages
 from inference.vendors.demo.realtime.endpoint import DemoRealtime
 from inference.vendors.demo.rerank import DemoRerank
 from inference.vendors.demo.responses import DemoResponses
 from inference.vendors.demo.speech import DemoSpeech
 from inference.vendors.demo.transcriptions import DemoTranscriptions
 from inference.vendors.openai.chat.endpoint import OpenAIChat
-from inference.vendors.openai.chat.over_responses import ChatsOverResponses
 from inference.vendors.openai.embeddings import OpenAIEmbeddings
+from inference.vendors.openai.forms import CHAT_COMPLETIONS, OPENAI_RESPONSES
 from inference.vendors.openai.images.endpoint import OpenAIImages
 from inference.vendors.openai.realtime import RealtimeEndpoint
 from inference.vendors.openai.responses.endpoint import OpenAIResponses
-from inference.vendors.openai.responses.over_chat import ResponsesOverChat
 from inference.vendors.openai.speech import OpenAISpeech
 from inference.vendors.openai.transcriptions import OpenAITranscriptions, OpenAITranslations
 from inference.vendors.representation.contextual import RepresentationContextual
 from inference.vendors.representation.embeddings import RepresentationEmbeddings
 from inference.vendors.representation.late_interaction import RepresentationLateInteraction
+from inference.vendors.translated.chat import TranslatedChat
+from inference.vendors.translated.messages import TranslatedMessages
+from inference.vendors.translated.responses import TranslatedResponses
 from inference.vendors.voyage.contextual import VoyageContextual
 from inference.vendors.voyage.embeddings import VoyageEmbeddings
 from inference.vendors.voyage.rerank import VoyageRerank
@@ -45,13 +50,22 @@ Fact = TypeVar("Fact")
 ENDPOINTS: Mapping[Route, Endpoints] = {
     Route.CHAT_COMPLETIONS: {
         Adapter.OPENAI: OpenAIChat(),
-        (Adapter.OPENAI, Route.RESPONSES): ChatsOverResponses(),
+        (Adapter.OPENAI, Route.RESPONSES): TranslatedChat(OPENAI_RESPONSES),
+        Adapter.ANTHROPIC: TranslatedChat(ANTHROPIC_MESSAGES),
         Adapter.DEMO: DemoChat(),
     },
     Route.RESPONSES: {
         Adapter.OPENAI: OpenAIResponses(),
-        (Adapter.OPENAI, Route.CHAT_COMPLETIONS): ResponsesOverChat(),
+        (Adapter.OPENAI, Route.CHAT_COMPLETIONS): TranslatedResponses(CHAT_COMPLETIONS),
+        Adapter.ANTHROPIC: TranslatedResponses(ANTHROPIC_MESSAGES),
         Adapter.DEMO: DemoResponses(),
+    },
+    Route.MESSAGES: {
+        Adapter.ANTHROPIC: AnthropicMessages(),
+        Adapter.OPENAI: TranslatedMessages(CHAT_COMPLETIONS),
+        (Adapter.OPENAI, Route.CHAT_COMPLETIONS): TranslatedMessages(CHAT_COMPLETIONS),
+        (Adapter.OPENAI, Route.RESPONSES): TranslatedMessages(OPENAI_RESPONSES),
+        Adapter.DEMO: DemoMessages(),
     },
     Route.EMBEDDINGS: {
         Adapter.OPENAI: OpenAIEmbeddings(),

@@ -7,6 +7,7 @@ from inference.routes.contextual.route import ContextualEmbeddingViewSet
 from inference.routes.embeddings.route import EmbeddingViewSet
 from inference.routes.images.route import ImageViewSet
 from inference.routes.late_interaction.route import LateInteractionViewSet
+from inference.routes.messages.route import MessageCountViewSet, MessageViewSet
 from inference.routes.realtime.route import RealtimeViewSet
 from inference.routes.rerank.route import RerankViewSet
 from inference.routes.responses.route import ResponseViewSet
@@ -24,6 +25,8 @@ metered_urlpatterns: list[URLPattern] = [
     path("v1/embeddings/contextual", ContextualEmbeddingViewSet.as_view({"post": "create"})),
     path("v1/images/generations", ImageViewSet.as_view({"post": "create"})),
     path("v1/late-interaction/score", LateInteractionViewSet.as_view({"post": "score"})),
+    path("v1/messages/count_tokens", MessageCountViewSet.as_view({"post": "create"})),
+    path("v1/messages", MessageViewSet.as_view({"post": "create"})),
     path("v1/rerank", RerankViewSet.as_view({"post": "create"})),
     path("v1/responses", ResponseViewSet.as_view({"post": "create"})),
 ]

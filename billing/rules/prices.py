@@ -57,6 +57,7 @@ _AUDIO = frozenset({"input_token", "output_token", "input_audio_token", "output_
 NEEDED: dict[Route, tuple[frozenset[str], ...]] = {
     Route.CHAT_COMPLETIONS: _TEXT,
     Route.RESPONSES: _TEXT,
+    Route.MESSAGES: _TEXT,
     Route.EMBEDDINGS: _INPUT,
     Route.EMBEDDINGS_CONTEXTUAL: _INPUT[:2],
     Route.LATE_INTERACTION: _INPUT[:2],

@@ -59,6 +59,8 @@ def outcome_of(attempt: Attempt[Any], refusal: Refusal) -> Outcome:
             return Rejected(ModelUnavailable(private=alarm.text), alarm=alarm)
         case 429:
             return _overloaded(attempt, refusal, error, _quota_alarm(attempt, refusal))
+        case 529:
+            return _overloaded(attempt, refusal, error)
         case 503 if _says_overloaded(error) or "Retry-After" in refusal.headers:
             return _overloaded(attempt, refusal, error)
     # A redirect or an unpaid bill persists until an operator acts.
@@ -86,6 +88,14 @@ def error_object(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the error in a body: the member `error`, as in the vendor's API, or the body itself, as some servers send it."""
     error = body.get("error", body)
     return error if isinstance(error, Mapping) else {"message": error}
+
+
+class OverloadedAtOnce(StreamBroken):
+    """A stream whose first event says that the upstream is overloaded, so that it has accepted nothing."""
+
+    def __init__(self, broken: StreamBroken) -> None:
+        super().__init__(broken.error, broken.reason)
+        self.outcome = Overloaded(cause=broken.error.private, is_explicit=True)
 
 
 def broken_by_event(attempt: Attempt[Any], event: Mapping[str, Any]) -> StreamBroken:
@@ -153,6 +163,8 @@ def _says_overloaded(error: Mapping[str, Any]) -> bool:
 def outcome_of_exception(attempt: Attempt[Any], error: Exception) -> Outcome:
     """Return the outcome of a call that raised. Only without a connection is it certain that the upstream accepted
     nothing."""
+    if isinstance(error, OverloadedAtOnce):
+        return error.outcome
     match failure_of(error):
         case Failure.MISCONFIGURED:
             cause = _logged(attempt, Failure.MISCONFIGURED, error)

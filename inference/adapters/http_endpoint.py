@@ -5,6 +5,7 @@ for their error formats, which an endpoint's `refused` reads.
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
 import orjson
@@ -43,9 +44,13 @@ class HttpEndpoint(Endpoint[Sent]):
     """One route of an upstream's API. `stream` reads its event stream, if it has one. A route with another kind of stream
     overrides `stream_of` and `stream_accept`."""
 
-    path: ClassVar[str]
+    path: str
     accept: ClassVar[str] = JSON_TYPE
     stream: ClassVar[type[EventStream] | None] = None
+
+    def headers(self, attempt: Attempt[Sent]) -> Mapping[str, str]:
+        """Return the headers that this route sends beside those of every call."""
+        return {}
 
     @abstractmethod
     async def payload(self, attempt: Attempt[Sent], *, streams: bool) -> Body:
@@ -88,7 +93,8 @@ class HttpEndpoint(Endpoint[Sent]):
     async def _send(self, attempt: Attempt[Sent]) -> Outcome:
         payload = await self.payload(attempt, streams=False)
         phases = answer_timeout(attempt.target.timeout_seconds)
-        response = await post(attempt, self.path, payload, accept=self.accept, phases=phases)
+        more = self.headers(attempt)
+        response = await post(attempt, self.path, payload, accept=self.accept, phases=phases, more_headers=more)
         try:
             return await self._outcome(attempt, response)
         finally:
@@ -99,7 +105,8 @@ class HttpEndpoint(Endpoint[Sent]):
         payload = await self.payload(attempt, streams=True)
         patience = attempt.target.timeout_seconds
         phases = stream_timeout(patience, stream_seconds(patience))
-        response = await post(attempt, self.path, payload, accept=accept, phases=phases)
+        more = self.headers(attempt)
+        response = await post(attempt, self.path, payload, accept=accept, phases=phases, more_headers=more)
         try:
             stream = self.stream_of(attempt, response) if response.status == 200 else None
             if stream is None:

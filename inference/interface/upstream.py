@@ -7,7 +7,7 @@ outcome is `Ambiguous`.
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from dataclasses import field
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from gateway.core.contract.errors import ApiError
 from gateway.core.contract.values import value_class
@@ -145,7 +145,10 @@ class StreamBroken(Exception):
 
 
 class Endpoint(ABC, Generic[Sent]):
-    """One route at upstreams with one protocol."""
+    """One route at upstreams with one protocol. `translates`: it may be unable to express some valid requests, which `refusal`
+    finds out."""
+
+    translates: ClassVar[bool] = False
 
     @property
     def is_allowed(self) -> bool:

@@ -19,7 +19,7 @@ from gateway.core.contract.errors import ApiError, ConsentRequired, InvalidReque
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.values import value_class
 from gateway.core.runtime.offload import offload
-from inference.interface.model import PriceVersion, ServedModel
+from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel
 from inference.interface.plan import can_serve, endpoint_for
 from inference.interface.request import BoundedRequest
 from inference.metering.route import Body, Headers, MeteredRequest, MeteredRoute, PendingRequest
@@ -84,7 +84,7 @@ async def check(arrival: Arrival) -> Checked | Refused:
     """Run the other checks in order. Catalogue errors are returned as Refused, not raised."""
     try:
         body = await arrival.route.read(arrival.http)
-        model = await _find_model(arrival, body.model)
+        model = await find_model(arrival, body.model)
         terms = arrival.route.terms(arrival.http.raw_headers)
         identity = Identity(terms=terms, digest=body.digest, body_sha256=body.body_sha256)
     except ApiError as error:
@@ -118,7 +118,8 @@ def _bounded(
     )
 
 
-async def _find_model(arrival: Arrival, name: str) -> ServedModel:
+async def find_model(arrival: Arrival, name: str) -> ServedModel:
+    """Return the model of this name. Raises ModelNotFound, or InsufficientScope unless the token may call it on this route."""
     principal = arrival.principal
     model = (await catalogue.current()).find(name, principal.client_id)
     if model is None:
@@ -147,13 +148,19 @@ async def _validated(arrival: Arrival, body: Body, model: ServedModel) -> Any:
 
 async def _narrowed(route: MeteredRoute[Any, Any], body: Body, model: ServedModel, request: Any) -> ServedModel:
     """Return the model with only the deployments whose upstreams can express the request. Raises if there are none."""
-    if all(deployment.upstream.routes is None for deployment in model.deployments):
+    if not any(_translates(route, deployment) for deployment in model.deployments):
         return model
     is_large = body.is_large or request.is_large
     able = await offload(_narrow, route, model, request) if is_large else _narrow(route, model, request)
     if isinstance(able, ApiError):
         raise able
     return able
+
+
+def _translates(route: MeteredRoute[Any, Any], deployment: DeploymentTarget) -> bool:
+    """Return whether a deployment is called on another route than this one, or cannot be called on it."""
+    endpoint = endpoint_for(route.name, route.endpoints, deployment)
+    return endpoint is None or endpoint.translates
 
 
 def _narrow(route: MeteredRoute[Any, Any], model: ServedModel, request: Any) -> ServedModel | ApiError:

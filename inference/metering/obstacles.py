@@ -59,6 +59,8 @@ def unsold_routes(model: Model, prices: PriceList) -> list[UnsoldRoute]:
     """List the routes that could not be called at these prices. A disabled model has none."""
     served = routes()
     names = [name for name in model.served_routes() if name in served] if model.enabled else []
+    if Route.CHAT_COMPLETIONS in names and Route.MESSAGES in names:
+        names.remove(Route.MESSAGES)  # the same model under another name, at the same price
     return [
         UnsoldRoute(str(model), name, served[name][1], missing) for name in names if (missing := prices.missing(name))
     ]

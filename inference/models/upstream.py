@@ -18,6 +18,7 @@ class Upstream(models.Model):
         """The protocols of upstreams."""
 
         OPENAI = "openai", "OpenAI"
+        ANTHROPIC = "anthropic"
         VOYAGE = "voyage"
         COHERE = "cohere"
         REPRESENTATION = "representation"

@@ -30,10 +30,17 @@ def fixed_limit(
 
 
 def largest_limit(
-    model: ServedModel, choices: int, prompt: Quantities, prices: WorstCase, max_cost_microusd: int
+    model: ServedModel,
+    choices: int,
+    prompt: Quantities,
+    prices: WorstCase,
+    max_cost_microusd: int,
+    wished: int | None = None,
 ) -> OutputLimit:
-    """Find the largest limit that the maximum covers. Raises MaxCostExceeded if it does not cover even one token."""
-    most = min(limit for limit in (model.max_output_tokens, model.context_tokens, _MOST // choices) if limit)
+    """Find the largest limit that the maximum covers, at most the wished one. Raises MaxCostExceeded if it does not cover one
+    token."""
+    own = wished if wished is not None else _MOST // choices
+    most = min(limit for limit in (model.max_output_tokens, model.context_tokens, own) if limit)
     cost = _cost_with(most, choices, prompt, prices)
     if cost <= max_cost_microusd:
         return OutputLimit(most, cost)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from billing.rules.prices import PriceList
+from billing.rules.prices import DEFAULT_TIERS, PriceList
 from gateway.core.contract.errors import InvalidRequest
 
 DEFAULT = "default"
@@ -21,6 +21,6 @@ def asked_tier(service_tier: Any, prices: PriceList) -> str | None:
 
 def charged_tier(reported: Any, asked: str | None, prices: PriceList) -> str | None:
     """Return the tier that an answer reports if that is the default or has a price, else the one that was asked for."""
-    if reported == DEFAULT:
+    if isinstance(reported, str) and reported in DEFAULT_TIERS:
         return None
     return reported if isinstance(reported, str) and reported in prices.service_tiers else asked

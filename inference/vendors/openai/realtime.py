@@ -12,7 +12,7 @@ from gateway.core.outbound.sockets import HandshakeRefusedError, socket_session
 from gateway.core.outbound.timeouts import socket_timeout
 from inference.adapters import errors
 from inference.adapters.errors import broken_by, outcome_of_exception
-from inference.adapters.exchange import Refusal, address, credentials, refusal_of
+from inference.adapters.exchange import Refusal, credentials, refusal_of, url_of
 from inference.interface.answer import Chunk
 from inference.interface.upstream import (
     Ambiguous,
@@ -87,7 +87,7 @@ class RealtimeEndpoint(Endpoint[BoundedSession]):
 
 
 async def _connect(attempt: Attempt[BoundedSession]) -> aiohttp.ClientWebSocketResponse[bool]:
-    url = address(attempt.target.base_url, "/realtime").with_query(model=attempt.upstream_model)
+    url = url_of(attempt.target, "/realtime").update_query(model=attempt.upstream_model)
     headers = {"X-Client-Request-Id": attempt.call.usage_id, **credentials(attempt.target)}
     async with asyncio.timeout(attempt.target.timeout_seconds):
         return await socket_session().ws_connect(

@@ -3,12 +3,13 @@
 import dataclasses
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from billing.rules.prices import PriceList
 from inference.adapters.streams import EventStream
+from inference.adapters.translated import TranslatedStream
 from inference.interface.model import ServedModel
 from inference.interface.request import StreamedRequest
 from inference.interface.upstream import Attempt, StreamBroken
@@ -17,14 +18,28 @@ from inference.routes.responses.request import read_request
 from inference.rules.json_body import JsonBody
 from inference.rules.token_charge import TokenCharge
 from inference.rules.token_usage import read_response
-from inference.vendors.openai.chat.over_responses import ChatOverResponses
 from inference.vendors.openai.chat.stream import ChatStream
-from inference.vendors.openai.responses.over_chat import ResponseOverChat
+from inference.vendors.openai.forms import CHAT_COMPLETIONS, OPENAI_RESPONSES
 from inference.vendors.openai.responses.stream import ResponseStream
+from inference.vendors.translated.chat import TranslatedChat
+from inference.vendors.translated.responses import TranslatedResponses
 from tests.inference.adapters.attempts import chat
 
-OVER_CHAT: Sequence[type[EventStream]] = (ChatStream, ResponseOverChat)
-OVER_RESPONSES: Sequence[type[EventStream]] = (ResponseStream, ChatOverResponses)
+Kind = Callable[[Attempt[Any], Any], EventStream]
+
+
+def response_over_chat(attempt: Attempt[Any], response: Any) -> EventStream:
+    """Translate chunks to typed events."""
+    return TranslatedStream(attempt, response, TranslatedResponses(CHAT_COMPLETIONS))
+
+
+def chat_over_responses(attempt: Attempt[Any], response: Any) -> EventStream:
+    """Translate typed events to chunks."""
+    return TranslatedStream(attempt, response, TranslatedChat(OPENAI_RESPONSES))
+
+
+OVER_CHAT: Sequence[Kind] = (ChatStream, response_over_chat)
+OVER_RESPONSES: Sequence[Kind] = (ResponseStream, chat_over_responses)
 
 CHAT_END = b"data: [DONE]\n\n"
 ITEM = b'{"type":"message","id":"msg_up","status":"in_progress","role":"assistant","content":[]}'
@@ -70,14 +85,14 @@ class Seen:
     left: bytes = b""
 
 
-async def seen(kind: type[EventStream], reads: Sequence[bytes]) -> Seen:
+async def seen(kind: Kind, reads: Sequence[bytes]) -> Seen:
     """Read a stream to its end."""
     attempt = attempt_of(kind)
     meter = attempt.request.meter()
     layout = attempt.request.stream_format(attempt.call.public_model, attempt.call.public_id, meter)
     whole = Seen()
     try:
-        async for chunk in kind(attempt, Body(deque(reads))):  # type: ignore[arg-type]
+        async for chunk in kind(attempt, Body(deque(reads))):
             meter.add(chunk)
             whole.data += chunk.data
             whole.deltas += chunk.output_deltas
@@ -95,10 +110,10 @@ def timeless(data: bytes) -> bytes:
     return re.sub(rb'"created(_at)?":\d+', b"", data)
 
 
-def attempt_of(kind: type[EventStream]) -> Attempt[Any]:
+def attempt_of(kind: Kind) -> Attempt[Any]:
     """Return the attempt whose client requested this stream."""
     attempt = chat("http://upstream.test", body={"stream": True})
-    if kind in (ChatStream, ChatOverResponses):
+    if kind in (ChatStream, chat_over_responses):
         return attempt
     request: StreamedRequest = _response_request()
     call = dataclasses.replace(attempt.call, public_id="resp_01k6wq5zj3y8r2v7n4m9tbcdef")

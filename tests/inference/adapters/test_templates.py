@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from inference.adapters.streams import EventStream
 from inference.adapters.templates import Run, Templates
 from tests.inference.adapters.template_streams import (
     CHAT_END,
     OVER_CHAT,
     OVER_RESPONSES,
+    Kind,
     Seen,
     begin_events,
     chat_choice,
@@ -98,7 +98,7 @@ delta_events = st.one_of(
 )
 
 
-async def read_both_ways(kind: type[EventStream], events: Sequence[bytes]) -> tuple[Seen, Seen]:
+async def read_both_ways(kind: Kind, events: Sequence[bytes]) -> tuple[Seen, Seen]:
     return await seen(kind, events), await seen(kind, [b"".join(events)])
 
 

@@ -38,7 +38,7 @@ def test_a_model_is_shown_with_its_price(stage: Stage) -> None:
         "object": "model",
         "created": 0,
         "owned_by": "account-gateway",
-        "routes": ["chat.completions", "responses"],
+        "routes": ["chat.completions", "responses", "messages"],
         "pricing": {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"},
         "authorized": False,
     }
@@ -55,7 +55,12 @@ def test_every_enabled_alias_is_listed_whether_or_not_it_may_be_called(stage: St
 
 def test_a_model_shows_the_routes_that_the_gateway_has(stage: Stage) -> None:
     alias = stage.model(options={"routes": ["realtime", "embeddings", "chat.completions"]})
-    assert stage.caller().get(f"/v1/models/{alias}").json()["routes"] == ["realtime", "embeddings", "chat.completions"]
+    assert stage.caller().get(f"/v1/models/{alias}").json()["routes"] == [
+        "realtime",
+        "embeddings",
+        "chat.completions",
+        "messages",
+    ]
 
 
 def test_discovery_names_the_models_that_can_be_called(stage: Stage) -> None:

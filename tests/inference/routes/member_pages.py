@@ -6,6 +6,7 @@ from pathlib import Path
 
 from inference.routes.chat import members as chat
 from inference.routes.images import members as images
+from inference.routes.messages import members as messages
 from inference.routes.rerank import members as rerank
 from inference.routes.responses import members as responses
 from inference.routes.speech import members as speech
@@ -21,6 +22,11 @@ PAGES: Mapping[Path, Mapping[str, Mapping[str, Member]]] = {
     },
     DOCS / "chat-fields.md": {"Fields": chat.VENDOR, "Fields within fields": chat.INSIDE},
     DOCS / "image-fields.md": {"Fields": images.VENDOR},
+    DOCS / "message-fields.md": {
+        "Fields": messages.VENDOR,
+        "Fields of other versions": {**messages.OLDER, **messages.BETA},
+        "Fields within fields": messages.INSIDE,
+    },
     DOCS / "rerank.md": {"Fields": rerank.OWN},
     DOCS / "response-fields.md": {"Fields": responses.VENDOR, "Fields within fields": responses.INSIDE},
 }

@@ -35,10 +35,12 @@ class MemberTable:
     allowed: dict[str, list[Any]]
     bounded: dict[str, list[tuple[Members, int, Decimal]]]
     elsewhere: frozenset[str]
+    adapter: str = "openai"
 
     def ask(self, stage: Stage, price: Any = PRICE, **members: Any) -> tuple[Caller, Any, Members]:
         """Send the plain request with these members; give its caller, the answer and the body."""
-        alias, caller = stage.model(max_output_tokens=LIMIT, price=price), stage.caller()
+        upstream = stage.upstream_row(adapter=self.adapter)
+        alias, caller = stage.model(max_output_tokens=LIMIT, price=price, upstream=upstream), stage.caller()
         body = self.body(alias, **members)
         content = json.dumps(body).encode()  # integers of any length, unlike orjson
         return caller, caller.post(body, content=content, path=self.path), body

@@ -14,10 +14,12 @@ from tests.contract.endpoints import ADDITIONS, MODEL, MODELS
 from tests.contract.routes import mapped_routes
 from tests.factories.audio import wav
 from tests.support.forms import form
-from tests.support.stage import PRICE, Caller, Stage, ask, chat
+from tests.support.stage import MESSAGES, PRICE, Caller, Stage, ask, chat
 from tests.support.vector_upstreams import RepresentationUpstream
 
-PATHS = sorted(route.path for route in mapped_routes() if route.access.model)
+PATHS = sorted(route.path for route in mapped_routes() if route.access.model and not route.access.free)
+
+FREE = sorted(route.path for route in mapped_routes() if route.access.free)
 
 # A small honest request for each route, by its path.
 BODIES: dict[str, Any] = {
@@ -33,6 +35,7 @@ BODIES: dict[str, Any] = {
         "documents": [{"id": "a", "text": "They dig."}],
     },
     "/v1/images/generations": lambda model: {"model": model, "prompt": "A badger in the rain."},
+    "/v1/messages": lambda model: {"model": model, "max_tokens": 20, "messages": MESSAGES},
     "/v1/rerank": lambda model: {"model": model, "query": "badgers", "documents": ["Badgers dig.", "Foxes run."]},
     "/v1/responses": ask,
 }
@@ -99,9 +102,9 @@ def assert_nothing_happened(stage: Stage, caller: Caller) -> None:
 def test_every_model_route_that_is_specified_or_added_is_one_of_the_core() -> None:
     specified = {row.path for row in MODELS if row.needs == MODEL}
     added = {path for _, path in ADDITIONS}
-    mapped = {route.path for route in mapped_routes()}
+    mapped = {route.path for route in mapped_routes() if not route.access.free}
     assert specified & mapped == set(PATHS) - added
-    assert sorted(f"/{pattern.pattern}" for pattern in metered_urlpatterns) == PATHS
+    assert sorted(f"/{pattern.pattern}" for pattern in metered_urlpatterns) == sorted([*PATHS, *FREE])
 
 
 @pytest.mark.parametrize("path", PATHS)

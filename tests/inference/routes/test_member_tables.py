@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
+from anthropic.types import MessageCreateParams
 from openai.types import ImageGenerateParams
 from openai.types.audio import SpeechCreateParams, TranscriptionCreateParams, TranslationCreateParams
 from openai.types.chat import CompletionCreateParams
@@ -15,19 +16,22 @@ from openai.types.responses import ResponseCreateParams
 from gateway.core.json.pieces import canonical
 from inference.routes.images.members import IMAGE_MEMBERS
 from inference.routes.images.members import VENDOR as IMAGES
+from inference.routes.messages.members import VENDOR as MESSAGES
 from inference.routes.speech.members import VENDOR as SPEECH
 from inference.routes.transcriptions.members import TRANSCRIPTION, TRANSLATION
 from inference.rules.members import REFUSED_EVERYWHERE, Treatment
 from tests.inference.routes.chat_member_table import CHAT_TABLE
 from tests.inference.routes.member_pages import PAGES, written
 from tests.inference.routes.member_table import INPUT, LIMIT, MemberTable, assert_refused
+from tests.inference.routes.message_member_table import MESSAGE_TABLE
 from tests.inference.routes.response_member_table import RESPONSE_TABLE
 from tests.support.stage import Stage
 
-TABLES = {"chat": CHAT_TABLE, "responses": RESPONSE_TABLE}
+TABLES = {"chat": CHAT_TABLE, "messages": MESSAGE_TABLE, "responses": RESPONSE_TABLE}
 VENDORS = {
     "chat": (CHAT_TABLE.vendor, CompletionCreateParams),
     "responses": (RESPONSE_TABLE.vendor, ResponseCreateParams),
+    "messages": (MESSAGES, MessageCreateParams),
     "images": (IMAGES, ImageGenerateParams),
     "speech": (SPEECH, SpeechCreateParams),
     "transcriptions": (TRANSCRIPTION, TranscriptionCreateParams),

@@ -89,10 +89,10 @@ def _limited(honest: Answer, body: Mapping[str, Any]) -> Answer:
 
 def _tool_call(body: Mapping[str, Any]) -> ToolCall | None:
     tools = body.get("tools") or []
-    if not tools or body.get("tool_choice") == "none" or _was_answered(body):
+    if not tools or body.get("tool_choice") in ("none", {"type": "none"}) or _was_answered(body):
         return None
     function = tools[0].get("function", tools[0])
-    required = function.get("parameters", {}).get("required", [])
+    required = (function.get("parameters") or function.get("input_schema") or {}).get("required", [])
     arguments = orjson.dumps(dict.fromkeys(required, "Reykjavík")).decode()
     return ToolCall(name=function["name"], arguments=arguments.replace(",", ", "))
 
@@ -110,4 +110,7 @@ def _was_answered(body: Mapping[str, Any]) -> bool:
     """Return whether the request already contains a tool's result, which is answered in words."""
     items = body.get("messages", body.get("input", []))
     last = items[-1] if isinstance(items, list) and items else {}
-    return last.get("role") == "tool" or last.get("type") == "function_call_output"
+    if last.get("role") == "tool" or last.get("type") == "function_call_output":
+        return True
+    content = last.get("content")
+    return isinstance(content, list) and any(block.get("type") == "tool_result" for block in content)

@@ -9,7 +9,7 @@ from typing import Any
 from aiohttp import web
 
 from tests.support.scripts import Scripts
-from tests.support.upstream import audio, chat, embeddings, errors, images, rerank, responses
+from tests.support.upstream import audio, chat, embeddings, errors, images, messages, rerank, responses
 from tests.support.upstream.answers import Answer, answer
 from tests.support.upstream.behaviours import PRESETS, Behaviour, Script, from_model
 from tests.support.upstream.call import Call, PeerLeft
@@ -27,10 +27,14 @@ PREFIXES = {
     "/chat/completions": "chatcmpl",
     "/embeddings": "embd",
     "/images/generations": "img",
+    "/messages": "msg",
     "/rerank": "rerank",
     "/responses": "resp",
     "/v2/rerank": "rerank",
 }
+
+
+APIS = {"/chat/completions": chat, "/messages": messages, "/responses": responses}
 
 
 class Upstream:
@@ -50,6 +54,7 @@ class Upstream:
         app = web.Application(client_max_size=MAX_BODY_BYTES)
         for path in PREFIXES:
             app.router.add_post(path if path.startswith("/v2") else f"/v1{path}", self.serve)
+        app.router.add_post("/v1/messages/count_tokens", self.count_tokens)
         app.router.add_get("/v1/realtime", self.realtime.serve)
         app.router.add_get("/v1/models", self.list_models)
         app.router.add_get("/_ledger", self.show_ledger)
@@ -107,7 +112,7 @@ class Upstream:
         if call.entry.path == images.PATH:
             return await self._draw(call)
         answered = answer(call.body, call.behaviour)
-        api = chat if call.entry.path.endswith("/chat/completions") else responses
+        api = APIS[call.entry.path]
         call.entry.finish_reason = answered.finish_reason
         call.entry.planned_tokens = api.output_tokens_of(answered, call.behaviour)
         call.entry.reported_usage = _reported(api.usage_of(answered, call.behaviour), call.behaviour)
@@ -144,10 +149,22 @@ class Upstream:
             idempotency_key=request.headers.get("Idempotency-Key"),
             client_request_id=request.headers.get("X-Client-Request-Id"),
             authorization=request.headers.get("Authorization"),
+            headers={name: value for name, value in request.headers.items() if name.lower().startswith("anthropic-")},
             behaviour=body["model"].partition("?")[0],
             body=body if self.ledger.keep_bodies else None,
         )
         return self.ledger.add(entry)
+
+    async def count_tokens(self, request: web.Request) -> web.Response:
+        """Count a Messages request's tokens, as its answer would report them."""
+        raw = await request.read()
+        if refusal := errors.refuse(request, raw, self.api_key):
+            return refusal
+        body = json.loads(raw)
+        behaviour = from_model(body["model"])
+        if behaviour.status >= 400:
+            return web.Response(status=behaviour.status)
+        return _json({"input_tokens": answer(body, behaviour).prompt_tokens})
 
     async def list_models(self, request: web.Request) -> web.Response:
         """List the plain model and every preset as a model."""
@@ -189,7 +206,7 @@ def _prompt_tokens(path: str, body: Any, behaviour: Behaviour) -> int:
 def _with_error_event(behaviour: Behaviour, answered: Answer, frames: Iterator[Frame]) -> Iterator[Frame]:
     if not behaviour.error_event:
         return frames
-    error = {"error": {"message": errors.STREAM_MESSAGE, "type": "server_error", "code": None}}
+    error = {"type": "error", "error": {"message": errors.STREAM_MESSAGE, "type": "server_error", "code": None}}
     return itertools.chain(itertools.islice(frames, 1 + answered.tokens // 2), [Frame(error)])
 
 

@@ -13,6 +13,8 @@ HTML = f"<html><body><h1>502 Bad Gateway</h1><hr>{HOST}</body></html>".encode()
 NEEDED = {
     "/chat/completions": {"messages"},
     "/images/generations": {"prompt"},
+    "/messages": {"max_tokens", "messages"},
+    "/messages/count_tokens": {"messages"},
     "/rerank": {"query", "documents"},
     "/v2/rerank": {"query", "documents"},
 }
@@ -63,7 +65,8 @@ def refuse(request: web.Request, raw: bytes, api_key: str | None) -> web.Respons
 
 def refuse_key(request: web.Request, api_key: str | None) -> web.Response | None:
     """Refuse a wrong key."""
-    if api_key and request.headers.get("Authorization") != f"Bearer {api_key}":
+    sent = request.headers.get("x-api-key") if "/messages" in request.path else request.headers.get("Authorization")
+    if api_key and sent != (api_key if "/messages" in request.path else f"Bearer {api_key}"):
         return _response(request, 401, f"Incorrect API key provided: {SECRET}.", code="invalid_api_key")
     return None
 

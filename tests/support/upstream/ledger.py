@@ -38,6 +38,8 @@ class Entry:
     finish_reason: str | None = None
     reported_usage: Any = None
     body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+    """The request's headers of the vendor of the Messages API."""
 
     @property
     def caller_key(self) -> str | None:

@@ -31,6 +31,7 @@ def _pieces(body: Mapping[str, Any]) -> Iterator[str | None]:
     """Yield every text of a request, and None for every image."""
     if instructions := body.get("instructions"):
         yield str(instructions)
+    yield from _content(body.get("system"))
     if tools := body.get("tools"):
         yield orjson.dumps(tools).decode()
     items = body.get("messages", body.get("input", []))

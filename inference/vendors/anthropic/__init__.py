@@ -1,0 +1,1 @@
+"""Upstreams that implement the public Messages API."""

@@ -1,0 +1,1 @@
+"""Messages at upstreams that implement the public Messages API."""
