@@ -13,6 +13,7 @@ class Methods(NamedTuple):
 SIGN_IN = Methods("(signing in does it)", "(browsers sign in)")
 ORGANIZATIONS_IN_PYTHON = "(organizations are in the JavaScript client alone: SPEC, Versioning)"
 BY_THE_SDK = "(the OpenAI SDK calls it over `http_client`)"
+BY_ANTHROPICS_SDK = "(the Anthropic SDK calls it over `http_client`)"
 BY_REQUEST = "(`request`, with `call_headers`)"
 
 _ORG = "/v1/organizations/<org_id>"
@@ -69,6 +70,8 @@ ROUTES = {
     ("GET", "/v1/responses/<response_id>"): Methods("responses.get", BY_THE_SDK),
     ("DELETE", "/v1/responses/<response_id>"): Methods("responses.delete", BY_THE_SDK),
     ("GET", "/v1/responses/<response_id>/input_items"): Methods("responses.inputItems", BY_THE_SDK),
+    ("POST", "/v1/messages"): Methods("message", BY_ANTHROPICS_SDK),
+    ("POST", "/v1/messages/count_tokens"): Methods("countMessageTokens", BY_ANTHROPICS_SDK),
     ("POST", "/v1/embeddings"): Methods("embeddings", BY_THE_SDK),
     ("POST", "/v1/embeddings/contextual"): Methods("contextualEmbeddings", BY_REQUEST),
     ("POST", "/v1/late-interaction/score"): Methods("lateInteraction", BY_REQUEST),

@@ -65,6 +65,8 @@ ORGANIZATIONS = [
 MODELS = [
     Endpoint("POST", "/v1/responses", MODEL),
     Endpoint("POST", "/v1/chat/completions", MODEL),
+    Endpoint("POST", "/v1/messages", MODEL),
+    Endpoint("POST", "/v1/messages/count_tokens", MODEL),
     Endpoint("POST", "/v1/embeddings", MODEL),
     Endpoint("POST", "/v1/embeddings/contextual", MODEL),
     Endpoint("POST", "/v1/late-interaction/score", MODEL),

@@ -54,7 +54,7 @@ def test_what_a_route_asks_of_its_caller_is_in_it() -> None:
 
 
 def test_metered_routes_describe_their_headers() -> None:
-    metered = {key for key, route in MAPPED.items() if route.access.model or route.access.metered}
+    metered = {key for key, route in MAPPED.items() if route.access.is_metered}
     without_key = {key for key, route in MAPPED.items() if route.access.metered}
     assert {("POST", "/v1/chat/completions"), ("POST", "/v1/judgement")} <= metered
     for key, operation in DESCRIBED.items():

@@ -37,7 +37,7 @@ BOUNDED = settings(
 def named_models() -> dict[str, Any]:
     """Return the document with models that exist, so that made-up calls come as far as being paid."""
     copied: dict[str, Any] = copy.deepcopy(document())
-    for route in ("chat/completions", "embeddings"):
+    for route in ("chat/completions", "embeddings", "messages", "messages/count_tokens"):
         body = copied["paths"][f"/v1/{route}"]["post"]["requestBody"]["content"]["application/json"]["schema"]
         body["properties"]["model"] = {"type": "string", "enum": ["fast", "embedding", "persona"]}
         body.pop("example")
@@ -124,7 +124,8 @@ def check(case: schemathesis.Case, response: requests.Response) -> None:
         return
     body = response.json()
     oauth = isinstance(body.get("error"), str)
-    validate(body, {"$ref": f"#/components/schemas/{'OAuthError' if oauth else 'Error'}"})
+    name = "OAuthError" if oauth else "MessagesError" if case.path.startswith("/v1/messages") else "Error"
+    validate(body, {"$ref": f"#/components/schemas/{name}"})
     code = body["error"] if oauth else body["error"]["code"]
     assert code in CATALOGUE, description
     assert response.status_code < 500 or code in HONEST_5XX, description

@@ -66,6 +66,8 @@ import { reach } from "./transport.js";
 
 const CHAT = "/v1/chat/completions";
 const RESPONSES = "/v1/responses";
+const MESSAGES = "/v1/messages";
+const MESSAGE_TOKENS = "/v1/messages/count_tokens";
 const EMBEDDINGS = "/v1/embeddings";
 const CONTEXTUAL_EMBEDDINGS = "/v1/embeddings/contextual";
 const LATE_INTERACTION = "/v1/late-interaction/score";
@@ -226,6 +228,30 @@ export class Account {
    */
   respondStream(body, options) {
     return this.stream(RESPONSES, body, options);
+  }
+
+  /**
+   * Ask for a message, whole: `{data, receipt}`.
+   * @param {object} body @param {CallOptions} options
+   */
+  message(body, options) {
+    return this.post(MESSAGES, body, options);
+  }
+
+  /**
+   * Ask for a message as a stream.
+   * @param {object} body @param {CallOptions} options
+   */
+  messageStream(body, options) {
+    return this.stream(MESSAGES, body, options);
+  }
+
+  /**
+   * Count the input tokens of a message before it is sent. Not a metered call.
+   * @param {object} body @returns {Promise<number>}
+   */
+  async countMessageTokens(body) {
+    return (await this.caller.json(MESSAGE_TOKENS, postJson(body))).input_tokens;
   }
 
   /**

@@ -66,7 +66,8 @@ export class GatewayError extends ClientError {
   }
 
   /**
-   * Read an error body, the API's shape or that of OAuth (RFC 6749 section 5.2).
+   * Read an error body: the API's shape, that of OAuth (RFC 6749 section 5.2), or that of messages, whose request id is
+   * beside the error.
    * @param {number} status @param {any} body @returns {GatewayError}
    */
   static of(status, body) {
@@ -76,7 +77,7 @@ export class GatewayError extends ClientError {
       return new GatewayError(status, { code: error, message, param, requestId });
     }
     if (typeof error?.code === "string") {
-      const { code, message, param, details, request_id: requestId } = error;
+      const { code, message, param, details, request_id: requestId = body.request_id } = error;
       return new GatewayError(status, { code, message, param, details, requestId });
     }
     return new GatewayError(status, { code: "unreadable", message: "The answer is not the gateway's." });

@@ -45,12 +45,12 @@ export class Stream {
   }
 
   /**
-   * Give the text as it grows, of chat completions and of responses alike.
+   * Give the text as it grows, of chat completions, responses and messages alike.
    * @returns {AsyncGenerator<string, void, undefined>}
    */
   async *text() {
     for await (const event of this) {
-      const delta = event.type === "response.output_text.delta" ? event.delta : event.choices?.[0]?.delta?.content;
+      const delta = textIn(event);
       if (delta) yield delta;
     }
   }
@@ -81,4 +81,11 @@ export class Stream {
       await reader.cancel().catch(() => undefined);
     }
   }
+}
+
+/** Give the text that an event adds. @param {any} event @returns {string | undefined} */
+function textIn(event) {
+  if (event.type === "response.output_text.delta") return event.delta;
+  if (event.type === "content_block_delta") return event.delta.text;
+  return event.choices?.[0]?.delta?.content;
 }

@@ -55,6 +55,25 @@ test("text of responses is read too", async () => {
   assert.deepEqual(await collect(stream.text()), ["Hi"]);
 });
 
+test("text of messages is read too", async () => {
+  const events = [
+    { type: "message_start", message: { id: "msg_1" } },
+    { type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: "Hm." } },
+    { type: "content_block_delta", index: 1, delta: { type: "text_delta", text: "Hi" } },
+    { type: "message_stop" },
+  ];
+  const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+  const stream = streamOf(`${text}: service {"usage_id":"use_1","charge_microusd":1}\n`);
+  assert.deepEqual(await collect(stream.text()), ["Hi"]);
+});
+
+test("an error event of messages is an error", async () => {
+  const error = { type: "api_error", code: "upstream_error", message: "It failed.", param: null, details: {} };
+  const event = { type: "error", error, request_id: "req_1" };
+  const stream = streamOf(`event: error\ndata: ${JSON.stringify(event)}\n\n`);
+  await assert.rejects(collect(stream.text()), { name: "GatewayError", code: "upstream_error", requestId: "req_1" });
+});
+
 test("a stream that breaks off says so, and gives what came", async () => {
   const came = [];
   const reading = (async () => {

@@ -59,7 +59,8 @@ class GatewayError(ClientError):
 
     @classmethod
     def of(cls, status: int, body: Any) -> Self:
-        """Read an error body, the API's shape or that of OAuth (RFC 6749 section 5.2)."""
+        """Read an error body: the API's shape, that of OAuth (RFC 6749 section 5.2), or that of messages, whose request id is
+        beside the error."""
         error = body.get("error") if isinstance(body, Mapping) else None
         if isinstance(error, Mapping):
             return cls(
@@ -68,7 +69,7 @@ class GatewayError(ClientError):
                 str(error.get("message", "")),
                 param=error.get("param"),
                 details=error.get("details"),
-                request_id=error.get("request_id"),
+                request_id=error.get("request_id") or body.get("request_id"),
             )
         if isinstance(error, str):
             return cls(
