@@ -48,10 +48,12 @@ LONG_MODEL = f"small-1?tokens={LONG_TOKENS}"
 LONG = "long"
 LONG_OVER_CHAT = "long-over-chat"
 LONG_OVER_RESPONSES = "long-over-responses"
+LONG_OVER_MESSAGES = "long-over-messages"
 LONG_AT: Mapping[str, Mapping[str, Any]] = {
     LONG: {"name": "bench"},
     LONG_OVER_CHAT: {"name": "bench-chat", "routes": ["chat.completions"]},
     LONG_OVER_RESPONSES: {"name": "bench-responses", "routes": ["responses"]},
+    LONG_OVER_MESSAGES: {"name": "bench-messages", "adapter": "anthropic"},
 }
 """The aliases with long responses, and the upstream of each, which may support only one text route."""
 
@@ -66,7 +68,7 @@ def gateway_configuration(
 ) -> dict[str, Any]:
     """Build the gateway's configuration. For older versions without translation it omits the upstreams' routes, and the alias
     that is priced in full."""
-    long_at = {alias: at for alias, at in LONG_AT.items() if translates or "routes" not in at}
+    long_at = {alias: at for alias, at in LONG_AT.items() if translates or at["name"] == "bench"}
     return {
         **product.configuration(),
         "upstreams": [

@@ -25,6 +25,7 @@ MANY_WALLETS = f"gateway, {MANY} wallets"
 
 CHAT_PATH = "/v1/chat/completions"
 RESPONSES_PATH = "/v1/responses"
+MESSAGES_PATH = "/v1/messages"
 MAX_COST_MICROUSD = 1_000
 OUTPUT_LIMIT_TOKENS = 64
 SYSTEM = (
@@ -46,7 +47,17 @@ class Question:
         """Return the request body for the route."""
         if self.path == CHAT_PATH:
             return body(self.model, stream=stream, output_limit_tokens=self.output_limit_tokens)
+        if self.path == MESSAGES_PATH:
+            return self._message(stream=stream)
         members = {"instructions": SYSTEM, "input": QUESTION, "max_output_tokens": self.output_limit_tokens}
+        return orjson.dumps({"model": self.model, **members, **({"stream": True} if stream else {})})
+
+    def _message(self, *, stream: bool) -> bytes:
+        members = {
+            "system": SYSTEM,
+            "messages": [{"role": "user", "content": QUESTION}],
+            "max_tokens": self.output_limit_tokens,
+        }
         return orjson.dumps({"model": self.model, **members, **({"stream": True} if stream else {})})
 
 

@@ -1,12 +1,20 @@
-"""Compares long streams on both text routes, translated and not, with the pass-through; and stored responses with
+"""Compares long streams on the text routes, translated and not, with the pass-through; and stored responses with
 chats."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from bench.config import LONG, LONG_MODEL, LONG_OVER_CHAT, LONG_OVER_RESPONSES, LONG_TOKENS, PLAIN
+from bench.config import (
+    LONG,
+    LONG_MODEL,
+    LONG_OVER_CHAT,
+    LONG_OVER_MESSAGES,
+    LONG_OVER_RESPONSES,
+    LONG_TOKENS,
+    PLAIN,
+)
 from bench.gateway_lanes import GatewayLane
-from bench.lanes import CHAT_PATH, RESPONSES_PATH, KeyLane, Lane, Question
+from bench.lanes import CHAT_PATH, MESSAGES_PATH, RESPONSES_PATH, KeyLane, Lane, Question
 from bench.measure import Figures, Measurement, Plan, Results, Shape
 from bench.processes import DATABASE, SERVER
 from bench.ratios import Measure, ratio, server_cpu
@@ -22,6 +30,9 @@ CHATS = "chats"
 RESPONSES = "responses"
 OVER_RESPONSES = "chats over responses"
 OVER_CHAT = "responses over chats"
+MESSAGES = "messages"
+MESSAGES_OVER_CHAT = "messages over chats"
+CHATS_OVER_MESSAGES = "chats over messages"
 JSON_CHATS = "chats as JSON"
 JSON_RESPONSES = "stored responses as JSON"
 BARE_CHATS = "pass-through, chats"
@@ -47,6 +58,9 @@ STREAMED = (
     Wanted("chunks/s, responses / pass-through", RESPONSES, BARE_RESPONSES, Figures.rates, "at least 0.6"),
     Wanted("server CPU, chats over responses / chats", OVER_RESPONSES, CHATS, server_cpu, "at most 1.3"),
     Wanted("server CPU, responses over chats / responses", OVER_CHAT, RESPONSES, server_cpu, "at most 1.3"),
+    Wanted("chunks/s, messages / chats", MESSAGES, CHATS, Figures.rates, "at least 0.8"),
+    Wanted("server CPU, messages over chats / messages", MESSAGES_OVER_CHAT, MESSAGES, server_cpu, "at most 1.3"),
+    Wanted("server CPU, chats over messages / chats", CHATS_OVER_MESSAGES, CHATS, server_cpu, "at most 1.3"),
 )
 WHOLE = Wanted("requests/s, stored responses / chats", JSON_RESPONSES, JSON_CHATS, Figures.rates, "at least 0.8")
 
@@ -130,6 +144,9 @@ def _lanes(gateway: GatewayLane, proxy: PassThroughServer) -> list[Lane]:
         long(RESPONSES, LONG, RESPONSES_PATH),
         long(OVER_RESPONSES, LONG_OVER_RESPONSES, CHAT_PATH),
         long(OVER_CHAT, LONG_OVER_CHAT, RESPONSES_PATH),
+        long(MESSAGES, LONG_OVER_MESSAGES, MESSAGES_PATH),
+        long(MESSAGES_OVER_CHAT, LONG_OVER_CHAT, MESSAGES_PATH),
+        long(CHATS_OVER_MESSAGES, LONG_OVER_MESSAGES, CHAT_PATH),
         TextLane(JSON_CHATS, gateway, Question(PLAIN), streams=False),
         TextLane(JSON_RESPONSES, gateway, Question(PLAIN, RESPONSES_PATH), streams=False),
     ]
