@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -98,16 +98,20 @@ class OverloadedAtOnce(StreamBroken):
         self.outcome = Overloaded(cause=broken.error.private, is_explicit=True)
 
 
-def broken_by_event(attempt: Attempt[Any], event: Mapping[str, Any]) -> StreamBroken:
-    """Build the exception for a stream that its upstream broke off with an error event."""
+def broken_by_event(attempt: Attempt[Any], event: Mapping[str, Any], *, is_first: bool = False) -> StreamBroken:
+    """Build the exception for a stream that its upstream broke off with an error event: `OverloadedAtOnce` if that is the first
+    one and names an overload."""
     error = error_object(event)
-    return broken_off(attempt, f"{error.get('type')} {error.get('code')} {error.get('message')}")
+    names = (error.get("type"), error.get("code"))
+    return broken_off(attempt, f"{names[0]} {names[1]} {error.get('message')}", names if is_first else ())
 
 
-def broken_off(attempt: Attempt[Any], text: str) -> StreamBroken:
-    """Build the exception for a stream that its upstream broke off with the message `text`, which is only logged."""
+def broken_off(attempt: Attempt[Any], text: str, first_names: Iterable[Any] = ()) -> StreamBroken:
+    """Build the exception for a stream that its upstream broke off with the message `text`, which is only logged. `first_names` are
+    the names of the error if it is the stream's first event."""
     private = redacted(text, [attempt.target.api_key])
-    return StreamBroken(UpstreamError(private=private), "the upstream broke its stream off with an error")
+    broken = StreamBroken(UpstreamError(private=private), "the upstream broke its stream off with an error")
+    return OverloadedAtOnce(broken) if _name_overload(first_names) else broken
 
 
 def describe(attempt: Attempt[Any], refusal: Refusal) -> str:
@@ -156,8 +160,12 @@ def _code(error: Mapping[str, Any]) -> str:
 
 
 def _says_overloaded(error: Mapping[str, Any]) -> bool:
-    named = {str(error.get(name)).lower() for name in ("code", "type")}
-    return bool(named & OVERLOAD_CODES or OVERLOAD_WORDS.search(str(error.get("message"))[:2000]))
+    names = (error.get("code"), error.get("type"))
+    return _name_overload(names) or OVERLOAD_WORDS.search(str(error.get("message"))[:2000]) is not None
+
+
+def _name_overload(names: Iterable[Any]) -> bool:
+    return not OVERLOAD_CODES.isdisjoint(str(name).lower() for name in names)
 
 
 def outcome_of_exception(attempt: Attempt[Any], error: Exception) -> Outcome:

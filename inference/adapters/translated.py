@@ -162,6 +162,7 @@ class TranslatedStream(EventStream):
         self._writer = endpoint.stream_writer(attempt)
         self.templates: Templates = Templates(endpoint.upstream.template, endpoint.template, endpoint.render)
         self._begun = self._writer.begin()
+        self._is_first = True
 
     def repeated(self, run: Run) -> Chunk:
         return self._endpoint.repeated(run, self._writer.repeat(run.text, run.deltas))
@@ -198,9 +199,11 @@ class TranslatedStream(EventStream):
         if data == _DONE:
             self._reader.done()
             return ()
-        events = self._reader.read(parse_object(data))
-        if events and type(events[0]) is Failed:
-            raise broken_off(self._attempt, events[0].cause)
+        sent = parse_object(data)
+        events, is_first = self._reader.read(sent), self._is_first
+        if events and type(failed := events[0]) is Failed:
+            raise broken_off(self._attempt, failed.cause, failed.names if is_first else ())
+        self._is_first = is_first and sent.get("type") == "ping"
         return events
 
 

@@ -72,9 +72,10 @@ class Served:
 
 @dataclass(slots=True)
 class Failed:
-    """The upstream failed. `cause` is its own text, only for the log."""
+    """The upstream failed. `cause` is its own text, only for the log, and `names` are its own names of the error, unchecked."""
 
     cause: str
+    names: tuple[Any, ...] = ()
 
 
 Event = TextDelta | RefusalDelta | ReasoningDelta | CallBegun | ArgumentsDelta | Ended | Reported | Served | Failed

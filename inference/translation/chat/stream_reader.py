@@ -31,7 +31,7 @@ class StreamReader:
     def read(self, chunk: Mapping[str, Any]) -> list[Event]:
         """Return the events in a chunk. Raises MalformedAnswer if it is invalid."""
         if chunk.get("error") or chunk.get("object") == "error":
-            return [Failed(_words(chunk.get("error") or chunk))]
+            return [_failure(chunk.get("error") or chunk)]
         usage, choices = chunk.get("usage"), chunk.get("choices")
         events: list[Event] = []
         if not (choices is None and usage):
@@ -94,7 +94,8 @@ class StreamReader:
             events.append(ArgumentsDelta(index, arguments))
 
 
-def _words(error: Any) -> str:
+def _failure(error: Any) -> Failed:
     if not isinstance(error, Mapping):
-        return str(error)
-    return f"{error.get('type')} {error.get('code')} {error.get('message')}"
+        return Failed(str(error))
+    names = (error.get("type"), error.get("code"))
+    return Failed(f"{names[0]} {names[1]} {error.get('message')}", names)

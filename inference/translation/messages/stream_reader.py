@@ -31,7 +31,7 @@ class StreamReader:
             "message_start": self._begin,
             "message_delta": self._end,
             "message_stop": self._stop,
-            "error": lambda event: [Failed(_words(event.get("error")))],
+            "error": lambda event: [_failure(event.get("error"))],
         }
 
     def read(self, event: Mapping[str, Any]) -> list[Event]:
@@ -50,7 +50,7 @@ class StreamReader:
         message = event.get("message")
         if not isinstance(message, Mapping):
             raise MalformedAnswer("message_start without a message")
-        self._count(message.get("usage"))
+        self._count(message.get("usage"), without="output_tokens")  # only message_delta counts the output
         return []
 
     def _begin_block(self, event: Mapping[str, Any]) -> list[Event]:
@@ -92,13 +92,15 @@ class StreamReader:
         served: list[Event] = [] if tier is None else [Served(tier)]
         return served if usage is None else [*served, Reported(usage)]
 
-    def _count(self, usage: Any) -> None:
+    def _count(self, usage: Any, *, without: str = "") -> None:
         if usage is None:
             return
         if not isinstance(usage, Mapping):
             raise MalformedAnswer("usage is not an object")
-        self._usage |= {name: count for name, count in usage.items() if count is not None}
+        self._usage |= {name: count for name, count in usage.items() if count is not None and name != without}
 
 
-def _words(error: Any) -> str:
-    return f"{error.get('type')} {error.get('message')}" if isinstance(error, Mapping) else str(error)
+def _failure(error: Any) -> Failed:
+    if not isinstance(error, Mapping):
+        return Failed(str(error))
+    return Failed(f"{error.get('type')} {error.get('message')}", (error.get("type"),))

@@ -95,8 +95,9 @@ class StreamReader:
     def _fail(self, event: Mapping[str, Any]) -> list[events.Event]:
         response = event.get("response")
         error = response.get("error") if isinstance(response, Mapping) else event.get("error") or event
-        words = (error.get("code"), error.get("message")) if isinstance(error, Mapping) else (error,)
-        return [events.Failed(" ".join(map(str, words)))]
+        if not isinstance(error, Mapping):
+            return [events.Failed(str(error))]
+        return [events.Failed(f"{error.get('code')} {error.get('message')}", (error.get("code"),))]
 
 
 def _place(event: Mapping[str, Any]) -> int:

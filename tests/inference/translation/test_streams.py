@@ -157,7 +157,7 @@ def test_an_error_in_a_chat_stream_is_a_failure(error: dict[str, Any]) -> None:
     ],
 )
 def test_an_error_in_a_responses_stream_is_a_failure(error: dict[str, Any]) -> None:
-    assert responses_reader.StreamReader().read(error) == [Failed("x boom")]
+    assert responses_reader.StreamReader().read(error) == [Failed("x boom", ("x",))]
 
 
 @pytest.mark.parametrize(
