@@ -1,5 +1,7 @@
 """A Messages request with its hold: its output limit, and its usage."""
 
+from collections.abc import Mapping
+
 from billing.rules.prices import PriceList
 from billing.rules.quantities import MalformedUsage, Quantities
 from billing.rules.worst_case import WorstCase
@@ -57,11 +59,12 @@ class StreamedMessage(BoundedMessage, StreamedRequest):
         return MessageMeter(self)
 
     def stream_format(self, public_model: str, public_id: str, meter: "MessageMeter") -> MessageFormat:
-        return MessageFormat(meter.progress, self.output_tokens)
+        return MessageFormat(meter.progress, meter.usage_delivered)
 
 
 class MessageMeter(TokenMeter):
-    """Counts a stream, and tracks its blocks. The input of a stream that is cut is known from its beginning."""
+    """Counts a stream, and tracks its blocks. The input of a stream that is cut is known from its beginning, if its upstream counts
+    it there."""
 
     def __init__(self, request: StreamedMessage) -> None:
         super().__init__(request)
@@ -77,12 +80,22 @@ class MessageMeter(TokenMeter):
         """Estimate the usage: the input that the upstream reported at the beginning, and the delivered output."""
         estimate = super().delivered()
         begun = self.progress.usage_at_start
-        if not begun:
-            return estimate
         try:
-            return self._bounded.charge.quantities({**begun, "output_tokens": estimate.output_tokens}, None)
+            known = self._bounded.charge.quantities({**begun, "output_tokens": estimate.output_tokens}, None)
         except (MalformedUsage, MissingUsage):
             return estimate
+        return known if known.input_tokens else estimate  # upstreams that count at the end begin with 0
+
+    def usage_delivered(self) -> Mapping[str, int]:
+        """Return what was delivered as the vendor's counts."""
+        used = self.delivered()
+        read, written = used.cached_input_tokens or 0, used.cache_write_tokens or 0
+        return {
+            "input_tokens": (used.input_tokens or 0) - read - written,
+            "cache_creation_input_tokens": written,
+            "cache_read_input_tokens": read,
+            "output_tokens": used.output_tokens or 0,
+        }
 
 
 def bound_message(

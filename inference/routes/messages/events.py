@@ -5,6 +5,8 @@ from typing import Any
 
 import orjson
 
+from inference.translation.messages.answer_writer import NOTHING_COUNTED
+
 Event = Mapping[str, Any]
 
 MESSAGE_STOP: Event = {"type": "message_stop"}
@@ -30,8 +32,8 @@ def events_of(
     message: Mapping[str, Any], pieces_of: Callable[[str], Iterable[str]] = lambda text: [text]
 ) -> Iterator[Event]:
     """Render a complete message as events; `pieces_of` splits its texts."""
-    usage = message.get("usage")
-    begun = {**message, "content": [], "stop_reason": None, "stop_sequence": None}
+    usage = message.get("usage") or dict(NOTHING_COUNTED)
+    begun = {**message, "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
     yield {"type": "message_start", "message": begun}
     for index, block in enumerate(message["content"]):
         yield from _of_block(block, index, pieces_of)

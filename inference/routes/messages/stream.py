@@ -1,6 +1,6 @@
 """The stream format of a message: ends a stream early, and withholds its last event."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gateway.core.contract.errors import ApiError
@@ -9,11 +9,11 @@ from inference.routes.messages.events import MESSAGE_STOP, Event, render
 
 
 class MessageProgress:
-    """What the client has received: the block that is open, and the counts of the message's beginning."""
+    """What the client has received: the blocks that are open, and the counts of the message's beginning."""
 
     def __init__(self) -> None:
         self.usage_at_start: Mapping[str, Any] = {}
-        self.open_block: int | None = None
+        self.open_blocks: set[int] = set()
         self.has_reason = False
 
     def add(self, event: Event) -> None:
@@ -23,12 +23,11 @@ class MessageProgress:
                 usage = event["message"].get("usage")
                 self.usage_at_start = usage if isinstance(usage, Mapping) else {}
             case "content_block_start":
-                index = event.get("index")
-                self.open_block = index if type(index) is int else 0
+                self.open_blocks.add(event["index"])
             case "content_block_stop":
-                self.open_block = None
+                self.open_blocks.discard(event["index"])
             case "message_delta":
-                self.has_reason = True
+                self.has_reason = self.has_reason or event["delta"].get("stop_reason") is not None
 
 
 class MessageFormat(StreamFormat):
@@ -36,9 +35,9 @@ class MessageFormat(StreamFormat):
 
     terminator = render(MESSAGE_STOP)
 
-    def __init__(self, progress: MessageProgress, output_tokens: int) -> None:
+    def __init__(self, progress: MessageProgress, usage_delivered: Callable[[], Mapping[str, int]]) -> None:
         self._progress = progress
-        self._output_tokens = output_tokens
+        self._usage_delivered = usage_delivered
 
     def error(self, error: ApiError, request_id: str) -> bytes:
         """Render the vendor's event `error`, which its SDKs raise."""
@@ -48,8 +47,9 @@ class MessageFormat(StreamFormat):
         """Render the events that end a message at its output limit."""
         if self._progress.has_reason:
             return b""
-        block = self._progress.open_block
-        closed = b"" if block is None else render({"type": "content_block_stop", "index": block})
+        ends: list[Event] = [
+            {"type": "content_block_stop", "index": index} for index in sorted(self._progress.open_blocks)
+        ]
         delta = {"stop_reason": "max_tokens", "stop_sequence": None}
-        usage = {**self._progress.usage_at_start, "output_tokens": self._output_tokens}
-        return closed + render({"type": "message_delta", "delta": delta, "usage": usage})
+        ends.append({"type": "message_delta", "delta": delta, "usage": self._usage_delivered()})
+        return b"".join(map(render, ends))

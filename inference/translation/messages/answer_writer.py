@@ -1,11 +1,19 @@
 """Writes an answer as a message."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from inference.translation.answer import Answer, End, Head, Usage, or_zero
 from inference.translation.items import FunctionCall, Item, Message, Reasoning, Refusal, Text
 from inference.translation.messages.block_writer import read_arguments
+
+NOTHING_COUNTED: Mapping[str, Any] = {
+    "input_tokens": 0,
+    "cache_creation_input_tokens": 0,
+    "cache_read_input_tokens": 0,
+    "output_tokens": 0,
+}
+"""The usage in events of a message whose counts are not known (yet): clients read it without looking whether it is there."""
 
 _REASONS = {End.LIMIT: "max_tokens", End.FILTER: "refusal"}
 

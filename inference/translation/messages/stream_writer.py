@@ -4,13 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from inference.translation import events
-from inference.translation.answer import End, Head
-from inference.translation.messages.answer_writer import call_id, stop_reason, write_usage
+from inference.translation.answer import End, Head, MalformedAnswer
+from inference.translation.messages.answer_writer import NOTHING_COUNTED, call_id, stop_reason, write_usage
 
 Events = list[dict[str, Any]]
-
-_UNKNOWN = {"input_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 0}
-"""The counts of a message that has only begun, where its upstream reports them at the end."""
 
 
 class StreamWriter:
@@ -47,12 +44,12 @@ class StreamWriter:
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": dict(_UNKNOWN),
+            "usage": dict(NOTHING_COUNTED),
         }
         return [{"type": "message_start", "message": message}]
 
     def write(self, event: events.Event) -> Events:
-        """Write an event. A failure has no event here: the route's format has one."""
+        """Write an event. A failure has no event here: the route's format has one. Raises MalformedAnswer if it cannot be written."""
         return self._writers[type(event)](event)
 
     def repeat(self, text: str, count: int) -> int:
@@ -62,7 +59,7 @@ class StreamWriter:
     def finish(self) -> Events:
         """Write the end, with the usage if it is known."""
         delta = {"stop_reason": stop_reason(self._end, has_calls=self._has_calls), "stop_sequence": None}
-        last = {"type": "message_delta", "delta": delta, "usage": self.usage or dict(_UNKNOWN)}
+        last = {"type": "message_delta", "delta": delta, "usage": self.usage or dict(NOTHING_COUNTED)}
         return [*self._close(), last, {"type": "message_stop"}]
 
     def _text(self, text: str) -> Events:
@@ -78,6 +75,8 @@ class StreamWriter:
         return self._opened(f"call {event.index}", {"type": "tool_use", **called})
 
     def _arguments(self, event: events.ArgumentsDelta) -> Events:
+        if self._open != f"call {event.index}":
+            raise MalformedAnswer("arguments of a call that is not the latest")
         return [self._delta({"type": "input_json_delta", "partial_json": event.text})]
 
     def _ended(self, event: events.Ended) -> Events:

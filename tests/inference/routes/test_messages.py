@@ -204,7 +204,15 @@ def test_a_stream_beyond_its_limit_is_cut(stage: Stage, form: str) -> None:
     assert [event["type"] for event in events[-3:]] == ["content_block_stop", "message_delta", "message_stop"]
     assert events[-2]["delta"]["stop_reason"] == "max_tokens"
     call = caller.only_call
-    assert (call.state, call.usage_record.basis, call.usage_record.output_tokens) == ("settled", "delivered", 20)
+    record = call.usage_record
+    assert (call.state, record.basis, record.output_tokens) == ("settled", "delivered", 20)
+    assert record.input_tokens == (stage.upstream.ledger.entries[0].prompt_tokens if form == "anthropic" else 7)
+    assert events[-2]["usage"] == {
+        "input_tokens": record.input_tokens,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 0,
+        "output_tokens": 20,
+    }
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.core.contract.errors import InvalidRequest
-from inference.translation.answer import Answer, End, Head, Usage
+from inference.translation.answer import Answer, End, Head, MalformedAnswer, Usage
 from inference.translation.conversation import Conversation, Form, TextFormat, ToolChoice
 from inference.translation.events import ArgumentsDelta, CallBegun, Ended, Event, ReasoningDelta, Reported, TextDelta
 from inference.translation.items import (
@@ -190,6 +190,15 @@ def test_what_a_chat_cannot_say_is_refused_by_its_path(body: dict[str, Any], par
     with pytest.raises(InvalidRequest) as refused:
         by_chat(read_request(whole))
     assert refused.value.param == param
+
+
+def test_arguments_of_an_earlier_call_are_refused() -> None:
+    for later in (CallBegun(1, "g"), TextDelta("x"), ReasoningDelta("x")):
+        writer = StreamWriter(HEAD)
+        writer.write(CallBegun(0, "f"))
+        writer.write(later)
+        with pytest.raises(MalformedAnswer):
+            writer.write(ArgumentsDelta(0, "{}"))
 
 
 def test_a_budget_of_thinking_is_an_effort() -> None:
