@@ -184,7 +184,11 @@ def replace_upstream_names(attempt: Attempt[Any], body: dict[str, Any]) -> None:
         body["id"] = attempt.call.public_id
     for member in PRIVATE_MEMBERS:
         body.pop(member, None)
-    usage = body.get("usage")
+    remove_costs(body.get("usage"))
+
+
+def remove_costs(usage: Any) -> None:
+    """Remove what a usage says of the operator's costs, in place."""
     if isinstance(usage, dict):
         for name in [name for name in usage if "cost" in name or name == "is_byok"]:
             del usage[name]

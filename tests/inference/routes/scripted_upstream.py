@@ -50,6 +50,7 @@ class Script:
         """Build the application."""
         app = web.Application()
         app.router.add_post("/v1/chat/completions", self._answer)
+        app.router.add_post("/v1/messages", self._answer)
         app.router.add_post("/v1/responses", self._answer)
         return app
 

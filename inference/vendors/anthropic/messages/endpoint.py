@@ -9,8 +9,8 @@ from inference.interface.upstream import Attempt
 from inference.routes.messages.bound import BoundedMessage
 from inference.routes.messages.counting import CountRequest
 from inference.routes.messages.headers import headers_of
+from inference.vendors.anthropic.messages.blocks import read_block
 from inference.vendors.anthropic.messages.counting import count_tokens
-from inference.vendors.anthropic.messages.ids import rename_call
 from inference.vendors.anthropic.messages.stream import MessageStream
 
 
@@ -42,9 +42,7 @@ class AnthropicMessages(JsonEndpoint[BoundedMessage]):
         if body.get("type") != "message" or not isinstance(content, list):
             raise NotJSONError("no message")
         for index, block in enumerate(content):
-            if not isinstance(block, dict) or not isinstance(block.get("type"), str):
-                raise NotJSONError("a block without a type")
-            rename_call(attempt.call.public_id, index, block)
+            read_block(attempt.call.public_id, index, block)
         body.setdefault("id", attempt.call.public_id)
         body.pop("container", None)
         replace_upstream_names(attempt, body)
