@@ -104,15 +104,17 @@ def read_message(usage: Usage) -> TokenUsage:
     written = _whole_of(written, by_time)
     more_input, more_output, others = _outside(usage)
     inside, beyond = _unknown(details, _OF_OUTPUT, output)
+    whole = fresh + (read or 0) + (written or 0)
+    more_output, unsaid = _with_unsaid(usage, whole, output, more_input, more_output + beyond, details)
     return TokenUsage(
         Quantities(
-            input_tokens=fresh + (read or 0) + (written or 0) + more_input,
+            input_tokens=whole + more_input,
             cached_input_tokens=read,
             cache_write_tokens=written,
             cache_write_1h_tokens=_longer(by_time),
-            output_tokens=_plus(output, more_output + beyond),
+            output_tokens=_plus(output, more_output),
         ),
-        _named([*others, *inside, *_fees(usage)]),
+        _named([*others, *unsaid, *inside, *_fees(usage)]),
         bool(by_time),
     )
 
@@ -129,11 +131,7 @@ def _read_whole(usage: Usage, input_name: str, output_name: str) -> TokenUsage:
     unknown_input, beyond_input = _unknown(of_input, _OF_INPUT, inputs)
     unknown_output, beyond_output = _unknown(of_output, _OF_OUTPUT, outputs)
     more_input, more_output = more_input + beyond_input, more_output + beyond_output
-    unsaid = _unsaid(usage, inputs, outputs) - more_input
-    if unsaid > more_output:
-        reasoning = of_output.get("reasoning_tokens") or usage.get("reasoning_tokens")
-        others += () if unsaid == reasoning else ("total_tokens",)
-        more_output = unsaid
+    more_output, unsaid = _with_unsaid(usage, inputs, outputs, more_input, more_output, of_output)
     return TokenUsage(
         Quantities(
             input_tokens=_plus(inputs, more_input),
@@ -144,7 +142,7 @@ def _read_whole(usage: Usage, input_name: str, output_name: str) -> TokenUsage:
             output_tokens=_plus(outputs, more_output),
             output_audio_tokens=of_output.get("audio_tokens"),
         ),
-        _named([*others, *unknown_input, *unknown_output, *_fees(usage)]),
+        _named([*others, *unsaid, *unknown_input, *unknown_output, *_fees(usage)]),
         bool(by_time),
     )
 
@@ -252,6 +250,18 @@ def _unsaid(usage: Usage, inputs: Any, outputs: Any) -> int:
     if type(total) is not int or type(inputs) is not int or type(outputs) is not int or inputs < 0 or outputs < 0:
         return 0
     return max(total - inputs - outputs, 0)
+
+
+def _with_unsaid(
+    usage: Usage, inputs: Any, outputs: Any, more_input: int, more_output: int, of_output: Usage
+) -> tuple[int, tuple[str, ...]]:
+    """Return how much is added to the output if the total says more than its parts, and the total's name unless reasoning explains
+    it."""
+    unsaid = _unsaid(usage, inputs, outputs) - more_input
+    if unsaid <= more_output:
+        return more_output, ()
+    reasoning = of_output.get("reasoning_tokens") or of_output.get("thinking_tokens") or usage.get("reasoning_tokens")
+    return unsaid, () if unsaid == reasoning else ("total_tokens",)
 
 
 def _fees(usage: Usage) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from inference.translation.messages.answer_writer import NOTHING_COUNTED
+from inference.translation.messages.usage import NOTHING_COUNTED
 
 Event = Mapping[str, Any]
 

@@ -5,16 +5,9 @@ from typing import Any
 
 import orjson
 
-from inference.translation.answer import Answer, End, MalformedAnswer, Usage, object_of, others_of, part_of
+from inference.translation.answer import Answer, End, MalformedAnswer
 from inference.translation.items import FunctionCall, Item, Message, Reasoning, Text
-
-_COUNTED = frozenset(
-    {
-        *("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
-        "thinking_tokens",
-    }
-)
-"""The counters of a usage that are read by name."""
+from inference.translation.messages.usage import read_usage
 
 _ENDS = {"max_tokens": End.LIMIT, "model_context_window_exceeded": End.LIMIT, "refusal": End.FILTER}
 
@@ -35,28 +28,6 @@ def read_end(members: Mapping[str, Any]) -> End:
     """Read why a message ended. An unknown reason counts as the model's own end."""
     reason = members.get("stop_reason")
     return _ENDS.get(reason, End.DONE) if isinstance(reason, str) else End.DONE
-
-
-def read_usage(sent: Any) -> Usage | None:
-    """Read the counts. This format's input tokens exclude those of the cache; a representation's include them.
-
-    Counts are unchecked; what cannot be added is passed on as it is. Raises MalformedAnswer if the usage is not an object.
-    """
-    usage = object_of(sent)
-    if usage is None:
-        return None
-    read, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
-    parts = [usage.get("input_tokens"), *(part for part in (read, written) if part is not None)]
-    others = {name: value for name, value in usage.items() if name not in _COUNTED}
-    is_countable = all(type(part) is int for part in parts)
-    return Usage(
-        input_tokens=sum(parts) if is_countable else next(part for part in parts if type(part) is not int),
-        output_tokens=usage.get("output_tokens"),
-        cached_tokens=read,
-        cache_write_tokens=written,
-        reasoning_tokens=part_of(usage, "output_tokens_details", "thinking_tokens"),
-        others=others_of(others, ("input_tokens", "output_tokens"), _COUNTED),
-    )
 
 
 def text_of(block: Mapping[str, Any], name: str) -> str:

@@ -1,19 +1,12 @@
 """Writes an answer as a message."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from inference.translation.answer import Answer, End, Head, Usage, or_zero
+from inference.translation.answer import Answer, End, Head
 from inference.translation.items import FunctionCall, Item, Message, Reasoning, Refusal, Text
 from inference.translation.messages.block_writer import read_arguments
-
-NOTHING_COUNTED: Mapping[str, Any] = {
-    "input_tokens": 0,
-    "cache_creation_input_tokens": 0,
-    "cache_read_input_tokens": 0,
-    "output_tokens": 0,
-}
-"""The usage in events of a message whose counts are not known (yet): clients read it without looking whether it is there."""
+from inference.translation.messages.usage import write_usage
 
 _REASONS = {End.LIMIT: "max_tokens", End.FILTER: "refusal"}
 
@@ -41,24 +34,6 @@ def stop_reason(end: End, *, has_calls: bool, stop: str | None = None) -> str:
 def call_id(head: Head, index: int) -> str:
     """Return the id of the answer's call with this index, from 0."""
     return f"toolu_{head.unique}_{index}"
-
-
-def write_usage(usage: Usage | None) -> dict[str, Any] | None:
-    """Write the counts. Input tokens exclude those that were read from the cache or written to it."""
-    if usage is None:
-        return None
-    read, written = or_zero(usage.cached_tokens), or_zero(usage.cache_write_tokens)
-    whole = usage.input_tokens
-    if all(type(count) is int for count in (whole, read, written)):
-        whole -= read + written
-    return {
-        **usage.beside,
-        "input_tokens": whole,
-        "cache_creation_input_tokens": written,
-        "cache_read_input_tokens": read,
-        "output_tokens": usage.output_tokens,
-        **({"output_tokens_details": dict(usage.of_output)} if usage.of_output else {}),
-    }
 
 
 def _with_tier(usage: dict[str, Any] | None, service_tier: Any) -> dict[str, Any] | None:

@@ -15,7 +15,8 @@ from inference.translation.events import (
     Served,
     TextDelta,
 )
-from inference.translation.messages.answer_reader import read_end, read_usage, text_of
+from inference.translation.messages.answer_reader import read_end, text_of
+from inference.translation.messages.usage import read_usage
 
 
 class StreamReader:

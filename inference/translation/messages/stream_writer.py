@@ -5,7 +5,8 @@ from typing import Any
 
 from inference.translation import events
 from inference.translation.answer import End, Head, MalformedAnswer
-from inference.translation.messages.answer_writer import NOTHING_COUNTED, call_id, stop_reason, write_usage
+from inference.translation.messages.answer_writer import call_id, stop_reason
+from inference.translation.messages.usage import NOTHING_COUNTED, write_usage
 
 Events = list[dict[str, Any]]
 

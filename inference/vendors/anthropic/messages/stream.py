@@ -13,7 +13,7 @@ from inference.adapters.templates import MESSAGES, Run, Templates
 from inference.interface.answer import Chunk
 from inference.interface.upstream import Attempt
 from inference.routes.messages.events import output_bytes, render
-from inference.translation.messages.answer_writer import NOTHING_COUNTED
+from inference.translation.messages.usage import NOTHING_COUNTED
 from inference.vendors.anthropic.messages.blocks import check_delta, read_block
 from inference.vendors.anthropic.messages.order import EventOrder
 
