@@ -118,6 +118,11 @@ class ServedModel:
         """Return whether every possible upstream fetches images itself."""
         return bool(self.deployments) and all(deployment.upstream.fetches_images for deployment in self.deployments)
 
+    @property
+    def has_messages(self) -> bool:
+        """Return whether an upstream may be called that has messages, whose vendor adds texts to some prompts."""
+        return any(deployment.upstream.adapter == "anthropic" for deployment in self.deployments)
+
     def price_at(self, now: datetime) -> PriceVersion | None:
         """Return the prices in force at an instant."""
         for version in self.versions:

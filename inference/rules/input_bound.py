@@ -10,15 +10,22 @@ PART_TOKENS_ESTIMATE = 1000
 """The estimated tokens of an image, audio clip or file; vendors count 85 to some thousands for an image."""
 
 
-def bound_input(model: ServedModel, size_bytes: int, other_part: str | None) -> int:
-    """Bound the tokens of an input by the size of its JSON. `other_part` is the path of a part that is not text.
+PREAMBLE_TOKENS = 1000
+"""The most tokens of one text that the vendor of Messages adds to a prompt: before tools, again for each tool that it defines, and for
+an answer's format. It publishes 159 to 735."""
 
-    No tokenizer makes more tokens of a text than it has bytes, and the JSON is larger than the text. Tokens that a
-    vendor adds (a preamble before tools) are the alias's option `input_overhead_tokens`. The size of images, audio and
-    files does not bound their tokens; the model's context does. Raises InvalidRequest if none is configured.
+
+def bound_input(model: ServedModel, size_bytes: int, other_part: str | None, preambles: int = 0) -> int:
+    """Bound the tokens of an input by the size of its JSON. `other_part` is the path of a part that is not text, `preambles` the
+    number of texts that an upstream with messages adds.
+
+    No tokenizer makes more tokens of a text than it has bytes, and the JSON is larger than the text and what a vendor writes between
+    its parts. What other vendors add (a preamble before tools) is the alias's option `input_overhead_tokens`. The size of images,
+    audio and files does not bound their tokens; the model's context does. Raises InvalidRequest if none is configured.
     """
     if other_part is None:
-        bound = size_bytes + _overhead_tokens(model)
+        added = preambles * PREAMBLE_TOKENS if model.has_messages else 0
+        bound = size_bytes + added + _overhead_tokens(model)
         return min(bound, model.context_tokens or bound)
     if model.context_tokens is None and model.is_served:
         raise InvalidRequest("This model accepts only text.", param=other_part)

@@ -58,7 +58,7 @@ def read_request(sent: JsonBody, model: ServedModel) -> ChatRequest:
     return ChatRequest(
         body=with_urls(body, relabelled),
         is_large=sent.is_large,
-        input_bound=bound_input(model, sent.size_bytes, content.other_part),
+        input_bound=bound_input(model, sent.size_bytes, content.other_part, _preambles(body)),
         input_estimate=estimate_input(model, content.text_bytes, content.other_parts),
         has_audio=content.has_audio,
         speaks=_speaks(body),
@@ -72,6 +72,11 @@ def read_request(sent: JsonBody, model: ServedModel) -> ChatRequest:
         service_tier=body.get("service_tier"),
         caching=read_caching(body, holders_in(body)),
     )
+
+
+def _preambles(body: Mapping[str, Any]) -> int:
+    """Count what the vendor of Messages adds a text of its own for: tools, and the format of the answer."""
+    return sum(bool(body.get(name)) for name in ("tools", "response_format"))
 
 
 def _shows_usage(body: Mapping[str, Any], stream: bool) -> bool:

@@ -6,82 +6,111 @@ from typing import Any
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
 from gateway.core.json.pieces import written
+from inference.routes.messages.tools import is_vendors, tools_in
 from inference.rules.caching import Holder
-
-CLIENT_TOOLS = ("bash_", "computer_", "memory_", "text_editor_")
-"""The vendor's tools that the caller runs, by the beginning of their types."""
-
-TOOLS_OVERHEAD_TOKENS = 1000
-"""The most that the vendor adds to a prompt with tools, and again for each tool of its own; it publishes 261 to 735."""
 
 _USER = frozenset({"text", "image", "document", "search_result", "tool_result"})
 _ASSISTANT = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
 _BLOCKS = {"user": _USER, "assistant": _ASSISTANT}
+
+_MEMBERS: Mapping[str, Mapping[str, type]] = {
+    "text": {"text": str},
+    "search_result": {"source": str, "title": str, "content": list},
+    "thinking": {"thinking": str},
+    "redacted_thinking": {"data": str},
+    "tool_result": {"tool_use_id": str},
+    "tool_use": {"id": str, "name": str, "input": dict},
+}
+"""What a block of each type must have."""
+
+_NAMES: Mapping[type, str] = {str: "a text", list: "a list", dict: "an object"}
 
 
 @value_class(frozen=True, slots=True)
 class MessageContent:
     """`other_part` is the path of the first block that is not text, `other_parts` the number of such blocks.
 
-    `overhead_tokens` are those that the vendor adds for tools. `holders` are the members that may ask for caching.
+    `preambles` counts what the vendor adds a text of its own for. `holders` are the members that may ask for caching.
+    `has_foreign_thinking`: there is thinking that no provider signed.
     """
 
     text_bytes: int
     other_part: str | None
     other_parts: int
-    overhead_tokens: int
+    preambles: int
     holders: tuple[Holder, ...]
+    has_foreign_thinking: bool
 
 
 class _Measure:
-    """What has been measured so far."""
+    """What has been measured so far, of a body of `size_bytes`."""
 
-    def __init__(self) -> None:
+    def __init__(self, size_bytes: int) -> None:
+        self.size_bytes = size_bytes
         self.text_bytes = 0
         self.others: list[str] = []
         self.holders: list[Holder] = []
+        self.cites = False
+        self.has_foreign_thinking = False
 
     def note(self, member: Mapping[str, Any], path: str) -> None:
         """Record a member that asks for caching."""
         if member.get("cache_control") is not None:
             self.holders.append((path, member))
 
+    def add(self, value: Any) -> None:
+        """Count a value that is written as JSON."""
+        self.text_bytes += len(written(value, self.size_bytes))
+
 
 def read_content(body: Mapping[str, Any], size_bytes: int) -> MessageContent:
     """Measure the messages, the system prompt and the tools, or raise InvalidRequest naming the member at fault."""
-    measure = _Measure()
+    measure = _Measure(size_bytes)
     measure.note(body, "")
-    overhead = _tools(body, size_bytes, measure)
+    preambles = _tools(body, measure) + _format(body)
     _system(body, measure)
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise InvalidRequest("messages must be a list with at least one message.", param="messages")
     for index, message in enumerate(messages):
-        _message(message, f"messages.{index}", size_bytes, measure)
+        _message(message, f"messages.{index}", measure)
     others = measure.others
-    first = others[0] if others else None
-    return MessageContent(measure.text_bytes, first, len(others), overhead, tuple(measure.holders))
+    return MessageContent(
+        text_bytes=measure.text_bytes,
+        other_part=others[0] if others else None,
+        other_parts=len(others),
+        preambles=preambles + measure.cites,
+        holders=tuple(measure.holders),
+        has_foreign_thinking=measure.has_foreign_thinking,
+    )
 
 
-def _tools(body: Mapping[str, Any], size_bytes: int, measure: _Measure) -> int:
-    tools = body.get("tools")
-    if tools is None:
-        return 0
-    if not isinstance(tools, list):
-        raise InvalidRequest("tools must be a list.", param="tools")
+def is_foreign_thinking(block: Any) -> bool:
+    """Return whether a block is thinking that no provider signed, such as that of another vendor's model."""
+    return isinstance(block, dict) and block.get("type") == "thinking" and not block.get("signature")
+
+
+def _tools(body: Mapping[str, Any], measure: _Measure) -> int:
+    """Measure the tools. The vendor adds a text if there are any, and one for each that it defines."""
     vendors = 0
-    for index, tool in enumerate(tools):
-        path = f"tools.{index}"
-        if not isinstance(tool, dict):
-            raise InvalidRequest("A tool must be an object.", param=path)
-        kind = tool.get("type")
-        is_clients = isinstance(kind, str) and kind.startswith(CLIENT_TOOLS)
-        if not (kind is None or kind == "custom" or is_clients):
-            raise InvalidRequest("Only tools that the caller runs are supported.", param="tools")
-        vendors += is_clients
+    for path, tool in tools_in(body):
+        vendors += is_vendors(tool)
         measure.note(tool, path)
-    measure.text_bytes += len(written(tools, size_bytes))
-    return TOOLS_OVERHEAD_TOKENS * (vendors + 1) if tools else 0
+    tools = body.get("tools")
+    if not tools:
+        return 0
+    measure.add(tools)
+    return vendors + 1
+
+
+def _format(body: Mapping[str, Any]) -> int:
+    """Return 1 if the vendor explains the format of the answer to the model."""
+    config = body.get("output_config")
+    if config is None:
+        return 0
+    if not isinstance(config, dict):
+        raise InvalidRequest("output_config must be an object.", param="output_config")
+    return int(config.get("format") is not None)
 
 
 def _system(body: Mapping[str, Any], measure: _Measure) -> None:
@@ -91,15 +120,20 @@ def _system(body: Mapping[str, Any], measure: _Measure) -> None:
         return
     if not isinstance(system, list):
         raise InvalidRequest("system must be a text or a list of text blocks.", param="system")
-    for index, block in enumerate(system):
-        path = f"system.{index}"
+    _texts(system, "system", "A system block must be a text block.", measure)
+
+
+def _texts(blocks: list[Any], path: str, what: str, measure: _Measure) -> None:
+    """Measure a list of text blocks."""
+    for index, block in enumerate(blocks):
+        at = f"{path}.{index}"
         if not isinstance(block, dict) or block.get("type") != "text" or not isinstance(block.get("text"), str):
-            raise InvalidRequest("A system block must be a text block.", param=path)
-        measure.note(block, path)
+            raise InvalidRequest(what, param=at)
+        measure.note(block, at)
         measure.text_bytes += len(block["text"].encode())
 
 
-def _message(message: Any, path: str, size_bytes: int, measure: _Measure) -> None:
+def _message(message: Any, path: str, measure: _Measure) -> None:
     if not isinstance(message, dict):
         raise InvalidRequest("A message must be an object.", param=path)
     role = message.get("role")
@@ -111,22 +145,40 @@ def _message(message: Any, path: str, size_bytes: int, measure: _Measure) -> Non
         measure.text_bytes += len(content.encode())
         return
     for at, block in blocks_in(content, f"{path}.content"):
-        _block(block, at, known, size_bytes, measure)
+        _block(block, at, known, measure)
 
 
-def _block(block: Mapping[str, Any], path: str, known: frozenset[str], size_bytes: int, measure: _Measure) -> None:
+def _block(block: Mapping[str, Any], path: str, known: frozenset[str], measure: _Measure) -> None:
     kind = block.get("type")
     if not isinstance(kind, str) or kind not in known:
         raise InvalidRequest(f"A block needs a type, one of {', '.join(sorted(known))}.", param=f"{path}.type")
+    for name, form in _MEMBERS.get(kind, {}).items():
+        if not isinstance(block.get(name), form):
+            raise InvalidRequest(f"{name} must be {_NAMES[form]}.", param=f"{path}.{name}")
     measure.note(block, path)
-    if kind in ("image", "document"):
-        _check_source(block, path, kind)
-        measure.others.append(path)
-    elif kind == "tool_result" and isinstance(block.get("content"), list):
-        for at, part in blocks_in(block["content"], f"{path}.content"):
-            _block(part, at, _USER - {"tool_result"}, size_bytes, measure)
-    else:
-        measure.text_bytes += len(written(block, size_bytes))
+    match kind:
+        case "image" | "document":
+            _check_source(block, path, kind)
+            if _is_plain_text(block):
+                measure.add(block)
+            else:
+                measure.others.append(path)
+        case "search_result":
+            measure.cites = True
+            _texts(block["content"], f"{path}.content", "A search result is made of text blocks.", measure)
+        case "tool_result" if not isinstance(block.get("content"), str | None):
+            for at, part in blocks_in(block["content"], f"{path}.content"):
+                _block(part, at, _USER - {"tool_result"}, measure)
+        case _:
+            measure.has_foreign_thinking = measure.has_foreign_thinking or is_foreign_thinking(block)
+            measure.add(block)
+
+
+def _is_plain_text(block: Mapping[str, Any]) -> bool:
+    """Return whether a document is text that the vendor does not cut into pieces to be cited, for which it adds more."""
+    citations = block.get("citations")
+    is_cited = citations is not None and not (isinstance(citations, dict) and citations.get("enabled") in (None, False))
+    return block["source"]["type"] == "text" and not is_cited
 
 
 def _check_source(block: Mapping[str, Any], path: str, kind: str) -> None:

@@ -46,7 +46,7 @@ def read_count_request(sent: MessageBody, model: ServedModel) -> CountRequest:
     content = read_content(body, sent.size_bytes)
     relabelled, remote = read_images(body["messages"], model=model)
     counted = {name: value for name, value in with_sources(body, relabelled).items() if name in COUNTED}
-    bound = bound_of(content, sent.size_bytes, model)
+    bound = bound_of(content, sent, model)
     return CountRequest(counted, bound, sent.version, sent.betas, is_sendable=not remote)
 
 

@@ -12,6 +12,10 @@ DEFAULT_VERSION = "2023-06-01"
 COSTLY_BETAS = ("advisor-", "code-execution-", "compact-", "fast-mode-", "mcp-client-", "skills-")
 """Beginnings of betas that make the provider run more than the model, or at another price."""
 
+LONG_CONTEXT_BETA = "context-1m-"
+LONG_CONTEXT_TOKENS = 1_000_000
+"""The context that this beta gives to models with a shorter one."""
+
 _VERSION = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 BETAS_MAX = 32

@@ -1,6 +1,7 @@
 """Validates a Messages request, and bounds its input."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from billing.rules.quantities import QUANTITY_MAX
@@ -8,7 +9,7 @@ from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
 from inference.interface.model import ServedModel
 from inference.routes.messages.content import MessageContent, read_content
-from inference.routes.messages.headers import MessageBody
+from inference.routes.messages.headers import LONG_CONTEXT_BETA, LONG_CONTEXT_TOKENS, MessageBody
 from inference.routes.messages.images import ImageAt, read_images, with_sources
 from inference.routes.messages.members import MESSAGE_MEMBERS
 from inference.rules.caching import Caching, read_caching
@@ -27,7 +28,8 @@ class MessageRequest:
     """A valid request. `input_bound` is the maximum of its input tokens, `input_estimate` the expected number.
 
     `max_tokens` is the client's, `thinking_tokens` its budget of thinking, None if it has none. `service_tier` is what it
-    asks for beyond the default, `caching` what it asks to be written to the upstream's cache.
+    asks for beyond the default, `caching` what it asks to be written to the upstream's cache. `has_foreign_thinking`: no provider
+    takes all of its thinking back.
     """
 
     body: Mapping[str, Any]
@@ -42,6 +44,7 @@ class MessageRequest:
     version: str | None = None
     betas: tuple[str, ...] = ()
     remote_images: tuple[ImageAt, ...] = ()
+    has_foreign_thinking: bool = False
 
 
 def read_request(sent: MessageBody, model: ServedModel) -> MessageRequest:
@@ -57,7 +60,7 @@ def read_request(sent: MessageBody, model: ServedModel) -> MessageRequest:
     return MessageRequest(
         body=with_sources(body, relabelled),
         is_large=sent.is_large,
-        input_bound=bound_of(content, sent.size_bytes, model),
+        input_bound=bound_of(content, sent, model),
         input_estimate=estimate_input(model, content.text_bytes, content.other_parts),
         max_tokens=max_tokens,
         streams=read_flag(body, "stream"),
@@ -67,6 +70,7 @@ def read_request(sent: MessageBody, model: ServedModel) -> MessageRequest:
         version=sent.version,
         betas=sent.betas,
         remote_images=remote,
+        has_foreign_thinking=content.has_foreign_thinking,
     )
 
 
@@ -80,10 +84,11 @@ def refuse_thread(body: Mapping[str, Any]) -> None:
         )
 
 
-def bound_of(content: MessageContent, size_bytes: int, model: ServedModel) -> int:
-    """Bound the tokens of an input of this size. Raises InvalidRequest if a block other than text cannot be bounded."""
-    bound = bound_input(model, size_bytes, content.other_part) + content.overhead_tokens
-    return min(bound, model.context_tokens or bound, QUANTITY_MAX)
+def bound_of(content: MessageContent, sent: MessageBody, model: ServedModel) -> int:
+    """Bound the tokens of an input. Raises InvalidRequest if a block other than text cannot be bounded."""
+    if model.context_tokens and any(beta.startswith(LONG_CONTEXT_BETA) for beta in sent.betas):
+        model = replace(model, context_tokens=max(model.context_tokens, LONG_CONTEXT_TOKENS))
+    return bound_input(model, sent.size_bytes, content.other_part, content.preambles)
 
 
 def _thinking_tokens(body: Mapping[str, Any], max_tokens: int) -> int | None:

@@ -86,7 +86,7 @@ def read_request(
         is_large=sent.is_large,
         items=items,
         size_bytes=size_bytes,
-        input_bound=bound_input(model, size_bytes, measured.other_part),
+        input_bound=bound_input(model, size_bytes, measured.other_part, _preambles(body)),
         input_estimate=estimate_input(model, measured.text_bytes, measured.other_parts),
         output_limit=read_count(body, "max_output_tokens", most=model.max_output_tokens or QUANTITY_MAX),
         streams=read_flag(body, "stream"),
@@ -96,6 +96,11 @@ def read_request(
         service_tier=body.get("service_tier"),
         caching=read_caching(body, [*holders_of(items, len(history)), *holders_in(body)]),
     )
+
+
+def _preambles(body: Mapping[str, Any]) -> int:
+    """Count what the vendor of Messages adds a text of its own for: tools, and the format of the answer."""
+    return sum(bool(body.get(name)) for name in ("tools", "text"))
 
 
 def input_of(items: Sequence[Item]) -> list[dict[str, Any]]:

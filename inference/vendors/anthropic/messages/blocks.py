@@ -1,9 +1,10 @@
-"""Checks the blocks of an upstream's message, and replaces its ids of tool uses by ours."""
+"""The blocks of messages: checks those that an upstream sends, and leaves out what it does not take back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from inference.adapters.exchange import NotJSONError
+from inference.routes.messages.content import is_foreign_thinking
 
 _UNIQUE_CHARACTERS = 26
 
@@ -39,6 +40,19 @@ def check_delta(delta: Any) -> None:
     if not isinstance(kind, str):
         raise NotJSONError("a delta without a type")
     _check_text(delta, _DELTAS.get(kind))
+
+
+def without_foreign_thinking(messages: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return messages without the thinking that no provider signed, which the vendor refuses, and without those that are empty
+    then."""
+    kept: list[Mapping[str, Any]] = []
+    for message in messages:
+        content = message.get("content")
+        if not isinstance(content, list) or not any(map(is_foreign_thinking, content)):
+            kept.append(message)
+        elif blocks := [block for block in content if not is_foreign_thinking(block)]:
+            kept.append({**message, "content": blocks})
+    return kept
 
 
 def _check_text(members: Mapping[str, Any], name: str | None) -> None:

@@ -9,7 +9,7 @@ from inference.interface.upstream import Attempt
 from inference.routes.messages.bound import BoundedMessage
 from inference.routes.messages.counting import CountRequest
 from inference.routes.messages.headers import headers_of
-from inference.vendors.anthropic.messages.blocks import read_block
+from inference.vendors.anthropic.messages.blocks import read_block, without_foreign_thinking
 from inference.vendors.anthropic.messages.counting import count_tokens
 from inference.vendors.anthropic.messages.stream import MessageStream
 
@@ -31,6 +31,8 @@ class AnthropicMessages(JsonEndpoint[BoundedMessage]):
     def body(self, attempt: Attempt[BoundedMessage], *, streams: bool) -> dict[str, Any]:
         body = {**attempt.request.body, "model": attempt.upstream_model}
         body.pop("stream", None)
+        if attempt.request.params.has_foreign_thinking:
+            body["messages"] = without_foreign_thinking(body["messages"])
         return body | {"stream": True} if streams else body
 
     def is_error(self, body: dict[str, Any]) -> bool:
