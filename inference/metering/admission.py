@@ -130,11 +130,16 @@ async def find_model(arrival: Arrival, name: str) -> ServedModel:
     return model
 
 
+def check_route(route: MeteredRoute[Any, Any], model: ServedModel) -> None:
+    """Raise InvalidRequest if the model does not serve the route."""
+    if route.name not in model.routes:
+        raise InvalidRequest(f"{model.name} does not serve this route.", param="model")
+
+
 async def _validated(arrival: Arrival, body: Body, model: ServedModel) -> Any:
     """Return the route's valid request. A large body is checked outside the event loop."""
     route = arrival.route
-    if route.name not in model.routes:
-        raise InvalidRequest(f"{model.name} does not serve this route.", param="model")
+    check_route(route, model)
     if route.consent and not await consents.is_given(arrival.principal, route.consent):
         raise ConsentRequired
     request = await offload(route.check, body, model) if body.is_large else route.check(body, model)

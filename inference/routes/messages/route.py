@@ -84,6 +84,7 @@ class MessageCountViewSet(LeanViewSet):
         try:
             body = await read_body(request)
             model = await admission.find_model(arrival, body.model)
+            admission.check_route(MESSAGES, model)
             count = await offload(read_count_request, body, model) if body.is_large else read_count_request(body, model)
             price = trial.price_of(model)
         except ApiError as error:

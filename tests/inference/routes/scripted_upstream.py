@@ -51,6 +51,7 @@ class Script:
         app = web.Application()
         app.router.add_post("/v1/chat/completions", self._answer)
         app.router.add_post("/v1/messages", self._answer)
+        app.router.add_post("/v1/messages/count_tokens", self._answer)
         app.router.add_post("/v1/responses", self._answer)
         return app
 

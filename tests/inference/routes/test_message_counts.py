@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.inference.routes.scripted_upstream import ScriptedUpstream
 from tests.support.stage import Caller, Stage
 
 PATH = "/v1/messages/count_tokens"
@@ -75,3 +76,32 @@ def test_bad_input_names_its_member(stage: Stage, members: dict[str, Any], param
     answer = count(caller, alias, **members)
     assert answer.status_code in (400, 404), answer.text
     assert (answer.json()["type"], answer.json()["error"]["param"]) == ("error", param)
+
+
+def test_a_model_of_other_routes_is_refused(stage: Stage) -> None:
+    alias = stage.model(upstream=stage.upstream_row(adapter="anthropic"), options={"routes": ["embeddings"]})
+    answer = count(stage.caller(), alias)
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, "model")
+
+
+def test_a_count_that_is_none_is_answered_by_our_bound(stage: Stage) -> None:
+    caller = stage.caller()
+    with ScriptedUpstream() as liar:
+        alias = model_of(stage, adapter="anthropic", base_url=liar.base_url)
+        for counted in (-1, 10**18, 1e300, "7", None, True, 7.5, [7]):
+            liar.player.says = {"input_tokens": counted}
+            answer = count(caller, alias)
+            assert 28 < answer.json()["input_tokens"] < 200, counted
+        liar.player.says = [{"type": "message_start"}]
+        assert count(caller, alias).json()["input_tokens"] > 28
+
+
+def test_thinking_that_no_provider_signed_is_not_counted(stage: Stage) -> None:
+    with ScriptedUpstream() as upstream:
+        alias = model_of(stage, adapter="anthropic", base_url=upstream.base_url)
+        upstream.player.says = {"input_tokens": 7}
+        thought = {"type": "thinking", "thinking": "hm", "signature": ""}
+        messages = [*HELLO, {"role": "assistant", "content": [thought, {"type": "text", "text": "x"}]}]
+        assert count(stage.caller(), alias, messages=messages).json() == {"input_tokens": 7}
+        [sent] = upstream.player.requests
+        assert sent["messages"][1]["content"] == [{"type": "text", "text": "x"}]
