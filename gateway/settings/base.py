@@ -201,6 +201,8 @@ WHITENOISE_SKIP_COMPRESS_EXTENSIONS = [*Compressor.SKIP_COMPRESS_EXTENSIONS, "ma
 
 CORS_ALLOWED_ORIGINS: list[str] = env.list("CORS_ALLOWED_ORIGINS", default=[])
 CORS_ALLOW_HEADERS = (
+    "anthropic-beta",
+    "anthropic-version",
     "authorization",
     "content-type",
     "dpop",
@@ -214,6 +216,7 @@ CORS_EXPOSE_HEADERS = (
     "WWW-Authenticate",
     "Retry-After",
     "X-Request-Id",
+    "request-id",
     "Idempotent-Replayed",
     "x-service-usage-id",
     "x-service-hold-microusd",

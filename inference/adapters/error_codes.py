@@ -58,6 +58,11 @@ PARAMS = frozenset(
     )
 )
 
+MESSAGES_CODE = "invalid_request_error"
+"""The one name that the vendor of Messages has for all invalid requests. Other vendors have codes beside it."""
+
+TOO_LONG_WORDS = re.compile(r"(?i)prompt is too long|input length and `?max_tokens`? exceed context limit")
+
 OVERLOAD_CODES = frozenset(
     {"overloaded", "overloaded_error", "server_overloaded", "engine_overloaded", "model_overloaded", "slow_down"}
 )

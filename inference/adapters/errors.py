@@ -19,7 +19,15 @@ from gateway.core.contract.errors import (
 from gateway.core.outbound.failures import Failure, failure_of
 from gateway.core.outbound.redaction import redacted
 from gateway.core.runtime.logs import RecurringLog
-from inference.adapters.error_codes import OUT_OF_QUOTA_CODES, OVERLOAD_CODES, OVERLOAD_WORDS, PARAMS, TEXT_OF_CODE
+from inference.adapters.error_codes import (
+    MESSAGES_CODE,
+    OUT_OF_QUOTA_CODES,
+    OVERLOAD_CODES,
+    OVERLOAD_WORDS,
+    PARAMS,
+    TEXT_OF_CODE,
+    TOO_LONG_WORDS,
+)
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.sse import EventTooLargeError
 from inference.interface.upstream import (
@@ -59,7 +67,7 @@ def outcome_of(attempt: Attempt[Any], refusal: Refusal) -> Outcome:
             return Rejected(ModelUnavailable(private=alarm.text), alarm=alarm)
         case 429:
             return _overloaded(attempt, refusal, error, _quota_alarm(attempt, refusal))
-        case 529:
+        case 529 if attempt.target.has_messages:
             return _overloaded(attempt, refusal, error)
         case 503 if _says_overloaded(error) or "Retry-After" in refusal.headers:
             return _overloaded(attempt, refusal, error)
@@ -138,12 +146,26 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def _invalid_request(attempt: Attempt[Any], error: Mapping[str, Any]) -> ApiError:
     """Keep a recognised code and the parameter at fault. The message is ours, because the upstream's may contain anything."""
     code = _code(error)
+    if code == MESSAGES_CODE:
+        return _invalid_message(attempt, error)
     # Without the upstream's message, which may quote the customer's text.
     private = redacted(f"upstream {attempt.target.name} refused: {code} {error.get('param')}", [attempt.target.api_key])
     if code not in TEXT_OF_CODE:
         return InvalidRequest("The model's provider rejected the request.", private=private)
     param = _param(attempt, error.get("param"))
     return InvalidRequest(TEXT_OF_CODE[code], param=param, details={"code": code}, private=private)
+
+
+def _invalid_message(attempt: Attempt[Any], error: Mapping[str, Any]) -> ApiError:
+    """Keep what the vendor of Messages says only in its text: that the input is too long, or the parameter with which it begins."""
+    message = str(error.get("message"))[:2000]
+    private = f"upstream {attempt.target.name} refused: {MESSAGES_CODE}"
+    if TOO_LONG_WORDS.match(message):
+        code = "context_length_exceeded"
+        return InvalidRequest(TEXT_OF_CODE[code], details={"code": code}, private=private)
+    path, colon, _ = message.partition(": ")
+    param = _param(attempt, path if colon else None)
+    return InvalidRequest("The model's provider rejected the request.", param=param, private=private)
 
 
 def _param(attempt: Attempt[Any], param: Any) -> str | None:

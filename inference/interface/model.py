@@ -46,6 +46,11 @@ class UpstreamTarget:
         return self.options.get("query") or {}
 
     @property
+    def has_messages(self) -> bool:
+        """Return whether the upstream has the Messages API, and its vendor's own status 529 for an overload."""
+        return self.adapter == "anthropic"
+
+    @property
     def knows_service_tiers(self) -> bool:
         """Return whether `default` may be sent to it as service tier. Some upstreams refuse the member."""
         return self.options.get("service_tiers") is not False
@@ -121,7 +126,7 @@ class ServedModel:
     @property
     def has_messages(self) -> bool:
         """Return whether an upstream may be called that has messages, whose vendor adds texts to some prompts."""
-        return any(deployment.upstream.adapter == "anthropic" for deployment in self.deployments)
+        return any(deployment.upstream.has_messages for deployment in self.deployments)
 
     def price_at(self, now: datetime) -> PriceVersion | None:
         """Return the prices in force at an instant."""

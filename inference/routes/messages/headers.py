@@ -51,6 +51,6 @@ def read_betas(headers: list[tuple[bytes, bytes]]) -> tuple[str, ...]:
     if len(betas) > BETAS_MAX or not all(map(_NAME.fullmatch, betas)):
         raise InvalidRequest(f"{BETA} must be a list of at most {BETAS_MAX} names.", param=BETA)
     for name in betas:
-        if name.startswith(COSTLY_BETAS):
+        if name.lower().startswith(COSTLY_BETAS):
             raise InvalidRequest(f"The beta {name} is not supported: no price covers what it may cost.", param=BETA)
     return betas

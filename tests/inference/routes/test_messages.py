@@ -305,7 +305,7 @@ def test_bad_input_names_its_member_and_reaches_no_upstream(stage: Stage, member
     assert (caller.calls, stage.upstream.ledger.entries) == ([], [])
 
 
-@pytest.mark.parametrize("beta", ["mcp-client-2025-04-04", "code-execution-2025-05-22", "a b", ","])
+@pytest.mark.parametrize("beta", ["mcp-client-2025-04-04", "Code-Execution-2025-05-22", "a b", ","])
 def test_betas_are_sent_on_or_refused(stage: Stage, beta: str) -> None:
     alias, caller = model_of(stage, "anthropic"), stage.caller()
     body = {"model": alias, "max_tokens": 10, "messages": HELLO}
@@ -356,6 +356,42 @@ def test_errors_have_the_vendors_shape(
     assert list(error) == ["type", "error", "request_id"]
     assert (answer.status_code, answer.json()["error"]["type"]) == (status, kind)
     assert answer.json()["request_id"] == answer.headers["request-id"]
+
+
+@pytest.mark.parametrize(
+    ("text", "param", "details"),
+    [
+        ("max_tokens: 9 > 8, which is the maximum allowed", "max_tokens", {}),
+        ("messages.0.content.0.text.text: Field required", "messages.0.content.0.text.text", {}),
+        ("system: Input should be a valid list: 7", "system", {}),
+        ("SECRET: is not in the request", None, {}),
+        ("messages.0 of did:web:x: y", None, {}),
+        ("messages", None, {}),
+        ("prompt is too long: 200001 tokens > 200000 maximum", None, {"code": "context_length_exceeded"}),
+    ],
+)
+def test_what_the_vendor_refuses_is_named(stage: Stage, text: str, param: str | None, details: Any) -> None:
+    alias, caller = model_of(stage, "anthropic"), stage.caller()
+    stage.upstream.script(status=400, error_message=text)
+    answer = send(caller, alias, system="x")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["param"], error["details"]) == (400, param, details)
+    assert "SECRET" not in answer.text
+    assert caller.only_call.state == "released"
+
+
+def test_a_page_may_send_the_vendors_headers_and_read_the_request_id(stage: Stage, settings: Any) -> None:
+    settings.CORS_ALLOWED_ORIGINS = ["https://app.example"]
+    alias, caller = model_of(stage, "anthropic"), stage.caller()
+    asked = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "anthropic-version,anthropic-beta",
+    }
+    allowed = caller.client.options(caller.origin + PATH, headers={"Origin": "https://app.example", **asked})
+    assert {"anthropic-version", "anthropic-beta"} <= set(allowed.headers["access-control-allow-headers"].split(", "))
+    body = {"model": alias, "max_tokens": 10, "messages": HELLO}
+    answer = caller.post(body, path=PATH, headers={"Origin": "https://app.example"})
+    assert "request-id" in answer.headers["access-control-expose-headers"].split(", ")
 
 
 @pytest.mark.parametrize("members", [{"top_k": 5}, {"stop_sequences": ["x"]}], ids=["top_k", "stop_sequences"])
