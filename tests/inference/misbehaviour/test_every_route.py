@@ -19,12 +19,12 @@ from tests.inference.misbehaviour.rows import ROWS
 from tests.inference.misbehaviour.summary import PROPERTY
 from tests.inference.misbehaviour.table import PAGE_PATH, page
 from tests.inference.misbehaviour.wire import MisbehavingUpstream, Play
-from tests.inference.routes.test_every_route_is_metered import view_of
+from tests.inference.routes.test_every_route_is_metered import FREE, view_of
 from tests.support.stage import Caller, Stage
 from tests.support.upstream import LEAKS, closed_port
 
 BALANCE = 50_000
-METERED_PATHS = [f"/{pattern.pattern}" for pattern in (*metered_urlpatterns, *judgement_urlpatterns)]
+METERED_PATHS = sorted({f"/{pattern.pattern}" for pattern in (*metered_urlpatterns, *judgement_urlpatterns)} - {*FREE})
 CASES = cases_of(ROWS)
 CELLS = [(case, behaviour) for case in CASES for behaviour in BEHAVIOURS if behaviour.concerns(case)]
 IDS = [f"{case.name}: {behaviour.name}" for case, behaviour in CELLS]
