@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -46,7 +47,9 @@ async def _chunks(message: dict[str, Any], pause_seconds: float) -> AsyncIterato
 
 def _message(attempt: Attempt[BoundedMessage]) -> dict[str, Any]:
     """Build the message, as the demo answers the equivalent chat."""
-    chat = write_request(read_request(attempt.request.body))
+    chat = write_request(
+        replace(read_request(attempt.request.body), particular={})
+    )  # such as `top_k`, which changes nothing here
     prompt = read_prompt(chat)
     reply = reply_to(prompt, chat)
     return {
@@ -55,8 +58,8 @@ def _message(attempt: Attempt[BoundedMessage]) -> dict[str, Any]:
         "role": "assistant",
         "model": attempt.call.public_model,
         "content": [_block(attempt.call.public_id, reply)],
-        "stop_reason": _REASONS.get(reply.finish_reason, "end_turn"),
-        "stop_sequence": None,
+        "stop_reason": _REASONS.get(reply.finish_reason, "end_turn" if reply.stop is None else "stop_sequence"),
+        "stop_sequence": reply.stop,
         "usage": {
             "input_tokens": prompt.tokens,
             "cache_creation_input_tokens": 0,

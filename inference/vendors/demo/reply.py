@@ -16,26 +16,31 @@ _NOTE = "This is the gateway's demo backend: no model was asked."
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The tokens of an answer, within its limit. `tool` names the function whose arguments they are."""
+    """The tokens of an answer, within its limit. `tool` names the function whose arguments they are, `stop` the stop sequence before
+    which the answer ends."""
 
     pieces: list[str]
     finish_reason: str
     tool: str | None = None
+    stop: str | None = None
 
 
 def reply_to(prompt: Prompt, body: Mapping[str, Any]) -> Reply:
     """Generate a reply, within the client's token limit and up to its first stop sequence."""
     if function := _function_to_call(prompt, body):
         return _within_limit(_arguments(function), body, "tool_calls", function["name"])
-    return _within_limit(_stopped(_text(prompt, body), body.get("stop")), body, "stop")
+    text, stop = _stopped(_text(prompt, body), body.get("stop"))
+    return _within_limit(text, body, "stop", stop=stop)
 
 
-def _within_limit(text: str, body: Mapping[str, Any], finish_reason: str, tool: str | None = None) -> Reply:
+def _within_limit(
+    text: str, body: Mapping[str, Any], finish_reason: str, tool: str | None = None, stop: str | None = None
+) -> Reply:
     pieces = pieces_of(text)
     limit = body.get("max_completion_tokens", body.get("max_tokens"))
     if isinstance(limit, int) and len(pieces) > limit:
         return Reply(pieces[:limit], "length", tool)
-    return Reply(pieces, finish_reason, tool)
+    return Reply(pieces, finish_reason, tool, stop)
 
 
 def _text(prompt: Prompt, body: Mapping[str, Any]) -> str:
@@ -77,11 +82,13 @@ def _arguments(function: Mapping[str, Any]) -> str:
     return _dump(value_for(function.get("parameters") or {"type": "object"}))
 
 
-def _stopped(text: str, stop: Any) -> str:
-    """Cut the text before the first of its stop sequences."""
+def _stopped(text: str, stop: Any) -> tuple[str, str | None]:
+    """Cut the text before the first of its stop sequences, and return that, too."""
+    first = None
     for sequence in [stop] if isinstance(stop, str) else stop or ():
-        text = text.partition(sequence)[0] if sequence else text
-    return text
+        if sequence and sequence in text:
+            text, first = text.partition(sequence)[0], sequence
+    return text, first
 
 
 def _quoted(text: str) -> str:

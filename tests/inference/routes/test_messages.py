@@ -400,3 +400,14 @@ def test_what_a_form_cannot_express_is_refused_by_its_name(stage: Stage, members
     answer = send(caller, alias, **members)
     assert (answer.status_code, answer.json()["error"]["param"]) == (400, next(iter(members)))
     assert (caller.calls, stage.upstream.ledger.entries) == ([], [])
+
+
+def test_the_demo_says_at_which_sequence_it_stopped(stage: Stage, streams: bool) -> None:
+    row = stage.upstream_row(adapter="demo", options={"token_seconds": 0})
+    alias, caller = stage.model(upstream=row, price=PRICE), stage.caller()
+    answer = send(caller, alias, streams=streams, stop_sequences=["badgers", "wrote", "demo"], top_k=5)
+    message = message_in(answer, streams=streams)
+    assert (message["stop_reason"], message["stop_sequence"]) == ("stop_sequence", "demo")
+    assert message["content"][0]["text"] == "This is the gateway's "
+    whole = message_in(send(caller, alias, streams=streams, stop_sequences=["nowhere"]), streams=streams)
+    assert (whole["stop_reason"], whole["stop_sequence"]) == ("end_turn", None)
