@@ -35,7 +35,7 @@ def _blocks(item: items.Item) -> tuple[str, list[dict[str, Any]]]:
             return "assistant", [{"type": "tool_use", **called}]
         case items.FunctionOutput():
             error = {"is_error": True} if item.is_error else {}
-            content = _short([_part(part) for part in item.parts])
+            content = _short(_parts(item.parts))
             return "user", [{"type": "tool_result", "tool_use_id": item.call_id, "content": content, **error}]
         case items.Reasoning():
             return "assistant", _reasoning(item)
@@ -44,7 +44,7 @@ def _blocks(item: items.Item) -> tuple[str, list[dict[str, Any]]]:
                 raise unsupported(joined(item.at, "role"))
             if item.phase is not None:
                 raise unsupported(joined(item.at, "phase"))
-            return item.role, [_part(part) for part in item.parts]
+            return item.role, _parts(item.parts)
 
 
 def _reasoning(item: items.Reasoning) -> list[dict[str, Any]]:
@@ -67,6 +67,11 @@ def read_arguments(arguments: str) -> Mapping[str, Any]:
 def _short(blocks: Sequence[Mapping[str, Any]]) -> Any:
     """Return a single text as text, and anything else as blocks."""
     return blocks[0]["text"] if len(blocks) == 1 and blocks[0]["type"] == "text" else list(blocks)
+
+
+def _parts(parts: Iterable[items.Part]) -> list[dict[str, Any]]:
+    """Write parts, but no empty text: the vendor refuses a block of it, and it says nothing."""
+    return [_part(part) for part in parts if not (isinstance(part, items.Text | items.Refusal) and not part.text)]
 
 
 def _part(part: items.Part) -> dict[str, Any]:

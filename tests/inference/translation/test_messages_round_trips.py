@@ -201,6 +201,19 @@ def test_arguments_of_an_earlier_call_are_refused() -> None:
             writer.write(ArgumentsDelta(0, "{}"))
 
 
+def test_empty_texts_are_left_out() -> None:
+    body = {
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": ""}, {"type": "text", "text": "hi"}]},
+            {"role": "assistant", "content": ""},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": ""}]},
+        ]
+    }
+    [message] = write_request(read_request(body))["messages"]
+    result = {"type": "tool_result", "tool_use_id": "t", "content": []}
+    assert message == {"role": "user", "content": [{"type": "text", "text": "hi"}, result]}
+
+
 def test_a_budget_of_thinking_is_an_effort() -> None:
     def effort(**members: Any) -> Any:
         return read_request({"messages": [{"role": "user", "content": "hi"}], **members}).effort
