@@ -10,8 +10,9 @@ import pytest
 from anthropic._streaming import SSEDecoder
 from anthropic.lib.streaming._messages import accumulate_event
 
+from tests.inference.adapters.test_openai_streams import FRAMINGS
 from tests.inference.routes.scripted_upstream import Json, ScriptedUpstream
-from tests.inference.routes.test_messages import PRICE, events_in, send
+from tests.inference.routes.test_messages import FORMS, PRICE, events_in, model_of, send
 from tests.support.stage import CHAT, RESPONSES, Caller, Stage, ask, chat
 
 HEAD: Json = {"id": "upstream_1", "type": "message", "role": "assistant", "model": "upstream-model", "stop_reason": None}
@@ -238,3 +239,14 @@ def test_a_cut_closes_every_open_block(stage: Stage, upstreams: ScriptedUpstream
     assert (message.stop_reason, record.basis) == ("max_tokens", "delivered")
     assert (message.usage.input_tokens, message.usage.output_tokens) == (30, 5)
     assert (record.input_tokens, record.output_tokens) == (30, 5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_framing_gives_the_same_message(stage: Stage, form: str) -> None:
+    caller, text = stage.caller(), "naïve 日本語 🙂🙃 fin"
+    for framing in FRAMINGS:
+        alias = model_of(stage, form, f"{framing}?text={text.replace(' ', '+')}")
+        message = put_together(send(caller, alias, streams=True).text)
+        assert [block.text for block in message.content] == [text], framing
+        assert message.usage.output_tokens == 4
+    assert {call.state for call in caller.calls} == {"settled"}
