@@ -25,7 +25,7 @@ class StreamReader:
     def __init__(self) -> None:
         self.is_complete = False
         self._usage: dict[str, Any] = {}
-        self._calls: dict[Any, int] = {}
+        self._calls: dict[int, int] = {}
         self._readers: Mapping[str, Callable[[Mapping[str, Any]], list[Event]]] = {
             "content_block_delta": self._delta,
             "content_block_start": self._begin_block,
@@ -59,7 +59,7 @@ class StreamReader:
         match block.get("type") if isinstance(block, Mapping) else None:
             case "tool_use":
                 index = len(self._calls)
-                self._calls[event.get("index")] = index
+                self._calls[_place(event)] = index
                 return [CallBegun(index, text_of(block, "name"))]  # type: ignore[arg-type]
             case "text" | "thinking" | "redacted_thinking":
                 return []
@@ -75,7 +75,7 @@ class StreamReader:
             case "thinking_delta":
                 return [ReasoningDelta(text_of(delta, "thinking"))]
             case "input_json_delta":
-                index = self._calls.get(event.get("index"))
+                index = self._calls.get(_place(event))
                 if index is None:
                     raise MalformedAnswer("arguments without a call")
                 return [ArgumentsDelta(index, text_of(delta, "partial_json"))]
@@ -99,6 +99,13 @@ class StreamReader:
         if not isinstance(usage, Mapping):
             raise MalformedAnswer("usage is not an object")
         self._usage |= {name: count for name, count in usage.items() if count is not None and name != without}
+
+
+def _place(event: Mapping[str, Any]) -> int:
+    index = event.get("index")
+    if type(index) is not int:
+        raise MalformedAnswer("a block without its place")
+    return index
 
 
 def _failure(error: Any) -> Failed:

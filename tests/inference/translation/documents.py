@@ -80,6 +80,61 @@ CHAT_REQUEST: dict[str, Any] = {
     "store": False,
 }
 
+MESSAGES_REQUEST: dict[str, Any] = {
+    "model": "fast",
+    "stream": True,
+    "max_tokens": 2000,
+    "system": [{"type": "text", "text": "Answer briefly.", "cache_control": {"type": "ephemeral", "ttl": "1h"}}],
+    "messages": [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Where is this, and how is the weather?", "citations": None},
+                {
+                    "type": "image",
+                    "source": {"type": "base64", "media_type": "image/png", "data": DATA_URL.partition(",")[2]},
+                },
+                {
+                    "type": "document",
+                    "source": {"type": "text", "media_type": "text/plain", "data": "A map."},
+                    "title": "Map",
+                },
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "Hm.", "signature": "s"},
+                {"type": "redacted_thinking", "data": "d"},
+                {"type": "text", "text": "I look it up."},
+                {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": {"city": "Rome"}},
+                {"type": "tool_use", "id": "toolu_2", "name": "weather", "input": {"city": "Bern"}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "toolu_1", "content": "sunny"},
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "toolu_2",
+                    "content": [{"type": "text", "text": "rain"}],
+                    "is_error": True,
+                },
+                {"type": "text", "text": "And?"},
+            ],
+        },
+    ],
+    "tools": [{"name": "weather", "description": "How it is there", "input_schema": WEATHER_SCHEMA, "strict": True}],
+    "tool_choice": {"type": "tool", "name": "weather", "disable_parallel_tool_use": True},
+    "thinking": {"type": "enabled", "budget_tokens": 1024},
+    "output_config": {"format": {"type": "json_schema", "schema": WEATHER_SCHEMA}},
+    "metadata": {"user_id": "a-person"},
+    "service_tier": "auto",
+    "temperature": 0.5,
+    "top_p": 0.9,
+}
+
 RESPONSES_REQUEST: dict[str, Any] = {
     "input": [
         {"type": "message", "role": "developer", "content": "Answer briefly."},
