@@ -47,6 +47,8 @@ from inference.vendors.voyage.rerank import VoyageRerank
 Adapter = Upstream.Adapter
 Fact = TypeVar("Fact")
 
+_MESSAGES_OVER_CHAT = TranslatedMessages(CHAT_COMPLETIONS)
+
 ENDPOINTS: Mapping[Route, Endpoints] = {
     Route.CHAT_COMPLETIONS: {
         Adapter.OPENAI: OpenAIChat(),
@@ -62,8 +64,8 @@ ENDPOINTS: Mapping[Route, Endpoints] = {
     },
     Route.MESSAGES: {
         Adapter.ANTHROPIC: AnthropicMessages(),
-        Adapter.OPENAI: TranslatedMessages(CHAT_COMPLETIONS),
-        (Adapter.OPENAI, Route.CHAT_COMPLETIONS): TranslatedMessages(CHAT_COMPLETIONS),
+        Adapter.OPENAI: _MESSAGES_OVER_CHAT,
+        (Adapter.OPENAI, Route.CHAT_COMPLETIONS): _MESSAGES_OVER_CHAT,
         (Adapter.OPENAI, Route.RESPONSES): TranslatedMessages(OPENAI_RESPONSES),
         Adapter.DEMO: DemoMessages(),
     },

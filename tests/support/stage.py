@@ -19,6 +19,7 @@ from tests.support.upstream import FakeUpstream
 
 CHAT = "/v1/chat/completions"
 EMBEDDINGS = "/v1/embeddings"
+MESSAGE = "/v1/messages"
 RESPONSES = "/v1/responses"
 PRICE = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
 MESSAGES = [{"role": "user", "content": "Say something about badgers."}]
@@ -192,4 +193,22 @@ def ask(model: str, **members: Any) -> dict[str, Any]:
     return {"model": model, "input": MESSAGES[0]["content"], **members}
 
 
-__all__ = ["CHAT", "EMBEDDINGS", "ISSUER", "MESSAGES", "PRICE", "RESPONSES", "Caller", "Stage", "ask", "chat"]
+def message(model: str, **members: Any) -> dict[str, Any]:
+    """Build the body of a request for a message."""
+    return {"model": model, "max_tokens": 100, "messages": MESSAGES, **members}
+
+
+__all__ = [
+    "CHAT",
+    "EMBEDDINGS",
+    "ISSUER",
+    "MESSAGE",
+    "MESSAGES",
+    "PRICE",
+    "RESPONSES",
+    "Caller",
+    "Stage",
+    "ask",
+    "chat",
+    "message",
+]
