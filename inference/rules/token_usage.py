@@ -98,23 +98,21 @@ def read_message(usage: Usage) -> TokenUsage:
     Raises MissingUsage or MalformedUsage.
     """
     fresh, output = _count("input_tokens", read_total(usage, "input_tokens")), read_total(usage, "output_tokens")
-    details = _group(usage, "output_tokens_details")
     read, written = _agreed(_READ, usage), _agreed(_WRITTEN, usage)
     by_time = _by_time(usage)
     written = _whole_of(written, by_time)
-    more_input, more_output, others = _outside(usage)
-    inside, beyond = _unknown(details, _OF_OUTPUT, output)
-    whole = fresh + (read or 0) + (written or 0)
-    more_output, unsaid = _with_unsaid(usage, whole, output, more_input, more_output + beyond, details)
+    inputs = fresh + (read or 0) + (written or 0)
+    of_input, of_output = _group(usage, "input_tokens_details"), _group(usage, "output_tokens_details")
+    more_input, more_output, others = _more(usage, inputs, output, of_input, of_output)
     return TokenUsage(
         Quantities(
-            input_tokens=whole + more_input,
+            input_tokens=inputs + more_input,
             cached_input_tokens=read,
             cache_write_tokens=written,
             cache_write_1h_tokens=_longer(by_time),
             output_tokens=_plus(output, more_output),
         ),
-        _named([*others, *unsaid, *inside, *_fees(usage)]),
+        _named([*others, *_fees(usage)]),
         bool(by_time),
     )
 
@@ -127,11 +125,7 @@ def _read_whole(usage: Usage, input_name: str, output_name: str) -> TokenUsage:
         return _read_plain(usage, inputs, outputs, of_input, of_output)
     by_time = _by_time(of_input) or _by_time(usage)
     written = _whole_of(_agreed(_WRITTEN, of_input, usage), by_time)
-    more_input, more_output, others = _outside(usage)
-    unknown_input, beyond_input = _unknown(of_input, _OF_INPUT, inputs)
-    unknown_output, beyond_output = _unknown(of_output, _OF_OUTPUT, outputs)
-    more_input, more_output = more_input + beyond_input, more_output + beyond_output
-    more_output, unsaid = _with_unsaid(usage, inputs, outputs, more_input, more_output, of_output)
+    more_input, more_output, others = _more(usage, inputs, outputs, of_input, of_output)
     return TokenUsage(
         Quantities(
             input_tokens=_plus(inputs, more_input),
@@ -142,7 +136,7 @@ def _read_whole(usage: Usage, input_name: str, output_name: str) -> TokenUsage:
             output_tokens=_plus(outputs, more_output),
             output_audio_tokens=of_output.get("audio_tokens"),
         ),
-        _named([*others, *unsaid, *unknown_input, *unknown_output, *_fees(usage)]),
+        _named([*others, *_fees(usage)]),
         bool(by_time),
     )
 
@@ -231,6 +225,22 @@ def _unknown(details: Usage, known: frozenset[str], total: Any) -> tuple[tuple[s
     return tuple(names), beyond
 
 
+def _more(
+    usage: Usage, inputs: Any, outputs: Any, of_input: Usage, of_output: Usage
+) -> tuple[int, int, tuple[str, ...]]:
+    """Count what is to be added to the input and to the output, and name the unknown counters."""
+    more_input, more_output, others = _outside(usage)
+    unknown_input, beyond_input = _unknown(of_input, _OF_INPUT, inputs)
+    unknown_output, beyond_output = _unknown(of_output, _OF_OUTPUT, outputs)
+    more_input, more_output = more_input + beyond_input, more_output + beyond_output
+    unsaid = _unsaid(usage, inputs, outputs) - more_input
+    if unsaid > more_output:
+        told = (of_output.get("reasoning_tokens"), of_output.get("thinking_tokens"), usage.get("reasoning_tokens"))
+        others += () if unsaid in told else ("total_tokens",)
+        more_output = unsaid
+    return more_input, more_output, (*others, *unknown_input, *unknown_output)
+
+
 def _outside(usage: Usage) -> tuple[int, int, tuple[str, ...]]:
     """Count the unknown counters beside the totals, of which they are no part: of input, of output, and their names."""
     of_input, of_output, names = 0, 0, []
@@ -250,18 +260,6 @@ def _unsaid(usage: Usage, inputs: Any, outputs: Any) -> int:
     if type(total) is not int or type(inputs) is not int or type(outputs) is not int or inputs < 0 or outputs < 0:
         return 0
     return max(total - inputs - outputs, 0)
-
-
-def _with_unsaid(
-    usage: Usage, inputs: Any, outputs: Any, more_input: int, more_output: int, of_output: Usage
-) -> tuple[int, tuple[str, ...]]:
-    """Return how much is added to the output if the total says more than its parts, and the total's name unless reasoning explains
-    it."""
-    unsaid = _unsaid(usage, inputs, outputs) - more_input
-    if unsaid <= more_output:
-        return more_output, ()
-    reasoning = of_output.get("reasoning_tokens") or of_output.get("thinking_tokens") or usage.get("reasoning_tokens")
-    return unsaid, () if unsaid == reasoning else ("total_tokens",)
 
 
 def _fees(usage: Usage) -> list[str]:

@@ -92,6 +92,22 @@ def test_chat_and_embeddings(gateway: Gateway) -> None:
     check(embeddings, "POST", "/v1/embeddings", 200)
 
 
+def test_messages(gateway: Gateway) -> None:
+    message = dict(CHAT)
+    answer = gateway.request("POST", "/v1/messages", json=message, headers=metering())
+    assert check(answer, "POST", "/v1/messages", 200)["type"] == "message"
+    refused = gateway.request("POST", "/v1/messages", json={**message, "max_tokens": None}, headers=metering())
+    assert check(refused, "POST", "/v1/messages", 400)["error"]["param"] == "max_tokens"
+    count = {name: value for name, value in message.items() if name != "max_tokens"}
+    counted = gateway.request("POST", "/v1/messages/count_tokens", json=count)
+    assert check(counted, "POST", "/v1/messages/count_tokens", 200)["input_tokens"] > 0
+    streamed = gateway.request("POST", "/v1/messages", json={**message, "stream": True}, headers=metering())
+    answer_schema(operations()["POST", "/v1/messages"], 200, "text/event-stream")
+    *events, receipt = [block for block in streamed.text.split("\n\n") if block]
+    assert [events[0].split("\n")[0], events[-1].split("\n")[0]] == ["event: message_start", "event: message_stop"]
+    assert set(json.loads(receipt.removeprefix(": service "))) == {"usage_id", "charge_microusd"}
+
+
 def test_audio(gateway: Gateway) -> None:
     speech = {"model": "audio", "input": "Hello.", "voice": "alloy", "response_format": "wav"}
     spoken = gateway.request("POST", "/v1/audio/speech", json=speech, headers=metering())

@@ -19,7 +19,8 @@ from tests.gateway.operators import address, errors
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 
-CHAT, EMBEDDINGS, RESPONSES = "/v1/chat/completions", "/v1/embeddings", "/v1/responses"
+CHAT, EMBEDDINGS, MESSAGE, RESPONSES = "/v1/chat/completions", "/v1/embeddings", "/v1/messages", "/v1/responses"
+TEXTS = (CHAT, RESPONSES, MESSAGE)
 
 
 def obstacles(name: str) -> dict[str, tuple[str, ...]]:
@@ -47,11 +48,11 @@ def test_a_route_that_is_deployed_and_priced_can_be_called() -> None:
     assert obstacles("talk") == {"/v1/realtime": ("there is no price", "there is no deployment")}
 
 
-def test_an_upstream_that_knows_one_of_the_text_routes_can_be_called_on_both() -> None:
+def test_an_upstream_that_knows_one_of_the_text_routes_can_be_called_on_all() -> None:
     [upstream] = {row.upstream for row in Alias.objects.get(name="fast").deployments.all()}
     for known in ("chat.completions", "responses"):
         change(upstream, options={"routes": [known]})
-        assert (obstacles("fast")[CHAT], obstacles("fast")[RESPONSES]) == ((), ())
+        assert [obstacles("fast")[path] for path in TEXTS] == [(), (), ()]
     change(upstream, options={"routes": ["embeddings"]})
     assert obstacles("fast")[CHAT] == ("upstream primary supports neither this route nor one that it is translated to",)
 
@@ -150,7 +151,7 @@ def test_saving_a_model_warns_of_routes_that_it_takes_offline(operator: Client) 
     PriceVersion.objects.create(alias=raw.model, components={"input_token": "1"})
     saved = operator.post(address("inference_rawmodel_change", raw.pk), form, follow=True)
     assert [str(each) for each in saved.context["messages"] if each.level_tag == "warning"] == [
-        f"{CHAT} cannot be called: the price has no output_token."
+        f"{path} cannot be called: the price has no output_token." for path in (CHAT, MESSAGE)
     ]
 
 
@@ -158,13 +159,14 @@ def test_a_price_that_takes_a_route_offline_is_published_once_that_is_confirmed(
     before = PriceVersion.objects.count()
     form = {"alias": "fast", "input_token": "0.2"}
     refused = operator.post(address("billing_priceversion_add"), form)
-    words = [f"This price has no output_token: {path} cannot be called with `fast`." for path in (CHAT, RESPONSES)]
+    words = [f"This price has no output_token: {path} cannot be called with `fast`." for path in TEXTS]
     expected = [f"{word} Nothing was published. Add a price for it, or confirm below." for word in words]
     assert errors(refused) == {"__all__": expected}
     choices = list(refused.context["adminform"].form.fields["unsold"].choices)
     assert choices == [
         ("fast chat.completions", f"Take {CHAT} offline"),
         ("fast responses", f"Take {RESPONSES} offline"),
+        ("fast messages", f"Take {MESSAGE} offline"),
     ]
     assert f"Take {CHAT} offline" in refused.content.decode()
     assert PriceVersion.objects.count() == before

@@ -40,7 +40,7 @@ def test_lists_enabled_aliases_with_prices(signed_in: SignIn) -> None:
     models = {model["id"]: model for model in signed_in("alice").get("/v1/models").json()["data"]}
     assert models["fast"]["pricing"] == {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
     assert models["fast"]["authorized"] is True
-    assert set(models["fast"]["routes"]) == {"chat.completions", "responses"}
+    assert set(models["fast"]["routes"]) == {"chat.completions", "messages", "responses"}
 
 
 def test_charges_what_the_upstream_reports(signed_in: SignIn, upstream: FakeUpstream) -> None:

@@ -24,7 +24,7 @@ from tests.support.concurrency import eventually
 from tests.support.forms import form
 from tests.support.processes import gateway_process
 from tests.support.sessions import live_model, opened, talker
-from tests.support.stage import CHAT, RESPONSES, Caller, Stage, ask, chat
+from tests.support.stage import CHAT, MESSAGE, RESPONSES, Caller, Stage, ask, chat, message
 
 UVICORN = (
     "gateway.asgi:application",
@@ -104,8 +104,13 @@ def test_a_stream_and_a_session_that_end_in_time_are_whole(stage: Stage) -> None
     assert audit.findings() == []
 
 
+def messenger(stage: Stage) -> str:
+    return stage.model("small-1?tokens=20", upstream=stage.upstream_row(adapter="anthropic"))
+
+
 STREAMS = {
     "chat": (CHAT, lambda stage: chat(stage.model("small-1?tokens=20"))),
+    "messages": (MESSAGE, lambda stage: message(messenger(stage))),
     "responses": (RESPONSES, lambda stage: ask(stage.model("small-1?tokens=20"))),
     "images": (IMAGES, lambda stage: draw(model_at(stage), partial_images=2)),
     "speech": (SPEECH, lambda stage: speech(model_of(stage), stream_format="sse")),
@@ -148,7 +153,7 @@ def test_what_is_open_after_the_time_to_drain_ends_with_an_error_and_its_receipt
         session = open_.enter_context(opened(speaker, live))
         session.say(HELLO)
         pending = open_.enter_context(ThreadPoolExecutor()).submit(callers["plain"].post, plain, key="plain")
-        eventually(lambda: len(stage.upstream.ledger) == 7)
+        eventually(lambda: len(stage.upstream.ledger) == 8)
         process.terminate()
         for route, answer in answers.items():
             lines, caller = rest_of(answer), callers[route]

@@ -19,8 +19,9 @@ from inference.metering import call as metered
 from inference.models import Deployment, RawModel
 from inference.queries import catalogue
 from tests.factories.billing import Purse, used_for
-from tests.support.stage import CHAT, RESPONSES, Caller, Stage, ask, chat
+from tests.support.stage import CHAT, MESSAGE, RESPONSES, Caller, Stage, ask, chat, message
 
+BODIES = {CHAT: chat, MESSAGE: message, RESPONSES: ask}
 COST = {"input_token": "100.000001", "cached_input_token": "0.05", "output_token": "777.40"}
 
 
@@ -41,12 +42,17 @@ def version_of(alias: str) -> int:
     return CostVersion.objects.get(deployment=str(deployment.pk)).pk
 
 
+def adapter_of(path: str) -> str:
+    """Return the adapter whose own route this is."""
+    return "anthropic" if path == MESSAGE else "openai"
+
+
 @pytest.mark.parametrize("streams", [False, True])
-@pytest.mark.parametrize("path", [CHAT, RESPONSES])
+@pytest.mark.parametrize("path", BODIES)
 def test_a_call_records_its_cost(stage: Stage, path: str, streams: bool) -> None:
-    alias, caller = stage.model(cost=COST, max_output_tokens=20), stage.caller()
-    body = {CHAT: chat, RESPONSES: ask}[path](alias, stream=streams)
-    answer = caller.post(body, path=path)
+    upstream = stage.upstream_row(adapter=adapter_of(path))
+    alias, caller = stage.model(cost=COST, max_output_tokens=20, upstream=upstream), stage.caller()
+    answer = caller.post(BODIES[path](alias, stream=streams), path=path)
     assert answer.status_code == 200
     assert recorded(caller) == (expected(caller), version_of(alias))
     assert expected(caller) > 1000 > caller.only_call.charge_microusd
@@ -56,20 +62,19 @@ def test_a_call_records_its_cost(stage: Stage, path: str, streams: bool) -> None
 
 @pytest.mark.parametrize("streams", [False, True])
 @pytest.mark.parametrize("options", [{}, {"routes": ["chat.completions"]}], ids=["own", "as-chat"])
-@pytest.mark.parametrize("path", [CHAT, RESPONSES])
+@pytest.mark.parametrize("path", BODIES)
 def test_what_an_upstream_says_that_it_charges_reaches_no_caller(
     stage: Stage, path: str, options: Any, streams: bool
 ) -> None:
     told = {"cost": 0.25, "cost_details": {"inference": 0.2}, "is_byok": True}
     counted = quote(json.dumps(told, separators=(",", ":")))
-    alias = stage.model(
-        f"small-1?counted={counted}", upstream=stage.upstream_row(options=options), max_output_tokens=20
-    )
+    upstream = stage.upstream_row(options=options, adapter="openai" if options else adapter_of(path))
+    alias = stage.model(f"small-1?counted={counted}", upstream=upstream, max_output_tokens=20)
     shown = {"stream_options": {"include_usage": True}} if streams and path == CHAT else {}
     caller = stage.caller()
-    answer = caller.post({CHAT: chat, RESPONSES: ask}[path](alias, stream=streams, **shown), path=path)
+    answer = caller.post(BODIES[path](alias, stream=streams, **shown), path=path)
     assert answer.status_code == 200
-    assert b"total_tokens" in answer.content
+    assert (b"output_tokens" if path == MESSAGE else b"total_tokens") in answer.content
     assert not [word for word in (b"cost", b"byok") if word in answer.content]
     assert caller.only_call.state == "settled"
 

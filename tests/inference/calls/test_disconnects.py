@@ -9,14 +9,24 @@ import pytest
 
 from tests.factories.proofs import BASE_URL
 from tests.support.concurrency import eventually
-from tests.support.stage import CHAT, Caller, Stage, chat
+from tests.support.stage import CHAT, MESSAGE, Caller, Stage, chat, message
 from tests.support.upstream.tokens import count_text
 
+BODIES = {CHAT: chat, MESSAGE: message}
+each = pytest.mark.parametrize("path", BODIES)
 
-def raw_request(caller: Caller, body: Any, key: Any = "one") -> Any:
+
+def model_at(stage: Stage, path: str, model: str = "small-1") -> str:
+    """Return an alias at an upstream that has the route."""
+    return stage.model(
+        model, max_output_tokens=500, upstream=stage.upstream_row(adapter="anthropic" if path == MESSAGE else "openai")
+    )
+
+
+def raw_request(caller: Caller, body: Any, key: Any = "one", path: str = CHAT) -> Any:
     content = orjson.dumps(body)
     headers = {
-        **caller.signer.headers("POST", BASE_URL + CHAT, caller.token),
+        **caller.signer.headers("POST", BASE_URL + path, caller.token),
         "Host": "gateway",
         "Content-Type": "application/json",
         "Content-Length": str(len(content)),
@@ -24,7 +34,7 @@ def raw_request(caller: Caller, body: Any, key: Any = "one") -> Any:
         "x-service-max-cost-microusd": "100000",
     }
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    return f"POST {CHAT} HTTP/1.1\r\n{lines}\r\n".encode() + content
+    return f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode() + content
 
 
 def connect(caller: Caller) -> Any:
@@ -52,12 +62,13 @@ def test_a_plain_call_is_completed_and_its_answer_is_stored_for_the_retry(stage:
     assert len(stage.upstream.ledger) == 1
 
 
-def test_a_disconnect_mid_stream_cancels_the_upstream_and_charges_what_was_delivered(stage: Stage) -> None:
-    alias = stage.model("small-1?tokens=400&token_delay_ms=20", max_output_tokens=500)
+@each
+def test_a_disconnect_mid_stream_cancels_the_upstream_and_charges_what_was_delivered(stage: Stage, path: str) -> None:
+    alias = model_at(stage, path, "small-1?tokens=400&token_delay_ms=20")
     caller = stage.caller(balance=5_000)
-    body = chat(alias, stream=True)
+    body = BODIES[path](alias, stream=True, max_tokens=500)
     with connect(caller) as connection:
-        connection.sendall(raw_request(caller, body))
+        connection.sendall(raw_request(caller, body, path=path))
         got = b""
         while got.count(b"\ndata: ") < 12:
             got += connection.recv(4096)
@@ -66,21 +77,23 @@ def test_a_disconnect_mid_stream_cancels_the_upstream_and_charges_what_was_deliv
     call, [entry] = caller.only_call, stage.upstream.ledger
     record = call.usage_record
     assert record.basis == "delivered"
-    assert 10 <= record.output_tokens <= entry.completion_tokens < 400
+    # The first events of a response or a message, up to four, carry no output.
+    assert 8 <= record.output_tokens <= entry.completion_tokens < 400
     cost = -(-(record.input_tokens * 150_000 + record.output_tokens * 600_000) // 10**6)
     assert call.charge_microusd == cost
     assert caller.wallet == {"balance": 5_000 - cost, "held": 0, "debt": 0}
-    again = caller.post(body, key="one")
+    again = caller.post(body, key="one", path=path)
     assert again.headers["idempotent-replayed"] == "true"
     assert b'"upstream_error"' in again.content
-    assert again.content.startswith(b"data: ")
+    assert again.content.startswith(b"data: " if path == CHAT else b"event: message_start\ndata: ")
 
 
-def test_a_disconnect_before_the_first_byte_charges_only_the_input(stage: Stage) -> None:
-    alias = stage.model("small-1?delay_ms=3000", max_output_tokens=50)
+@each
+def test_a_disconnect_before_the_first_byte_charges_only_the_input(stage: Stage, path: str) -> None:
+    alias = model_at(stage, path, "small-1?delay_ms=3000")
     caller = stage.caller(balance=5_000)
     with connect(caller) as connection:
-        connection.sendall(raw_request(caller, chat(alias, stream=True)))
+        connection.sendall(raw_request(caller, BODIES[path](alias, stream=True), path=path))
         eventually(lambda: len(stage.upstream.ledger) == 1)
         time.sleep(0.15)
     eventually(lambda: settled(caller))
@@ -107,13 +120,14 @@ def test_a_disconnect_at_any_moment_leaves_nothing_held(stage: Stage, pause: Any
     eventually(is_closed)
 
 
-def test_a_disconnect_after_the_last_byte_changes_nothing(stage: Stage) -> None:
-    alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=5_000)
-    body = chat(alias, stream=True)
+@each
+def test_a_disconnect_after_the_last_byte_changes_nothing(stage: Stage, path: str) -> None:
+    alias, caller = model_at(stage, path), stage.caller(balance=5_000)
+    body = BODIES[path](alias, stream=True)
     with connect(caller) as connection:
-        connection.sendall(raw_request(caller, body))
+        connection.sendall(raw_request(caller, body, path=path))
         got = b""
-        while b"data: [DONE]" not in got:
+        while (b"data: [DONE]" if path == CHAT else b"event: message_stop") not in got:
             got += connection.recv(4096)
     eventually(lambda: settled(caller))
     record = caller.only_call.usage_record

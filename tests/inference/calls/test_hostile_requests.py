@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.core.contract.errors import CATALOGUE
-from tests.support.stage import CHAT, EMBEDDINGS, Caller, Stage, chat
+from tests.support.stage import CHAT, EMBEDDINGS, MESSAGE, Caller, Stage, chat, message
 
 QUICK = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -47,7 +47,8 @@ def assert_refused_or_answered(stage: Stage, caller: Caller, answer: Any) -> Any
     if answer.status_code == 200:
         return
     error = answer.json()["error"]
-    assert set(error) == {"code", "message", "type", "param", "details", "request_id"}
+    own = {"request_id"} - answer.json().keys()  # beside the error, in the shape of messages
+    assert set(error) == {"code", "message", "type", "param", "details"} | own
     assert error["code"] in CATALOGUE
     assert len(stage.upstream.ledger) == len(caller.calls)
 
@@ -80,6 +81,47 @@ def test_any_members_of_a_chat(world: Any, members: Any, whole: Any) -> None:
 def test_any_messages(world: Any, messages: Any) -> None:
     stage, alias, caller = world
     assert_refused_or_answered(stage, caller, caller.post({"model": alias, "messages": messages}))
+
+
+BLOCKS = [
+    "text",
+    "image",
+    "document",
+    "tool_use",
+    "tool_result",
+    "thinking",
+    "redacted_thinking",
+    "search_result",
+    "new",
+]
+SOURCES = st.fixed_dictionaries(
+    {"type": st.sampled_from(["base64", "text", "content", "url", "file", "new"])},
+    optional={"media_type": values, "data": values, "url": values, "content": values, "file_id": values},
+)
+
+
+@pytest.fixture(params=["anthropic", "openai"])
+def messages_world(request: pytest.FixtureRequest, stage: Stage) -> Any:
+    upstream = stage.upstream_row(adapter=request.param)
+    alias = stage.model(max_output_tokens=20, context_tokens=2000, upstream=upstream)
+    return stage, alias, stage.caller(balance=10_000_000)
+
+
+@QUICK
+@given(
+    members=st.dictionaries(
+        st.sampled_from(["system", "tools", "thinking", "tool_choice", "output_config", "cache_control", "stream"]), values
+    ),
+    messages=st.lists(st.fixed_dictionaries(
+        {"role": st.sampled_from(["user", "assistant", "x"])},
+        optional={"content": values | st.lists(st.fixed_dictionaries({"type": st.sampled_from(BLOCKS)}, optional={
+            "text": values, "source": values | SOURCES, "content": values, "id": values, "name": values,
+            "input": values, "thinking": values, "tool_use_id": values, "cache_control": values}))},
+    ), max_size=3))  # fmt: skip
+def test_any_blocks(messages_world: Any, members: Any, messages: Any) -> None:
+    stage, alias, caller = messages_world
+    content = orjson.dumps(message(alias, **members, messages=messages))
+    assert_refused_or_answered(stage, caller, caller.post(None, content=content, path=MESSAGE))
 
 
 @QUICK

@@ -12,10 +12,11 @@ from inference.metering.notes import Note
 from inference.metering.unpriced import Counter
 from inference.models import UnpricedCounter, Upstream
 from tests.support.concurrency import at_once, eventually
-from tests.support.stage import CHAT, RESPONSES, Stage, ask, chat
+from tests.support.stage import CHAT, MESSAGE, RESPONSES, Stage, ask, chat, message
 
 AT = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
 PLAIN = {"input_token": "2", "output_token": "8"}
+BODIES = {CHAT: chat, MESSAGE: message, RESPONSES: ask}
 
 
 def tell(upstream: Any, name: str = "odd_tokens", model: str = "fast", at: datetime = AT) -> None:
@@ -68,24 +69,25 @@ def test_an_upstream_that_was_deleted_is_no_error() -> None:
 
 
 @pytest.mark.parametrize("streams", [False, True], ids=["json", "stream"])
-@pytest.mark.parametrize("path", [CHAT, RESPONSES])
+@pytest.mark.parametrize("path", BODIES)
 @pytest.mark.parametrize("options", [{}, {"routes": ["chat.completions"]}], ids=["own", "as-chat"])
 def test_a_call_is_charged_and_told_of(stage: Stage, path: str, streams: bool, options: Any) -> None:
+    is_message = path == MESSAGE and not options
     group = "input_tokens_details" if path == RESPONSES and not options else "prompt_tokens_details"
-    counted = quote(json.dumps({group: {"odd_tokens": 3}}))
-    upstream = stage.upstream_row(options=options)
+    counted = quote(json.dumps({"odd_input_tokens": 3} if is_message else {group: {"odd_tokens": 3}}))
+    upstream = stage.upstream_row(options=options, adapter="anthropic" if is_message else "openai")
     alias = stage.model(
         f"small-1?tokens=5&cache_write_tokens=4&counted={counted}", upstream=upstream, price=PLAIN, max_output_tokens=20
     )
     caller = stage.caller()
     for _ in range(3):
-        answer = caller.post({CHAT: chat, RESPONSES: ask}[path](alias, stream=streams), path=path)
+        answer = caller.post(BODIES[path](alias, stream=streams), path=path)
         assert answer.status_code == 200
     record = caller.calls[0].usage_record
     assert caller.calls[0].charge_microusd == 2 * record.input_tokens + 8 * 5
     alarms.finish()
     counters = UnpricedCounter.objects.filter(upstream=upstream, model=alias).values_list("counter", flat=True)
-    assert set(counters) == {"cache_write_tokens", "odd_tokens"}
+    assert set(counters) == {"cache_write_tokens", "odd_input_tokens" if is_message else "odd_tokens"}
     eventually(lambda: told(upstream) == 2)
     assert "charged as plain ones" in Upstream.objects.get(pk=upstream.pk).last_alarm
 

@@ -10,7 +10,7 @@ from tests.factories.images import FIRST_BYTES, IMAGES
 from tests.judgement.bench import JUDGEMENT, Bench
 from tests.judgement.bench import ask as ask_judge
 from tests.support.image_host import ImageHost, answer
-from tests.support.stage import CHAT, EMBEDDINGS, MESSAGES, RESPONSES, Stage
+from tests.support.stage import CHAT, EMBEDDINGS, MESSAGE, MESSAGES, RESPONSES, Stage, message
 
 SCOPES = ("infer:*", "judgement:evaluate")
 
@@ -21,6 +21,16 @@ def _chat(url: str) -> Any:
 
 def _response(url: str) -> Any:
     return {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": url}]}], "store": False}
+
+
+def _message(url: str) -> Any:
+    head, _, data = url.partition(";base64,")
+    source = (
+        {"type": "base64", "media_type": head.removeprefix("data:"), "data": data}
+        if data
+        else {"type": "url", "url": url}
+    )
+    return message("", messages=[*MESSAGES, {"role": "user", "content": [{"type": "image", "source": source}]}])
 
 
 def _embedding(url: str) -> Any:
@@ -34,9 +44,11 @@ def _judgement(url: str) -> Any:
 ROUTES: dict[str, tuple[Callable[[str], Any], str, dict[str, Any]]] = {
     CHAT: (_chat, "messages.1.content.0.image_url.url", {}),
     RESPONSES: (_response, "input.0.content.0.image_url", {}),
+    MESSAGE: (_message, "messages.1.content.0.source", {}),
     EMBEDDINGS: (_embedding, "input.0.image_url.url", {"routes": ["embeddings"], "revision": "r1", "dimensions": 8}),
     JUDGEMENT: (_judgement, "images.0", {"routes": ["judgement"]}),
 }
+ADAPTERS = {MESSAGE: "anthropic", EMBEDDINGS: "representation", JUDGEMENT: "judgement"}
 
 
 def cut_at(media_type: str) -> list[bytes]:
@@ -49,8 +61,7 @@ def data_url(media_type: str, data: bytes) -> str:
 
 
 def model_of(stage: Stage, path: str) -> str:
-    adapter = "openai" if path in (CHAT, RESPONSES) else "representation" if path == EMBEDDINGS else "judgement"
-    upstream = stage.upstream_row(adapter=adapter)
+    upstream = stage.upstream_row(adapter=ADAPTERS.get(path, "openai"))
     name = stage.model(upstream=upstream, options=ROUTES[path][2], context_tokens=3000, max_output_tokens=16)
     if path == JUDGEMENT:
         Bench(stage, None).choose(vision=name)  # type: ignore[arg-type]
@@ -68,7 +79,7 @@ def test_an_image_cut_at_any_byte_of_its_first_structure(stage: Stage, path: str
     make, param, _ = ROUTES[path]
     name, caller = model_of(stage, path), stage.caller(scopes=SCOPES)
     for data in cut_at(media_type)[:: 1 if path == CHAT else 8]:
-        response = caller.post({"model": name, **make(data_url(media_type, data))}, path=path)
+        response = caller.post({**make(data_url(media_type, data)), "model": name}, path=path)
         assert_rejected(response, param)
     assert (caller.calls, len(stage.upstream.ledger)) == ([], 0)
     assert caller.wallet == {"balance": 1_000_000, "held": 0, "debt": 0}
@@ -79,5 +90,5 @@ def test_a_fetched_page_that_is_only_a_signature(stage: Stage, host: ImageHost, 
     make, param, _ = ROUTES[path]
     host.pages["/a"] = answer(IMAGES["image/png"][:8])
     name, caller = model_of(stage, path), stage.caller(scopes=SCOPES)
-    assert_rejected(caller.post({"model": name, **make(host.url("/a"))}, path=path), param)
+    assert_rejected(caller.post({**make(host.url("/a")), "model": name}, path=path), param)
     assert (caller.calls, len(stage.upstream.ledger)) == ([], 0)

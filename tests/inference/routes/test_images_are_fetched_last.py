@@ -18,12 +18,13 @@ from tests.inference.calls.test_organizations import World
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.image_host import ImageHost, answer
 from tests.support.serving import RunningGateway
-from tests.support.stage import CHAT, RESPONSES, Caller, Stage
+from tests.support.stage import CHAT, MESSAGE, RESPONSES, Caller, Stage, ask, chat, message
 
 CONTEXT = 3000
+BODIES = {CHAT: chat, MESSAGE: message, RESPONSES: ask}
 
 
-@pytest.fixture(params=[CHAT, RESPONSES])
+@pytest.fixture(params=[CHAT, MESSAGE, RESPONSES])
 def path(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -32,14 +33,14 @@ def path(request: pytest.FixtureRequest) -> str:
 def body(stage: Stage, host: ImageHost, path: str) -> dict[str, Any]:
     """A request that names two images."""
     host.pages["/a"] = answer(PNG)
-    alias, urls = stage.model(max_output_tokens=20, context_tokens=CONTEXT), [host.url("/a")] * 2
-    if path == CHAT:
-        parts: list[Any] = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
-        return {"model": alias, "messages": [{"role": "user", "content": parts}]}
-    return {
-        "model": alias,
-        "input": [{"role": "user", "content": [{"type": "input_image", "image_url": url} for url in urls]}],
-    }
+    alias, url = stage.model(max_output_tokens=20, context_tokens=CONTEXT), host.url("/a")
+    part: dict[str, Any] = {
+        CHAT: {"type": "image_url", "image_url": {"url": url}},
+        MESSAGE: {"type": "image", "source": {"type": "url", "url": url}},
+        RESPONSES: {"type": "input_image", "image_url": url},
+    }[path]
+    said: list[Any] = [{"role": "user", "content": [part] * 2}]
+    return ask(alias, input=said) if path == RESPONSES else BODIES[path](alias, messages=said)
 
 
 def refused(response: Any, status: int, code: str) -> None:
@@ -179,12 +180,11 @@ def test_a_key_taken_by_another_process_meanwhile_is_seen_by_the_hold(
     stage: Stage, host: ImageHost, path: str, body: Any, slow: threading.Event
 ) -> None:
     caller, plain = stage.caller(), stage.model(max_output_tokens=20, context_tokens=CONTEXT)
-    text = {"messages": [{"role": "user", "content": "Hi"}]} if path == CHAT else {"input": "Hi"}
     with RunningGateway() as another, ThreadPoolExecutor() as threads:
         pending = threads.submit(caller.post, body, path=path, key="one")
         eventually(lambda: len(host.requests) == 2)
         home, caller.origin = caller.origin, another.origin
-        assert caller.post({"model": plain, **text}, path=path, key="one").status_code == 200
+        assert caller.post(BODIES[path](plain), path=path, key="one").status_code == 200
         caller.origin = home
         slow.set()
         refused(pending.result(), 422, "idempotency_key_reused")

@@ -10,7 +10,7 @@ import orjson
 from tests.support.upstream.answers import Answer
 from tests.support.upstream.behaviours import Behaviour
 from tests.support.upstream.stream import Frame
-from tests.support.upstream.usage import ABSENT, Usage, report
+from tests.support.upstream.usage import ABSENT, Usage, report, with_counted
 
 _REASONS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
 SIGNATURE = "EqQBCkgIAxABGAIi"
@@ -19,7 +19,7 @@ SIGNATURE = "EqQBCkgIAxABGAIi"
 def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
     """Return the true usage of an output; its input excludes what the cache holds."""
     written, hour = behaviour.cache_write_tokens, behaviour.cache_write_1h_tokens
-    return {
+    usage = {
         "input_tokens": answer.prompt_tokens - behaviour.cached_tokens - written,
         "cache_creation_input_tokens": written,
         "cache_read_input_tokens": behaviour.cached_tokens,
@@ -27,6 +27,7 @@ def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
         "output_tokens": output_tokens_of(answer, behaviour),
         "service_tier": json.loads(behaviour.service_tier) if behaviour.service_tier else "standard",
     }
+    return with_counted(usage, behaviour)
 
 
 def output_tokens_of(answer: Answer, behaviour: Behaviour) -> int:
