@@ -30,7 +30,7 @@ from inference.rules.usage import MissingUsage, read_generation, read_generation
 
 log = logging.getLogger("inference.look_ups")
 
-ROUTES = frozenset({Route.CHAT_COMPLETIONS, Route.RESPONSES})
+ROUTES = frozenset({Route.CHAT_COMPLETIONS, Route.MESSAGES, Route.RESPONSES})
 """The routes that are charged only by tokens, which is what a record counts."""
 
 AUDIO_COMPONENTS = frozenset({"input_audio_token", "output_audio_token"})

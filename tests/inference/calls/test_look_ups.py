@@ -14,7 +14,7 @@ from inference.queries import catalogue
 from tests.inference.misbehaviour.wire import MisbehavingUpstream, Play, whole
 from tests.inference.routes.test_translated import TO_CHAT, TO_RESPONSES
 from tests.support.concurrency import eventually
-from tests.support.stage import CHAT, EMBEDDINGS, PRICE, RESPONSES, Caller, Stage, ask, chat
+from tests.support.stage import CHAT, EMBEDDINGS, MESSAGE, PRICE, RESPONSES, Caller, Stage, ask, chat, message
 
 BALANCE = 50_000
 COST = 11
@@ -38,7 +38,7 @@ def left_to_review(
     """Make a call whose outcome is unknown."""
     caller = stage.caller(balance=BALANCE)
     alias = stage.model(model, upstream=stage.upstream_row(options=options), **{"max_output_tokens": 30, **fields})
-    body = {CHAT: chat, RESPONSES: ask}[path](alias)
+    body = {CHAT: chat, MESSAGE: message, RESPONSES: ask}[path](alias)
     caller.post({**body, "stream": True} if streams else body, path=path)
     assert caller.only_call.state == "review"
     return caller
@@ -55,7 +55,7 @@ def assert_charged(caller: Caller, cost: int, basis: str = "upstream") -> None:
     assert caller.wallet == {"balance": BALANCE - cost, "held": 0, "debt": 0}
 
 
-@pytest.mark.parametrize("path", [CHAT, RESPONSES])
+@pytest.mark.parametrize("path", [CHAT, MESSAGE, RESPONSES])
 @pytest.mark.parametrize(
     ("model", "streams"),
     [
