@@ -1,22 +1,36 @@
-"""Fetches the images that a request gives by URL, after the ledger's trial and before the hold."""
+"""Fetches the images and documents that a request gives by URL, after the ledger's trial and before the hold."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
-from gateway.core.contract.errors import ImageRejected, RateLimited
+from gateway.core.contract.errors import ImageRejected, InvalidRequest, RateLimited
 from gateway.core.contract.limits import IMAGE_MAX_BYTES
 from gateway.core.outbound.public_fetch import BusyError, FetchError, PublicFetcher
 from inference.rules.images import CHAT_TYPES
 
 FETCHER = PublicFetcher()
 
+PDF_TYPE = "application/pdf"
+
 COPIES = 3
-"""Copies of an image in memory: its bytes, a data URL that is a third longer, and the JSON that is sent."""
+"""Copies of a file in memory: its bytes, a data URL that is a third longer, and the JSON that is sent."""
+
+
+class Kind(NamedTuple):
+    """What is fetched: its noun, its media types, and the error of one that cannot be used."""
+
+    noun: str
+    accept: str
+    rejected: type[ImageRejected | InvalidRequest]
+
+
+IMAGES = Kind("image", ", ".join(sorted(CHAT_TYPES)), ImageRejected)
+DOCUMENTS = Kind("document", PDF_TYPE, InvalidRequest)
 
 
 class RemoteImage(Protocol):
-    """An image given by URL, and the path of the request's member that contains the URL."""
+    """A file given by URL, and the path of the request's member that contains the URL."""
 
     @property
     def url(self) -> str: ...
@@ -34,10 +48,11 @@ async def fetch_images(
     *,
     each_max_bytes: int = IMAGE_MAX_BYTES,
     together_max_bytes: int = IMAGE_MAX_BYTES,
+    kind: Kind = IMAGES,
 ) -> Mapping[Image, bytes]:
     """Return the bytes of each image. `take_memory` is called as each arrives, so that images waiting for others are counted
-    too. Raises ImageRejected naming the member, RateLimited, or what `take_memory` raises."""
-    arrived = _Arrived(take_memory, images[-1].param, together_max_bytes)
+    too. Raises the kind's error naming the member, RateLimited, or what `take_memory` raises."""
+    arrived = _Arrived(kind, take_memory, images[-1].param, together_max_bytes)
     tasks = [asyncio.create_task(_fetch(image, arrived, each_max_bytes)) for image in images]
     try:
         fetched = await asyncio.gather(*tasks)
@@ -48,26 +63,29 @@ async def fetch_images(
 
 
 class _Arrived:
-    """Counts the bytes of one request's images. `last` is the path of the last one."""
+    """Counts the bytes of one request's files. `last` is the path of the last one."""
 
-    def __init__(self, take_memory: Callable[[int], None], last: str, max_bytes: int) -> None:
+    def __init__(self, kind: Kind, take_memory: Callable[[int], None], last: str, max_bytes: int) -> None:
+        self.kind = kind
         self._take_memory, self._last, self._max_bytes = take_memory, last, max_bytes
         self._size_bytes = 0
 
     def add(self, size_bytes: int) -> None:
-        """Count one image. Raises ImageRejected if their total is too large."""
+        """Count one file. Raises the kind's error if their total is too large."""
         self._size_bytes += size_bytes
         if self._size_bytes > self._max_bytes:
-            raise ImageRejected(f"All images together may have at most {self._max_bytes} bytes.", param=self._last)
+            text = f"All {self.kind.noun}s together may have at most {self._max_bytes} bytes."
+            raise self.kind.rejected(text, param=self._last)
         self._take_memory(size_bytes * COPIES)
 
 
 async def _fetch(image: RemoteImage, arrived: _Arrived, max_bytes: int) -> bytes:
+    kind = arrived.kind
     try:
-        data = await FETCHER.fetch(image.url, max_bytes=max_bytes, accept=", ".join(sorted(CHAT_TYPES)))
+        data = await FETCHER.fetch(image.url, max_bytes=max_bytes, accept=kind.accept)
     except BusyError as error:
-        raise RateLimited("Too many images are being fetched.", headers={"Retry-After": "1"}) from error
+        raise RateLimited(f"Too many {kind.noun}s are being fetched.", headers={"Retry-After": "1"}) from error
     except FetchError as error:
-        raise ImageRejected(f"The image could not be fetched: {error}.", param=image.param) from error
+        raise kind.rejected(f"The {kind.noun} could not be fetched: {error}.", param=image.param) from error
     arrived.add(len(data))
     return data

@@ -12,7 +12,8 @@ from inference.metering.route import Headers, MeteredRequest
 from inference.rules.form_body import FormBody
 from inference.rules.json_body import JsonBody
 
-_INLINE_IMAGE = b'"data:image'
+INLINE_IMAGE = b'"data:image'
+"""The beginning of a data URL."""
 
 
 async def read_json(request: MeteredRequest) -> JsonBody:
@@ -21,11 +22,11 @@ async def read_json(request: MeteredRequest) -> JsonBody:
     return await _parsed(await request.read_body(MODEL_BODY_MAX_BYTES))
 
 
-async def read_json_with_images(request: MeteredRequest) -> JsonBody:
-    """Read and parse the body as `read_json` does, with a higher limit for a body that contains images."""
+async def read_json_with_images(request: MeteredRequest, inline: bytes = INLINE_IMAGE) -> JsonBody:
+    """Read and parse the body as `read_json` does, with a higher limit for a body that contains images, by what is `inline`."""
     _check_media_type(request.raw_headers)
     body = await request.read_body(IMAGE_BODY_MAX_BYTES)
-    if len(body) > MODEL_BODY_MAX_BYTES and _INLINE_IMAGE not in body:
+    if len(body) > MODEL_BODY_MAX_BYTES and inline not in body:
         raise RequestTooLarge
     return await _parsed(body)
 

@@ -51,7 +51,7 @@ def read_data_url(url: str, types: frozenset[str], param: str, max_bytes: int = 
     if head is None:
         raise _rejected(types, param)
     try:
-        data = _decoded(url[head.end() :])
+        data = decoded(url[head.end() :])
     except (binascii.Error, ValueError):  # ValueError: a character beyond ASCII
         raise ImageRejected("The image's data is not base64.", param=param) from None
     return read_image(data, types, param, max_bytes)
@@ -73,7 +73,7 @@ def check_remote(url: str, types: frozenset[str], param: str) -> None:
         raise _rejected(types, param)
 
 
-def _decoded(text: str) -> bytes:
+def decoded(text: str) -> bytes:
     """Decode strict base64 in pieces: decoding a large image at once would block other threads for 40 ms.
 
     Raises binascii.Error, or ValueError for a character beyond ASCII.

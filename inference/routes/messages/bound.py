@@ -37,7 +37,7 @@ class BoundedMessage(BoundedJson):
 
     @property
     def needs_preparing(self) -> bool:
-        return bool(self.params.remote_images)
+        return bool(self.params.remote_images or self.params.documents)
 
     @property
     def service_tier(self) -> str | None:

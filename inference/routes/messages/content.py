@@ -11,7 +11,11 @@ from inference.rules.caching import Holder
 
 _USER = frozenset({"text", "image", "document", "search_result", "tool_result"})
 _ASSISTANT = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
+_PARTS = frozenset({"text", "image"})
 _BLOCKS = {"user": _USER, "assistant": _ASSISTANT}
+_IMAGE_SOURCES = {"base64": (str,), "url": (str,)}
+_DOCUMENT_SOURCES = {**_IMAGE_SOURCES, "text": (str,), "content": (str, list)}
+"""The types of sources, and of what they contain."""
 
 _MEMBERS: Mapping[str, Mapping[str, type]] = {
     "text": {"text": str},
@@ -157,12 +161,11 @@ def _block(block: Mapping[str, Any], path: str, known: frozenset[str], measure: 
             raise InvalidRequest(f"{name} must be {_NAMES[form]}.", param=f"{path}.{name}")
     measure.note(block, path)
     match kind:
-        case "image" | "document":
-            _check_source(block, path, kind)
-            if _is_plain_text(block):
-                measure.add(block)
-            else:
-                measure.others.append(path)
+        case "image":
+            _check_source(block, path, _IMAGE_SOURCES)
+            measure.others.append(path)
+        case "document":
+            _document(block, path, measure)
         case "search_result":
             measure.cites = True
             _texts(block["content"], f"{path}.content", "A search result is made of text blocks.", measure)
@@ -174,25 +177,38 @@ def _block(block: Mapping[str, Any], path: str, known: frozenset[str], measure: 
             measure.add(block)
 
 
-def _is_plain_text(block: Mapping[str, Any]) -> bool:
-    """Return whether a document is text that the vendor does not cut into pieces to be cited, for which it adds more."""
-    citations = block.get("citations")
-    is_cited = citations is not None and not (isinstance(citations, dict) and citations.get("enabled") in (None, False))
-    return block["source"]["type"] == "text" and not is_cited
+def _document(block: Mapping[str, Any], path: str, measure: _Measure) -> None:
+    """Measure a document. The size of a file does not bound its tokens, nor that of a text which its vendor divides for citations."""
+    source = _check_source(block, path, _DOCUMENT_SOURCES)
+    kind, content = source["type"], source.get("content")
+    if kind == "content" and not isinstance(content, str):
+        for at, part in blocks_in(content, f"{path}.source.content"):
+            _block(part, at, _PARTS, measure)
+    if kind in ("base64", "url") or _is_cited(block):
+        measure.others.append(path)
+    elif kind == "text" or isinstance(content, str):
+        measure.add(block)
 
 
-def _check_source(block: Mapping[str, Any], path: str, kind: str) -> None:
-    """Refuse a provider's file id, which could name any file of the operator's account, and a document to fetch."""
+def _is_cited(document: Mapping[str, Any]) -> bool:
+    citations = document.get("citations")
+    return citations is not None and not (isinstance(citations, dict) and citations.get("enabled") in (None, False))
+
+
+def _check_source(block: Mapping[str, Any], path: str, allowed: Mapping[str, tuple[type, ...]]) -> Mapping[str, Any]:
+    """Return a source of an allowed type. A provider's file id could name any file of the operator's account."""
     source, path = block.get("source"), f"{path}.source"
     if not isinstance(source, dict):
         raise InvalidRequest("source must be an object.", param=path)
     if source.get("file_id") is not None or source.get("type") == "file":
         raise InvalidRequest("Send the file's data; a provider's file id is not accepted.", param=f"{path}.file_id")
-    allowed = ("base64", "url") if kind == "image" else ("base64", "text")
-    if source.get("type") not in allowed:
-        raise InvalidRequest(f"The source of {kind} blocks must be {' or '.join(allowed)}.", param=f"{path}.type")
-    if not isinstance(source.get("url" if source["type"] == "url" else "data"), str):
+    kind = source.get("type")
+    if not isinstance(kind, str) or kind not in allowed:
+        text = f"The source of {block['type']} blocks must be {' or '.join(allowed)}."
+        raise InvalidRequest(text, param=f"{path}.type")
+    if not isinstance(source.get({"url": "url", "content": "content"}.get(kind, "data")), allowed[kind]):
         raise InvalidRequest("The source has no content.", param=path)
+    return source
 
 
 def blocks_in(content: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -9,10 +9,12 @@ from inference.interface.model import ServedModel
 from inference.interface.request import BoundedRequest
 from inference.interface.upstream import Attempt
 from inference.routes.messages.content import read_content
+from inference.routes.messages.documents import read_documents
 from inference.routes.messages.headers import MessageBody
-from inference.routes.messages.images import read_images, with_sources
+from inference.routes.messages.images import read_images
 from inference.routes.messages.members import MESSAGE_MEMBERS
 from inference.routes.messages.request import bound_of, refuse_thread
+from inference.routes.messages.sources import with_sources
 from inference.rules.members import refuse_members
 
 COUNTED = frozenset(
@@ -45,9 +47,10 @@ def read_count_request(sent: MessageBody, model: ServedModel) -> CountRequest:
         raise InvalidRequest("A count is not streamed.", param="stream")
     content = read_content(body, sent.size_bytes)
     relabelled, remote = read_images(body["messages"], model=model)
+    to_fetch = read_documents(body["messages"]).remote
     counted = {name: value for name, value in with_sources(body, relabelled).items() if name in COUNTED}
     bound = bound_of(content, sent, model)
-    return CountRequest(counted, bound, sent.version, sent.betas, is_sendable=not remote)
+    return CountRequest(counted, bound, sent.version, sent.betas, is_sendable=not (remote or to_fetch))
 
 
 class CountHold(BoundedRequest):

@@ -1,44 +1,24 @@
-"""Finds the images in a request's messages, and replaces their sources for the upstream."""
+"""Finds the images in a request's messages, and checks them."""
 
 import base64
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.limits import FETCHED_IMAGES_MAX
 from inference.interface.model import ServedModel
+from inference.routes.messages.sources import Source, SourceAt, Sources, sources_of
 from inference.rules.images import CHAT_TYPES, Image, check_remote, read_data_url
 
-Source = Mapping[str, Any]
 
-
-class ImageAt(NamedTuple):
-    """One image by the indices of its message, its block, and its part of a tool's result (None: the block itself), with its
-    address, which may be a data URL."""
-
-    message: int
-    block: int
-    part: int | None
-    url: str
-
-    @property
-    def param(self) -> str:
-        """Return the path of the image's source."""
-        within = "" if self.part is None else f".content.{self.part}"
-        return f"messages.{self.message}.content.{self.block}{within}.source"
-
-
-Sources = Mapping[ImageAt, Source]
-
-
-def read_images(messages: list[Any], *, model: ServedModel) -> tuple[Sources, tuple[ImageAt, ...]]:
+def read_images(messages: list[Any], *, model: ServedModel) -> tuple[Sources, tuple[SourceAt, ...]]:
     """Check every image; return replacements for sources with a wrong media type, and the images to fetch.
 
     An upstream that fetches images itself gets their URLs. Raises ImageRejected or InvalidRequest naming the source.
     """
-    relabelled: dict[ImageAt, Source] = {}
+    relabelled: dict[SourceAt, Source] = {}
     remote = []
-    for image, source in _images(messages):
+    for path, source in sources_of(messages, "image"):
+        image = SourceAt(path, _url(source))
         if source.get("type") == "url":
             check_remote(image.url, CHAT_TYPES, image.param)
             remote.append(image)
@@ -59,40 +39,6 @@ def source_of(image: Image) -> Source:
     return {"type": "base64", "media_type": image.media_type, "data": base64.b64encode(image.data).decode()}
 
 
-def with_sources(body: Mapping[str, Any], sources: Sources) -> Mapping[str, Any]:
-    """Return a copy of a body with other sources for some images."""
-    if not sources:
-        return body
-    messages = list(body["messages"])
-    for image, source in sources.items():
-        message = messages[image.message]
-        content = [*message["content"]]
-        content[image.block] = _with_source(content[image.block], image.part, source)
-        messages[image.message] = {**message, "content": content}
-    return {**body, "messages": messages}
-
-
-def _with_source(block: Mapping[str, Any], part: int | None, source: Source) -> dict[str, Any]:
-    if part is None:
-        return {**block, "source": source}
-    parts = [*block["content"]]
-    parts[part] = {**parts[part], "source": source}
-    return {**block, "content": parts}
-
-
-def _images(messages: list[Any]) -> Iterator[tuple[ImageAt, Source]]:
-    for at, message in enumerate(messages):
-        content = message.get("content")
-        for index, block in enumerate(content if isinstance(content, list) else ()):
-            if block.get("type") == "image":
-                yield _image(at, index, None, block["source"])
-            parts = block.get("content") if block.get("type") == "tool_result" else None
-            for part, inner in enumerate(parts if isinstance(parts, list) else ()):
-                if inner.get("type") == "image":
-                    yield _image(at, index, part, inner["source"])
-
-
-def _image(message: int, block: int, part: int | None, source: Source) -> tuple[ImageAt, Source]:
-    """Return an image with its source. Media types that are no plain word fail the check of the data URL."""
-    url = source["url"] if source["type"] == "url" else f"data:{source.get('media_type')};base64,{source['data']}"
-    return ImageAt(message, block, part, url), source
+def _url(source: Source) -> str:
+    """Return an image's address, or a data URL. Media types that are no plain word fail the check of the data URL."""
+    return source["url"] if source["type"] == "url" else f"data:{source.get('media_type')};base64,{source['data']}"

@@ -48,9 +48,13 @@ OLDER: Mapping[str, Member] = {
 
 INSIDE: Mapping[str, Member] = {
     "messages.content.cache_control": Member(BOUNDED, _CACHE),
+    "messages.content.source.content": Member(BOUNDED, "A text, or a list of `text` and `image` blocks."),
+    "messages.content.source.data": Member(BOUNDED, "A text, an image, or a PDF file in base64."),
     "messages.content.source.file_id": Member(REFUSED, _PROVIDER_ID),
     "messages.content.source.url": Member(
-        BOUNDED, "A PNG, JPEG, WebP or GIF image at a public https URL, which the gateway fetches itself."
+        BOUNDED,
+        "A PNG, JPEG, WebP or GIF image, or a PDF file, at a public https URL. The gateway fetches it itself; files are never "
+        "fetched by an upstream.",
     ),
     "messages.content.type": Member(
         BOUNDED,

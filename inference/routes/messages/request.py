@@ -9,9 +9,11 @@ from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
 from inference.interface.model import ServedModel
 from inference.routes.messages.content import MessageContent, read_content
+from inference.routes.messages.documents import Documents, read_documents
 from inference.routes.messages.headers import LONG_CONTEXT_BETA, LONG_CONTEXT_TOKENS, MessageBody
-from inference.routes.messages.images import ImageAt, read_images, with_sources
+from inference.routes.messages.images import read_images
 from inference.routes.messages.members import MESSAGE_MEMBERS
+from inference.routes.messages.sources import SourceAt, with_sources
 from inference.rules.caching import Caching, read_caching
 from inference.rules.input_bound import bound_input, estimate_input
 from inference.rules.members import read_count, read_flag, refuse_members
@@ -43,7 +45,8 @@ class MessageRequest:
     caching: Caching
     version: str | None = None
     betas: tuple[str, ...] = ()
-    remote_images: tuple[ImageAt, ...] = ()
+    remote_images: tuple[SourceAt, ...] = ()
+    documents: Documents = Documents()
     has_foreign_thinking: bool = False
 
 
@@ -57,8 +60,9 @@ def read_request(sent: MessageBody, model: ServedModel) -> MessageRequest:
     if max_tokens is None:
         raise InvalidRequest("max_tokens is required.", param="max_tokens")
     relabelled, remote = read_images(body["messages"], model=model)
+    documents = read_documents(body["messages"])
     return MessageRequest(
-        body=with_sources(body, relabelled),
+        body=with_sources(with_sources(body, relabelled), documents.to_fetch),
         is_large=sent.is_large,
         input_bound=bound_of(content, sent, model),
         input_estimate=estimate_input(model, content.text_bytes, content.other_parts),
@@ -70,6 +74,7 @@ def read_request(sent: MessageBody, model: ServedModel) -> MessageRequest:
         version=sent.version,
         betas=sent.betas,
         remote_images=remote,
+        documents=documents,
         has_foreign_thinking=content.has_foreign_thinking,
     )
 

@@ -1,8 +1,5 @@
 """`POST /v1/messages`: the route's declaration for the metering core, and its view."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 from billing.rules.quantities import Quantities
 from gateway.core.api.access import requires_model, requires_model_free_of_charge
 from gateway.core.api.async_viewsets import LeanViewSet
@@ -20,7 +17,6 @@ from gateway.core.contract.ids import new_id
 from gateway.core.http.lean import LeanAnswer, LeanRequest, LeanResponse
 from gateway.core.json.strict import dumps
 from gateway.core.runtime.offload import offload
-from inference.adapters import fetched_images
 from inference.endpoints import ENDPOINTS
 from inference.interface.model import ServedModel
 from inference.interface.plan import endpoint_for
@@ -30,32 +26,23 @@ from inference.metering.admission import Refused
 from inference.metering.bodies import read_json_with_images
 from inference.metering.route import MeteredRequest, MeteredRoute
 from inference.metering.serving import MeteredViewSet
-from inference.routes.messages.bound import BoundedMessage, bound_message, charge_of
+from inference.routes.messages.bound import bound_message, charge_of
 from inference.routes.messages.counting import CountHold, CountRequest, CountTokens, read_count_request
 from inference.routes.messages.headers import MessageBody, read_betas, read_version
-from inference.routes.messages.images import ImageAt, source_of, with_sources
+from inference.routes.messages.preparing import prepare
 from inference.routes.messages.reference import describe_message_count, describe_messages
 from inference.routes.messages.request import read_request
-from inference.rules.images import CHAT_TYPES, read_image
 from inference.rules.json_body import JSON_TYPE
+
+INLINE_FILE = b'"base64"'
+"""The type of a source whose data is in the request."""
 
 
 async def read_body(request: MeteredRequest) -> MessageBody:
     """Read the body and the vendor's headers. Raises the catalogue's error."""
     version, betas = read_version(request.raw_headers), read_betas(request.raw_headers)
-    body = await read_json_with_images(request)
+    body = await read_json_with_images(request, INLINE_FILE)
     return MessageBody(body.members, body.size_bytes, body.digest, body.body_sha256, body.is_large, version, betas)
-
-
-async def fetch_images(http: MeteredRequest, request: BoundedMessage) -> BoundedMessage:
-    """Replace image URLs with the fetched data. Raises ImageRejected naming the source, or NotReady."""
-    fetched = await fetched_images.fetch_images(request.params.remote_images, http.take_memory)
-    return await offload(_with_images, request, fetched)
-
-
-def _with_images(request: BoundedMessage, fetched: Mapping[ImageAt, bytes]) -> BoundedMessage:
-    sources = {image: source_of(read_image(data, CHAT_TYPES, image.param)) for image, data in fetched.items()}
-    return replace(request, body=with_sources(request.body, sources), is_large=True)
 
 
 MESSAGES = MeteredRoute(
@@ -65,7 +52,7 @@ MESSAGES = MeteredRoute(
     check=read_request,
     bound=bound_message,
     check_prices=charge_of,
-    prepare=fetch_images,
+    prepare=prepare,
     endpoints=ENDPOINTS[Route.MESSAGES],
 )
 

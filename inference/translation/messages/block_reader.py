@@ -117,9 +117,11 @@ def _document(block: Mapping[str, Any], path: str) -> items.Part:
     title = fields.read_optional_text(block, "title", path)
     source = fields.read_object(block, "source", path)
     at = fields.joined(path, "source")
-    if source.get("type") == "text":
-        fields.refuse_others(source, {"type", "media_type", "data"}, at)
-        data = fields.read_text(source, "data", at)
+    kind = source.get("type")
+    if kind in ("text", "content"):
+        named = "data" if kind == "text" else "content"
+        fields.refuse_others(source, {"type", "media_type", named}, at)
+        data = fields.read_text(source, named, at)
         return items.Text(f"{title}\n\n{data}" if title else data)
     address = _address(block, path)
     if address.startswith("data:"):

@@ -268,7 +268,7 @@ def test_a_repeated_request_gets_the_first_answer(stage: Stage, form: str, strea
         ),
         (
             {"messages": [{"role": "user", "content": [{"type": "document", "source": {"type": "url", "url": "x"}}]}]},
-            "messages.0.content.0.source.type",
+            "messages.0.content.0.source",
         ),
         ({"system": [{"type": "image"}]}, "system.0"),
         ({"system": 7}, "system"),
