@@ -8,6 +8,7 @@ from gateway.demo.call import stream_chat
 from gateway.demo.client import Gateway, Receipt
 from gateway.demo.images import show_images
 from gateway.demo.judgement import show_judgement
+from gateway.demo.messages import show_messages
 from gateway.demo.money import dollars
 from gateway.demo.paid import Write, show_receipt
 from gateway.demo.realtime import show_realtime
@@ -31,6 +32,7 @@ CONSENTS = ("realtime",)
 """The consents of the person, as stated by the product."""
 STEPS = (
     show_responses,
+    show_messages,
     show_embeddings,
     show_contextual,
     show_late_interaction,

@@ -1,4 +1,4 @@
-"""Translates between the vendor's two wire formats for text: chat completions and responses.
+"""Translates between the wire formats for text: chat completions, responses and messages.
 
 Each format has modules that read it into one representation (`conversation`, `answer`, `events`) and modules that write
 it from there. No module depends on both formats. Readers take and writers return plain JSON values; the routes handle

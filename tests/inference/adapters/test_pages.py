@@ -67,6 +67,6 @@ async def test_a_file_that_takes_too_long_is_given_up(monkeypatch: pytest.Monkey
 
 
 async def test_without_a_process_the_caller_is_asked_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(count.sys, "executable", "/nowhere/python")  # type: ignore[attr-defined]
+    monkeypatch.setattr(count.sys, "executable", "/nowhere/python")
     with pytest.raises(NotReady):
         await count_pages(pdf(), MOST)

@@ -34,12 +34,12 @@ def body(stage: Stage, host: ImageHost, path: str) -> dict[str, Any]:
     """A request that names two images."""
     host.pages["/a"] = answer(PNG)
     alias, url = stage.model(max_output_tokens=20, context_tokens=CONTEXT), host.url("/a")
-    part: dict[str, Any] = {
+    parts: dict[str, dict[str, Any]] = {
         CHAT: {"type": "image_url", "image_url": {"url": url}},
         MESSAGE: {"type": "image", "source": {"type": "url", "url": url}},
         RESPONSES: {"type": "input_image", "image_url": url},
-    }[path]
-    said: list[Any] = [{"role": "user", "content": [part] * 2}]
+    }
+    said: list[Any] = [{"role": "user", "content": [parts[path]] * 2}]
     return ask(alias, input=said) if path == RESPONSES else BODIES[path](alias, messages=said)
 
 
