@@ -11,8 +11,9 @@ from billing.operations import reviews
 from inference.metering.checkpoints import Checkpoints
 from tests.factories.billing import review
 from tests.support.concurrency import eventually
-from tests.support.stage import Caller, Stage, chat
+from tests.support.stage import CHAT, MESSAGE, Caller, Stage, chat, message
 
+BODIES = {CHAT: chat, MESSAGE: message}
 BALANCE = 5_000
 CHARGED = 3
 
@@ -43,10 +44,13 @@ def charged_by_the_ledger(caller: Caller) -> int | None:
 
 
 @pytest.mark.parametrize(("decision", "known_charge"), DECISIONS)
-def test_a_plain_answer_states_the_ledger_s_amount(stage: Stage, decision: Any, known_charge: int | None) -> None:
+@pytest.mark.parametrize("path", BODIES)
+def test_a_plain_answer_states_the_ledger_s_amount(
+    stage: Stage, path: str, decision: Any, known_charge: int | None
+) -> None:
     alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
     with ThreadPoolExecutor() as threads, stage.upstream.holding():
-        pending = threads.submit(caller.post, chat(alias))
+        pending = threads.submit(caller.post, BODIES[path](alias), path=path)
         decide(caller, decision)
     answer = pending.result()
     assert answer.status_code == 200
@@ -59,13 +63,14 @@ def test_a_plain_answer_states_the_ledger_s_amount(stage: Stage, decision: Any, 
 
 
 @pytest.mark.parametrize(("decision", "known_charge"), DECISIONS)
+@pytest.mark.parametrize("path", BODIES)
 def test_a_stream_states_the_ledger_s_amount(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, decision: Any, known_charge: int | None
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, path: str, decision: Any, known_charge: int | None
 ) -> None:
     # A check-in after the decision would stop the stream.
     monkeypatch.setattr(Checkpoints, "begin", lambda checkpoints: None)
     alias, caller = stage.model("small-1?tokens=10", max_output_tokens=20), stage.caller(balance=BALANCE)
-    with stage.upstream.holding(), caller.stream(chat(alias)) as answer:
+    with stage.upstream.holding(), caller.stream(BODIES[path](alias), path=path) as answer:
         decide(caller, decision)
         stage.upstream.release()
         lines = [line for line in answer.iter_lines() if line]

@@ -7,6 +7,8 @@ import httpx
 import orjson
 import pytest
 
+from inference.models import Alias
+from inference.queries import catalogue
 from tests.support.stage import Caller, Stage
 
 PATH = "/v1/messages"
@@ -236,6 +238,31 @@ def test_an_overload_before_the_first_event_is_tried_again(stage: Stage) -> None
     stage.upstream.script(status=529, error_code="overloaded_error")
     assert send(caller, alias).status_code == 200
     assert len(stage.upstream.ledger.entries) == 2
+
+
+@pytest.mark.parametrize("other", ["chat", "responses"])
+def test_another_deployment_answers_whatever_it_speaks(stage: Stage, other: str, streams: bool) -> None:
+    alias, caller = model_of(stage, "anthropic", "small-1?status=529"), stage.caller()
+    second = stage.upstream_row(**FORMS[other])
+    Alias.objects.get(name=alias).deployments.create(upstream=second, model="small-2", priority=1)
+    catalogue.forget()
+    message = message_in(send(caller, alias, streams=streams), streams=streams)
+    assert (message["model"], message["stop_reason"]) == (alias, "end_turn")
+    assert [entry.path for entry in stage.upstream.ledger][:: len(stage.upstream.ledger) - 1] == [
+        "/messages",
+        {"chat": "/chat/completions", "responses": "/responses"}[other],
+    ]
+    call = caller.only_call
+    assert (call.state, call.charge_microusd <= call.hold_microusd) == ("settled", True)
+
+
+@pytest.mark.parametrize("tier", [None, "auto", "standard_only"])
+def test_the_default_tier_has_the_upstreams_name(stage: Stage, form: str, tier: str | None) -> None:
+    alias, caller = model_of(stage, form), stage.caller()
+    assert send(caller, alias, service_tier=tier).status_code == 200
+    sent = stage.upstream.ledger.entries[0].body["service_tier"]
+    assert sent == ("standard_only" if form == "anthropic" else "default")
+    assert caller.only_call.usage_record.service_tier is None
 
 
 def test_a_repeated_request_gets_the_first_answer(stage: Stage, form: str, streams: bool) -> None:
