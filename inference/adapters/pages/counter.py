@@ -10,8 +10,8 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-CPU_SECONDS = 5
-MEMORY_MAX_BYTES = 768 * 1024 * 1024
+CPU_SECONDS = 3
+MEMORY_MAX_BYTES = 256 * 1024 * 1024
 NODES_MAX = 10_000
 
 
