@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gateway.core.contract.errors import NotReady
 from gateway.core.runtime.turns import Turns
+from inference.adapters.pages.counter import NOT_ABLE
 
 COUNTER = Path(__file__).with_name("counter.py")
 COUNT_SECONDS = 10.0
@@ -35,8 +36,14 @@ def _count(data: bytes, most: int) -> int:
     except subprocess.TimeoutExpired as error:
         raise UnreadablePdf("it takes too long to read") from error
     except OSError as error:
-        raise NotReady(headers={"Retry-After": "1"}, private=f"pages cannot be counted: {error!r}") from error
+        raise _not_ready(repr(error)) from error
+    if counted.returncode == NOT_ABLE:
+        raise _not_ready("pypdf cannot be loaded")
     told = counted.stdout.decode("ascii", "replace")
     if counted.returncode == 0 and told.isdigit() and told != "0":
         return int(told)
     raise UnreadablePdf("it is encrypted" if told == "encrypted" else "it cannot be read")
+
+
+def _not_ready(cause: str) -> NotReady:
+    return NotReady(headers={"Retry-After": "1"}, private=f"pages cannot be counted: {cause}")

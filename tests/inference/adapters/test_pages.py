@@ -1,10 +1,12 @@
 """Pages of PDF files are counted as they are, and no file takes longer than it may or does more than fail."""
 
+from pathlib import Path
+
 import pytest
 
 from gateway.core.contract.errors import NotReady
 from inference.adapters.pages import count
-from inference.adapters.pages.count import UnreadablePdf, count_pages
+from inference.adapters.pages.count import COUNTER, UnreadablePdf, count_pages
 from tests.factories.pdfs import CATALOG, PAGE, bomb, pdf, pdf_of
 
 MOST = 100
@@ -63,6 +65,14 @@ async def test_an_encrypted_file_is_named_so() -> None:
 async def test_a_file_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(count, "COUNT_SECONDS", 0.001)
     with pytest.raises(UnreadablePdf, match="too long"):
+        await count_pages(pdf(), MOST)
+
+
+async def test_without_the_library_no_file_is_blamed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    missing = tmp_path / "counter.py"
+    missing.write_text(COUNTER.read_text().replace("import pypdf", "import no_such_library"))
+    monkeypatch.setattr(count, "COUNTER", missing)
+    with pytest.raises(NotReady):
         await count_pages(pdf(), MOST)
 
 
