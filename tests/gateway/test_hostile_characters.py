@@ -211,7 +211,7 @@ def test_in_every_query(who: str, door: Door, ids: dict[str, str], tracebacks: T
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/v1/account", "/v1/models", "/v1/chat/completions", "/account/login/", "/admin/"]
+    "path", ["/", "/v1/account", "/v1/models", "/v1/chat/completions", "/v1/messages", "/account/login/", "/admin/"]
 )
 def test_in_headers_cookies_and_queries(path: str, door: Door, ids: dict[str, str], tracebacks: Tracebacks) -> None:
     somebody = door.knock()

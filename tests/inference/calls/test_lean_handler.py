@@ -8,20 +8,23 @@ import pytest
 import websockets
 
 from tests.support.processes import gateway_process
-from tests.support.stage import CHAT, EMBEDDINGS, Stage, chat
+from tests.support.stage import CHAT, EMBEDDINGS, MESSAGE, Stage, chat
 
 
-@pytest.mark.parametrize("path", [CHAT, EMBEDDINGS])
+@pytest.mark.parametrize("path", [CHAT, EMBEDDINGS, MESSAGE, f"{MESSAGE}/count_tokens"])
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])
 def test_another_method_is_not_allowed(stage: Stage, path: Any, method: Any) -> None:
     answer = stage.client.request(method, stage.origin + path)
     assert (answer.status_code, answer.json()["error"]["code"]) == (405, "method_not_allowed")
     assert answer.headers["allow"] == "POST"
     assert answer.headers["cache-control"] == "no-store"
-    assert answer.json()["error"]["request_id"] == answer.headers["x-request-id"]
+    error = answer.json()["error"] | answer.json()
+    assert error["request_id"] == answer.headers["x-request-id"]
 
 
-@pytest.mark.parametrize("path", ["/v1/chat/completions/", "/v1/chat/completionsx", "/v1/chat", "/v1/nothing"])
+@pytest.mark.parametrize(
+    "path", ["/v1/chat/completions/", "/v1/chat/completionsx", "/v1/chat", "/v1/messages/", "/v1/nothing"]
+)
 def test_a_path_that_no_route_matches_is_not_found(stage: Stage, path: Any) -> None:
     answer = stage.client.post(stage.origin + path)
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
@@ -46,16 +49,18 @@ def test_a_configured_origin_may_call_from_a_browser(stage: Stage, settings: Any
     preflight = {
         "Origin": "https://app.example",
         "Access-Control-Request-Method": "POST",
-        "Access-Control-Request-Headers": "dpop, authorization, idempotency-key",
+        "Access-Control-Request-Headers": "dpop, authorization, idempotency-key, anthropic-version, anthropic-beta",
     }
     answer = stage.client.options(stage.origin + CHAT, headers=preflight)
     assert answer.status_code == 200
     assert answer.headers["access-control-allow-origin"] == "https://app.example"
-    assert "dpop" in answer.headers["access-control-allow-headers"]
+    allowed = answer.headers["access-control-allow-headers"].split(", ")
+    assert {"dpop", "anthropic-version", "anthropic-beta"} <= set(allowed)
     alias, caller = stage.model(max_output_tokens=20), stage.caller()
     answer = caller.post(chat(alias), headers={"Origin": "https://app.example"})
     assert answer.headers["access-control-allow-origin"] == "https://app.example"
-    assert "x-service-charge-microusd" in answer.headers["access-control-expose-headers"]
+    exposed = answer.headers["access-control-expose-headers"].split(", ")
+    assert {"x-service-charge-microusd", "request-id"} <= set(exposed)
     stranger = caller.post(chat(alias), headers={"Origin": "https://evil.example"})
     assert "access-control-allow-origin" not in stranger.headers
 
