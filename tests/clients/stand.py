@@ -13,6 +13,7 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.clients import stand_messages
 from tests.clients.verifier import Refused, verify_assertion, verify_proof
 from tests.support.server_thread import ServerThread
 
@@ -52,6 +53,7 @@ class Stand(ServerThread):
         app = web.Application()
         app.router.add_post("/v1/auth/token/exchange", self._exchange)
         app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/v1/messages", self._messages)
         app.router.add_post("/v1/embeddings", self._embeddings)
         app.router.add_get("/v1/wallet", self._wallet)
         app.router.add_get("/v1/usage", self._usage)
@@ -128,6 +130,14 @@ class Stand(ServerThread):
         answer = {**_frame("chat.completion"), "choices": [choice], "usage": usage}
         return web.json_response(answer, headers=_receipt(replayed, CHARGE))
 
+    async def _messages(self, request: web.Request) -> web.StreamResponse:
+        refusal, replayed, body = await self._take(request)
+        if refusal is not None:
+            return refusal
+        if body.get("stream"):
+            return await self._deliver(request, replayed, [*stand_messages.events()])
+        return web.json_response(stand_messages.message_for(body), headers=_receipt(replayed, CHARGE))
+
     async def _embeddings(self, request: web.Request) -> web.StreamResponse:
         refusal, replayed, body = await self._take(request)
         if refusal is not None:
@@ -162,15 +172,21 @@ class Stand(ServerThread):
         return None, replayed, body
 
     async def _stream(self, request: web.Request, replayed: bool) -> web.StreamResponse:
+        choices = [
+            {"index": 0, "delta": {"content": word}, "finish_reason": None} for word in ("one", " two", " three")
+        ]
+        chunks = [{**_frame("chat.completion.chunk"), "choices": [choice]} for choice in choices]
+        events = [f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks]
+        return await self._deliver(request, replayed, [*events, b"data: [DONE]\n\n"])
+
+    async def _deliver(self, request: web.Request, replayed: bool, events: list[bytes]) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream", **_receipt(replayed, None)})
         await response.prepare(request)
-        for word in ("one", " two", " three"):
-            choice = {"index": 0, "delta": {"content": word}, "finish_reason": None}
-            chunk = {**_frame("chat.completion.chunk"), "choices": [choice]}
-            await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
-        closing = json.dumps({"usage_id": "use_1", "charge_microusd": CHARGE})
-        for part in ("data: [DONE]\n\n", f": service {closing[:9]}", f"{closing[9:]}\n\n"):
-            await response.write(part.encode())
+        for event in events:
+            await response.write(event)
+        closing = json.dumps({"usage_id": "use_1", "charge_microusd": CHARGE}).encode()
+        for part in (b": service " + closing[:9], closing[9:] + b"\n\n"):
+            await response.write(part)
             await asyncio.sleep(0.005)  # parts of the comment come in packets of their own
         return response
 

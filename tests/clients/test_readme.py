@@ -18,6 +18,7 @@ from tests.support.upstream import FakeUpstream
 ROOT = Path(__file__).resolve().parents[2]
 MAIN, CLIENT = ROOT / "README.md", ROOT / "clients" / "python" / "README.md"
 EXAMPLE_LINES_MAX = 15
+RECEIPT = r"Receipt\(usage_id='use_[0-9a-z]{26}', hold_microusd=\d+, charge_microusd=\d+, replayed=False\)"
 
 
 def example_of(readme: Path) -> str:
@@ -25,6 +26,12 @@ def example_of(readme: Path) -> str:
     found = re.search(r"```python\n(.*?)```", readme.read_text(), re.DOTALL)
     assert found is not None
     return found.group(1)
+
+
+def messages_example_of(readme: Path) -> str:
+    """Return the Python block that uses the Anthropic SDK."""
+    [found] = re.findall(r"```python\n(from anthropic import .*?)```", readme.read_text(), re.DOTALL)
+    return str(found)
 
 
 def code_of(kind: str, after: str) -> str:
@@ -55,17 +62,27 @@ def test_the_example_is_short_and_runs(demo_gateway: DemoGateway, readme: Path, 
     assert len([line for line in example.splitlines() if line.strip()]) < EXAMPLE_LINES_MAX
     assert "http://localhost:8000" in example
     assert ".data/demo-product.pem" in example
-    script = tmp_path / "example.py"
-    script.write_text(
-        example.replace("http://localhost:8000", demo_gateway.base_url).replace(".data", str(demo_gateway.data_dir))
-    )
-    completed = demo_gateway.run(str(script), PYTHONPATH=str(ROOT / "clients" / "python"))
+    completed = run_example(example, demo_gateway, tmp_path)
     assert completed.returncode == 0, completed.stderr
     assert "the gateway's demo backend" in completed.stdout
-    assert re.search(
-        r"Receipt\(usage_id='use_[0-9a-z]{26}', hold_microusd=\d+, charge_microusd=\d+, replayed=False\)",
-        completed.stdout,
+    assert len(re.findall(RECEIPT, completed.stdout)) == 1
+
+
+@pytest.mark.parametrize("readme", [MAIN, CLIENT], ids=["main", "client"])
+def test_the_other_sdk_takes_the_same_http_client(demo_gateway: DemoGateway, readme: Path, tmp_path: Path) -> None:
+    completed = run_example(f"{example_of(readme)}\n{messages_example_of(readme)}", demo_gateway, tmp_path)
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stdout.count("the gateway's demo backend") == 2
+    assert len(re.findall(RECEIPT, completed.stdout)) == 2
+
+
+def run_example(example: str, gateway: DemoGateway, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run an example against this gateway instead of the one that it names."""
+    script = folder / "example.py"
+    script.write_text(
+        example.replace("http://localhost:8000", gateway.base_url).replace(".data", str(gateway.data_dir))
     )
+    return gateway.run(str(script), PYTHONPATH=str(ROOT / "clients" / "python"))
 
 
 @pytest.fixture
@@ -117,14 +134,15 @@ def test_the_demo_tells_each_step_and_what_it_cost(demo_gateway: DemoGateway) ->
         "3. Receipt use_",
         "4. Ask again",
         "5. Respond",
-        "9. Rerank",
-        "10. Draw",
-        "11. Audio",
+        "6. Message",
+        "10. Rerank",
+        "11. Draw",
+        "12. Audio",
     )
-    for step in (*steps, "12. Judge: judgement-backend-a/demo-word", "13. Talk: a live session"):
+    for step in (*steps, "13. Judge: judgement-backend-a/demo-word", "14. Talk: a live session"):
         assert step in completed.stdout
     receipts = [amounts_of(label, completed.stdout) for label in ("wallet before", "hold", "charge", "wallet after")]
-    assert [len(column) for column in receipts] == [12] * 4
+    assert [len(column) for column in receipts] == [13] * 4
     for before, hold, charge, after in zip(*receipts, strict=True):
         assert before - charge == after
         assert 0 < charge <= hold

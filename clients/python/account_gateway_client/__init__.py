@@ -1,4 +1,4 @@
-"""A client for the Account Gateway: proofs, tokens, and the OpenAI SDK working through it unchanged."""
+"""A client for the Account Gateway: proofs, tokens, and the official SDKs working through it unchanged."""
 
 from account_gateway_client.account_keys import AccountKey
 from account_gateway_client.errors import (

@@ -1,12 +1,13 @@
 """What a metered call needs before it is sent, and the receipt that its response ends with; for any HTTP library."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from account_gateway_client.calls import key_for
 from account_gateway_client.receipts import EXTENSION, IDEMPOTENCY_KEY, MAX_COST, TAIL_BYTES, Receipt
 
-DONE = b"data: [DONE]"
+LAST_EVENT = re.compile(rb"^(?:data: \[DONE\]|event: message_stop)\r?$", re.MULTILINE)
 ReceiptHandler = Callable[[Receipt], None]
 
 
@@ -52,7 +53,7 @@ class Watched:
     @property
     def awaits_receipt(self) -> bool:
         """Return whether a stream's events are over, so that its receipt comes at once."""
-        return DONE in self._tail and not self._ended
+        return not self._ended and LAST_EVENT.search(self._tail) is not None
 
     def end(self) -> None:
         """Complete the receipt and hand it over, once."""

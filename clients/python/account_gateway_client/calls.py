@@ -1,6 +1,6 @@
-"""One Idempotency-Key for one logical call, however often the OpenAI SDK sends it.
+"""One Idempotency-Key for one logical call, however often an official SDK sends it.
 
-The SDK makes a key of its own per call but sends it only to servers that it knows. What it does send is the number of
+An SDK makes a key of its own per call but sends it only to servers that it knows. What it does send is the number of
 the attempt (`x-stainless-retry-count`). It makes all attempts of a call one after the other in one thread or task, and
 a context variable belongs to exactly that: so attempt 0 makes the key and later ones find it.
 """

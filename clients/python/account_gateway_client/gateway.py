@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import requests
 
-from account_gateway_client import account_keys, judgements, openai_http, signed_receipts
+from account_gateway_client import account_keys, judgements, sdk_http, signed_receipts
 from account_gateway_client.account_keys import AccountKey
 from account_gateway_client.answers import json_of, reaching
 from account_gateway_client.ci import CI
@@ -37,7 +37,7 @@ class Gateway:
 
     @property
     def api_url(self) -> str:
-        """Return the base URL that the OpenAI SDK takes."""
+        """Return the base URL that the OpenAI SDK takes; the Anthropic SDK takes `base_url`."""
         return f"{self.base_url}/v1"
 
     @property
@@ -52,18 +52,20 @@ class Gateway:
 
         return DPoPAuth(self.signer)
 
-    def http_client(self, **options: Any) -> Any:
-        """Make an HTTP client for `OpenAI(http_client=...)`: an `httpx2.Client`, or an `httpx.Client` where the
-        installed SDK takes that.
+    def http_client(self, *, sdk: str | None = None, **options: Any) -> Any:
+        """Make an HTTP client for `OpenAI(http_client=...)` or `Anthropic(http_client=...)`: an `httpx2.Client`, or an
+        `httpx.Client` where the installed SDK takes that.
 
         `max_cost_microusd` is the default limit of a call, `on_receipt` is called with each call's Receipt; the other
-        options are those of the library's `Client`.
+        options are those of the library's `Client`. `sdk` is `openai` or `anthropic`, where both are installed in versions
+        that take different libraries.
         """
-        return openai_http.clients().GatewayHttpClient(self.signer, **options)
+        return sdk_http.clients(sdk).GatewayHttpClient(self.signer, **options)
 
-    def async_http_client(self, **options: Any) -> Any:
-        """Make an HTTP client for `AsyncOpenAI(http_client=...)`; options as `http_client`."""
-        return openai_http.clients().AsyncGatewayHttpClient(self.signer, **options)
+    def async_http_client(self, *, sdk: str | None = None, **options: Any) -> Any:
+        """Make an HTTP client for `AsyncOpenAI(http_client=...)` or `AsyncAnthropic(http_client=...)`; options as
+        `http_client`."""
+        return sdk_http.clients(sdk).AsyncGatewayHttpClient(self.signer, **options)
 
     def request(self, method: str, path: str, **options: Any) -> requests.Response:
         """Send one signed request to a path of the gateway; options as `requests.request`. May raise

@@ -42,7 +42,7 @@ class Receipt:
 
 
 def receipt_of(answer: Any) -> Receipt | None:
-    """Return the receipt of a response of httpx or requests, or of a stream or raw response of the OpenAI SDK.
+    """Return the receipt of a response of httpx or requests, or of a stream or raw response of an official SDK.
 
     A stream's charge is there once the stream was read to its end.
     """

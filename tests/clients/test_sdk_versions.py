@@ -1,4 +1,4 @@
-"""Every major version of the OpenAI SDK works through the client: those on httpx, and those on httpx2."""
+"""Every major version of the official SDKs works through the client: those on httpx, and those on httpx2."""
 
 import os
 import subprocess
@@ -23,9 +23,18 @@ def sdk(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("sdk", ["openai-1", "openai-2"], indirect=True)
-def test_an_older_sdk_passes_the_tests_of_the_newest(sdk: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/clients/test_openai_sdk.py"]
+@pytest.mark.parametrize(
+    ("sdk", "tests"),
+    [
+        ("anthropic-0", "test_anthropic_sdk.py"),
+        ("anthropic-1", "test_anthropic_sdk.py"),
+        ("openai-1", "test_openai_sdk.py"),
+        ("openai-2", "test_openai_sdk.py"),
+    ],
+    indirect=["sdk"],
+)
+def test_an_older_sdk_passes_the_tests_of_the_newest(sdk: Path, tests: str) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/clients/{tests}"]
     environment = {**os.environ, "PYTHONPATH": str(sdk)}
     completed = subprocess.run(
         command, cwd=PROJECT_DIR, env=environment, capture_output=True, text=True, timeout=TEST_SECONDS

@@ -1,9 +1,10 @@
-"""HTTP clients for the official OpenAI SDK: signing, idempotency keys, cost limits, receipts.
+"""HTTP clients for the official SDKs, OpenAI's and Anthropic's: signing, idempotency keys, cost limits, receipts.
 
 OpenAI(base_url=gateway.api_url, api_key="unused", http_client=gateway.http_client(max_cost_microusd=20_000))
+Anthropic(base_url=gateway.base_url, api_key="unused", http_client=gateway.http_client(max_cost_microusd=20_000))
 
-The SDK takes clients of httpx or of httpx2, depending on its version. The two libraries have the same classes, so what
-is here works with both; `openai_httpx` and `openai_httpx2` join it with their classes.
+An SDK takes clients of httpx or of httpx2, depending on its version. The two libraries have the same classes, so what
+is here works with both; `sdk_httpx` and `sdk_httpx2` join it with their classes.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -17,22 +18,26 @@ from account_gateway_client.call_watch import CallDefaults, ReceiptHandler, Watc
 from account_gateway_client.errors import GatewayUnreachable
 from account_gateway_client.signing import RequestSigner
 
-# The SDK's own defaults: a model may take its time, a connection may not.
+SDKS = ("openai", "anthropic")
+
+# The SDKs' own defaults: a model may take its time, a connection may not.
 TIMEOUT_SECONDS, CONNECT_SECONDS = 600.0, 5.0
 
 
-def clients() -> ModuleType:
-    """Import the clients of the library that the installed SDK takes. Raises ImportError if there is none."""
-    return import_module(f"account_gateway_client.openai_{_library()}")
+def clients(sdk: str | None = None) -> ModuleType:
+    """Import the clients of the library that an SDK takes, or else the first of `SDKS` that is installed. Raises ImportError
+    if there is none."""
+    return import_module(f"account_gateway_client.sdk_{_library(sdk)}")
 
 
-def _library() -> str:
-    """Return `httpx2` or `httpx`. The SDK's own client tells which it is; without the SDK, the newer one is taken."""
-    if find_spec("openai"):
-        kinds = import_module("openai").DefaultHttpxClient.__mro__
+def _library(sdk: str | None) -> str:
+    """Return `httpx2` or `httpx`. An SDK's own client tells which it is; without one, the newer one is taken."""
+    sdk = sdk or next(filter(find_spec, SDKS), None)
+    if sdk is not None:
+        kinds = import_module(sdk).DefaultHttpxClient.__mro__
         return "httpx2" if any(kind.__module__.partition(".")[0] == "httpx2" for kind in kinds) else "httpx"
     if not (find_spec("httpx2") or find_spec("httpx")):
-        raise ImportError("Install the OpenAI SDK, or httpx2 or httpx.")
+        raise ImportError("Install the OpenAI or the Anthropic SDK, or httpx2 or httpx.")
     return "httpx2" if find_spec("httpx2") else "httpx"
 
 
@@ -59,7 +64,8 @@ class SyncTee:
         self._watched.end()
 
     def _read_on(self) -> None:
-        """Read what comes after `[DONE]`, where the SDK stops: the receipt, and the end, which frees the connection."""
+        """Read what comes after the last event, where a reader may stop: the receipt, and the end, which frees the
+        connection."""
         with suppress(self.library.HTTPError):
             for chunk in self._chunks:
                 self._watched.see(chunk)
@@ -87,7 +93,7 @@ class AsyncTee:
         self._watched.end()
 
     async def _read_on(self) -> None:
-        """Read what comes after `[DONE]`, where older SDKs stop."""
+        """Read what comes after the last event, where older SDKs stop."""
         with suppress(self.library.HTTPError):
             async for chunk in self._chunks:
                 self._watched.see(chunk)
