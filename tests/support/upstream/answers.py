@@ -99,7 +99,7 @@ def _tool_call(body: Mapping[str, Any]) -> ToolCall | None:
 
 def structured(body: Mapping[str, Any]) -> str:
     """Return JSON that matches a response's schema, with spaces between members; empty if there is none."""
-    text_format = (body.get("text") or {}).get("format") or {}
+    text_format = (body.get("text") or body.get("output_config") or {}).get("format") or {}
     if text_format.get("type") != "json_schema":
         return ""
     required = text_format.get("schema", {}).get("required", [])

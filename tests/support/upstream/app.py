@@ -118,7 +118,7 @@ class Upstream:
         call.entry.reported_usage = _reported(api.usage_of(answered, call.behaviour), call.behaviour)
         if call.streaming:
             frames = api.stream(call.entry.id, call.body, answered, call.behaviour)
-            return await deliver_stream(call, _with_error_event(call.behaviour, answered, frames))
+            return await deliver_stream(call, _with_error_event(call, answered, frames))
         rendered = api.render(call.entry.id, call.body, answered, call.behaviour)
         return await self._send_json(call, rendered, tokens=call.entry.planned_tokens)
 
@@ -203,11 +203,11 @@ def _prompt_tokens(path: str, body: Any, behaviour: Behaviour) -> int:
     return answer(body, behaviour).prompt_tokens
 
 
-def _with_error_event(behaviour: Behaviour, answered: Answer, frames: Iterator[Frame]) -> Iterator[Frame]:
-    if not behaviour.error_event:
+def _with_error_event(call: Call, answered: Answer, frames: Iterator[Frame]) -> Iterator[Frame]:
+    if not call.behaviour.error_event:
         return frames
-    error = {"type": "error", "error": {"message": errors.STREAM_MESSAGE, "type": "server_error", "code": None}}
-    return itertools.chain(itertools.islice(frames, 1 + answered.tokens // 2), [Frame(error)])
+    begun = itertools.islice(frames, 1 + answered.tokens // 2)
+    return itertools.chain(begun, [errors.event(call.entry.path)])
 
 
 def _reported(usage: Usage, behaviour: Behaviour) -> Any:

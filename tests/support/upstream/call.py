@@ -60,6 +60,7 @@ class Call:
         """Return response headers, including many that a gateway must not forward."""
         headers = {
             "x-request-id": f"req-{self.entry.id}",
+            "request-id": f"req-{self.entry.id}",
             "x-generation-id": f"gen-{self.entry.id}",
             "openai-organization": ORGANIZATION,
             "openai-processing-ms": "7",
