@@ -37,7 +37,9 @@ def call_id(head: Head, index: int) -> str:
 
 
 def _with_tier(usage: dict[str, Any] | None, service_tier: Any) -> dict[str, Any] | None:
-    return usage if usage is None or service_tier is None else {**usage, "service_tier": service_tier}
+    if usage is None or service_tier is None:
+        return usage
+    return {**usage, "service_tier": "standard" if service_tier == "default" else service_tier}
 
 
 def _blocks(items: tuple[Item, ...], head: Head) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tests.support.upstream.answers import Answer
+from tests.support.upstream.answers import Answer, ToolCall
 from tests.support.upstream.behaviours import Behaviour
 from tests.support.upstream.stream import Frame
 from tests.support.upstream.usage import ABSENT, Usage, of_input, report, tier_of, tiers_of, with_counted
@@ -17,7 +17,7 @@ EXPIRES_AT = 1_795_000_000
 def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
     """Return the true usage of an output."""
     unseen = behaviour.reasoning_tokens + behaviour.rejected_tokens + behaviour.spoken_tokens
-    completion_tokens = answer.tokens * answer.choices + unseen
+    completion_tokens = output_tokens_of(answer, behaviour) + unseen
     usage = {
         "prompt_tokens": answer.prompt_tokens,
         "completion_tokens": completion_tokens,
@@ -37,8 +37,8 @@ def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
 
 
 def output_tokens_of(answer: Answer, behaviour: Behaviour) -> int:
-    """Count the words of every choice."""
-    return answer.tokens * answer.choices
+    """Count the words of every choice, and of every call in it."""
+    return answer.tokens * answer.choices * _calls_of(answer, behaviour)
 
 
 def render(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour) -> Any:
@@ -48,7 +48,7 @@ def render(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
         "object": "chat.completion",
         "created": int(time.time()),
         "model": body["model"],
-        "choices": [_choice(entry_id, answer, index, _audio_of(body, behaviour)) for index in range(answer.choices)],
+        "choices": [_choice(entry_id, answer, index, behaviour, body) for index in range(answer.choices)],
         "system_fingerprint": FINGERPRINT,
         "service_tier": tier_of(body, behaviour),
     }
@@ -75,9 +75,12 @@ def stream(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
     yield chunk([_delta(index, _opening(entry_id, answer)) for index in range(answer.choices)])
     if audio := _audio_of(body, behaviour):
         yield from _spoken(entry_id, audio, chunk)
-    for position in range(answer.tokens):
-        for index in range(answer.choices):
-            yield chunk([_delta(index, _piece(answer, position))], 1)
+    for number in range(_calls_of(answer, behaviour)):
+        if number:
+            yield chunk([_delta(index, _call(entry_id, answer, number)) for index in range(answer.choices)])
+        for position in range(answer.tokens):
+            for index in range(answer.choices):
+                yield chunk([_delta(index, _piece(answer, position, number))], 1)
     yield chunk([_delta(index, {}, answer.finish_reason) for index in range(answer.choices)])
     usage = report(usage_of(answer, behaviour), behaviour.usage)
     if wants_usage and usage is not ABSENT:
@@ -102,14 +105,19 @@ def _spoken(entry_id: str, audio: bytes, chunk: Callable[[list[Any]], Frame]) ->
     yield chunk([_delta(0, {"audio": {"expires_at": EXPIRES_AT}})])
 
 
-def _choice(entry_id: str, answer: Answer, index: int, audio: bytes) -> Any:
+def _calls_of(answer: Answer, behaviour: Behaviour) -> int:
+    """Return how many calls a choice has; words count as one."""
+    return behaviour.calls if answer.tool_call else 1
+
+
+def _choice(entry_id: str, answer: Answer, index: int, behaviour: Behaviour, body: Mapping[str, Any]) -> Any:
     message: dict[str, Any] = {"role": "assistant", "content": None, "refusal": None}
-    if audio:
+    if audio := _audio_of(body, behaviour):
         spoken = {"id": f"audio-{entry_id}", "expires_at": EXPIRES_AT, "data": b64encode(audio).decode()}
         message["audio"] = {**spoken, "transcript": "".join(answer.words())}
     elif answer.tool_call:
-        function = {"name": answer.tool_call.name, "arguments": answer.tool_call.arguments}
-        message["tool_calls"] = [{"id": _call_id(entry_id), "type": "function", "function": function}]
+        called, arguments = answer.tool_call, answer.tool_call.arguments
+        message["tool_calls"] = [_tool_call(entry_id, called, arguments, at) for at in range(behaviour.calls)]
     else:
         message["content"] = "".join(answer.words())
     return {
@@ -127,17 +135,22 @@ def _delta(index: int, delta: Mapping[str, Any], finish_reason: str | None = Non
 def _opening(entry_id: str, answer: Answer) -> Any:
     if not answer.tool_call:
         return {"role": "assistant", "content": "", "refusal": None}
-    function = {"name": answer.tool_call.name, "arguments": ""}
-    call = {"index": 0, "id": _call_id(entry_id), "type": "function", "function": function}
-    return {"role": "assistant", "content": None, "tool_calls": [call]}
+    return {"role": "assistant", "content": None, **_call(entry_id, answer, 0)}
 
 
-def _piece(answer: Answer, position: int) -> Any:
+def _call(entry_id: str, answer: Answer, number: int) -> Any:
+    assert answer.tool_call is not None
+    call = _tool_call(entry_id, answer.tool_call, "", number)
+    return {"tool_calls": [{"index": number, **call}]}
+
+
+def _piece(answer: Answer, position: int, number: int) -> Any:
     word = answer.word(position)
     if answer.tool_call:
-        return {"tool_calls": [{"index": 0, "function": {"arguments": word}}]}
+        return {"tool_calls": [{"index": number, "function": {"arguments": word}}]}
     return {"content": word}
 
 
-def _call_id(entry_id: str) -> str:
-    return f"call_{entry_id}"
+def _tool_call(entry_id: str, call: ToolCall, arguments: str, number: int) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": arguments}
+    return {"id": f"call_{entry_id}{number or ''}", "type": "function", "function": function}
