@@ -13,6 +13,7 @@ import { receiptOf } from "./receipts.js";
 import { Responses } from "./responses.js";
 import { path } from "./routes.js";
 import { Sandbox } from "./sandbox.js";
+import { sdkFetch } from "./sdk_fetch.js";
 import { postJson } from "./session.js";
 import { fetchReceiptKeys, verifyReceipt } from "./signed_receipts.js";
 import { Stream } from "./stream.js";
@@ -103,6 +104,31 @@ export class Account {
    */
   fetch(path, init) {
     return this.caller.fetch(path, init);
+  }
+
+  /**
+   * Give the base URL that the OpenAI SDK takes; the Anthropic SDK takes `baseUrl`.
+   * @returns {string}
+   */
+  get apiUrl() {
+    return `${this.baseUrl}/v1`;
+  }
+
+  /**
+   * Give the gateway's address.
+   * @returns {string}
+   */
+  get baseUrl() {
+    return this.caller.transport.baseUrl;
+  }
+
+  /**
+   * Make a `fetch` for an official SDK. Each call has one Idempotency-Key and is repeated here where that can help, so give
+   * the SDK `maxRetries: 0`.
+   * @param {import("./sdk_fetch.js").SdkOptions} options
+   */
+  sdkFetch(options) {
+    return sdkFetch(this.caller, options);
   }
 
   /**

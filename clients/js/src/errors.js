@@ -5,6 +5,7 @@
  *   SignInError         signing in was refused, cancelled, or the callback was not expected; `code` says which
  *   SignedOut           there is no session, or it has ended; the person signs in again
  *   InvalidReceipt      a signed receipt is not the gateway's, or does not add up
+ *   UnsafeRetry         an SDK repeats a call that was repeated here already; a new key could pay for it twice
  *   ForeignOrigin       a request was about to carry the token to another origin than the gateway's
  *   GatewayUnreachable  the gateway did not answer, or its answer broke off
  *   GatewayError        the gateway refused; `code`, `status`, `param` and `requestId` say why
@@ -38,6 +39,8 @@ export class SignedOut extends ClientError {
 }
 
 export class InvalidReceipt extends ClientError {}
+
+export class UnsafeRetry extends ClientError {}
 
 export class ForeignOrigin extends ClientError {}
 

@@ -27,6 +27,7 @@ export * from "./stream.js";
 /** @typedef {import("./signed_receipts.js").Component} Component */
 /** @typedef {import("./signed_receipts.js").ReceiptClaims} ReceiptClaims */
 /** @typedef {import("./signed_receipts.js").ReceiptKeys} ReceiptKeys */
+/** @typedef {import("./sdk_fetch.js").SdkOptions} SdkOptions */
 /** @template T @typedef {import("./routes.js").List<T>} List */
 /** @template T @typedef {import("./routes.js").Page<T>} Page */
 /** @typedef {import("./routes.js").PageOptions} PageOptions */

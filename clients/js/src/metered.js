@@ -68,11 +68,25 @@ export async function send(caller, path, body, { maxCostMicrousd, idempotencyKey
   const headers = new Headers(init.headers);
   headers.set("Idempotency-Key", key);
   headers.set("x-service-max-cost-microusd", String(maxCostMicrousd));
+  const response = await untilFinal(caller, path, { ...init, headers, signal: signal ?? null }, retries);
+  if (!response.ok) throw await GatewayError.from(response);
+  return { response, idempotencyKey: key };
+}
+
+/**
+ * Send a request with its key until an answer is final, and give it, whatever its status.
+ * @param {import("./caller.js").Caller} caller
+ * @param {string} path
+ * @param {RequestInit} init
+ * @param {number} [retries]
+ * @returns {Promise<Response>}
+ */
+export async function untilFinal(caller, path, init, retries = RETRIES) {
   for (let left = retries; ; left -= 1) {
-    const { response, error, pauseSeconds } = await attempt(caller, path, { ...init, headers, signal });
-    if (response) return { response, idempotencyKey: key };
-    if (left <= 0 || pauseSeconds === undefined) throw error;
-    await pause(pauseSeconds * 1000, signal);
+    const { response, error, pauseSeconds } = await attempt(caller, path, init);
+    if (left > 0 && pauseSeconds !== undefined) await pause(pauseSeconds * 1000, init.signal ?? undefined);
+    else if (response) return response;
+    else throw error;
   }
 }
 
@@ -81,8 +95,8 @@ async function attempt(caller, path, init) {
   try {
     const response = await caller.fetch(path, init);
     if (response.ok) return { response };
-    const error = await GatewayError.from(response);
-    return { error, pauseSeconds: PASSING.has(error.code) ? pauseOf(response) : undefined };
+    const { code } = await GatewayError.from(response.clone());
+    return { response, pauseSeconds: PASSING.has(code) ? pauseOf(response) : undefined };
   } catch (error) {
     if (!(error instanceof GatewayUnreachable)) throw error;
     return { error, pauseSeconds: 0.5 };

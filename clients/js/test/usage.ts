@@ -53,6 +53,16 @@ export async function pays(gateway: Gateway): Promise<void> {
   await gateway.transcribe({}, options);
 }
 
+export async function usesAnSdk(gateway: Gateway): Promise<void> {
+  const receipts: Receipt[] = [];
+  const fetch: typeof globalThis.fetch = gateway.sdkFetch({ maxCostMicrousd: 20_000, onReceipt: (it) => receipts.push(it) });
+  exactly<string>()(gateway.apiUrl);
+  exactly<string>()(gateway.baseUrl);
+  await fetch(`${gateway.apiUrl}/models`);
+  // @ts-expect-error A maximum is needed.
+  gateway.sdkFetch({});
+}
+
 export async function talks(gateway: Gateway): Promise<void> {
   const session = await gateway.connectRealtime({ maxCostMicrousd: 50_000 });
   session.send({ type: "response.create" });
