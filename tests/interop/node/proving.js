@@ -1,18 +1,24 @@
-/** The vendor's package as a caller of the gateway: the test proves, keys and limits each request. */
+/** The vendors' packages as callers of the gateway: the test proves, keys and limits each request. */
 
 import OpenAI from "openai";
 import { ask } from "./say.js";
 
-/** Give a client whose requests go out under the headers that the test makes for them. */
+/** Put the headers that the test makes for a request on it. */
+export async function proved(url, init) {
+  const headers = new Headers(init.headers);
+  const made = await ask({ approve: { method: init.method.toUpperCase(), path: new URL(url).pathname } });
+  for (const [name, value] of Object.entries(made)) headers.set(name, value);
+  return { ...init, headers };
+}
+
+/** Send a request so. */
+export async function provingFetch(url, init) {
+  return fetch(url, await proved(url, init));
+}
+
+/** Give a client of OpenAI's package whose requests go out so. */
 export function proving(baseURL) {
-  const send = async (url, init) => {
-    const target = new URL(url);
-    const headers = new Headers(init.headers);
-    const proved = await ask({ approve: { method: init.method, path: target.pathname } });
-    for (const [name, value] of Object.entries(proved)) headers.set(name, value);
-    return fetch(url, { ...init, headers });
-  };
-  return new OpenAI({ baseURL, apiKey: "unused", maxRetries: 0, fetch: send });
+  return new OpenAI({ baseURL, apiKey: "unused", maxRetries: 0, fetch: provingFetch });
 }
 
 /** Tell what an error is, as far as a program may act on it. */
