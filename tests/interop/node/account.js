@@ -6,15 +6,15 @@ import { ProofKey } from "../../../clients/js/src/keys.js";
 import { postJson } from "../../../clients/js/src/session.js";
 import { Transport } from "../../../clients/js/src/transport.js";
 
-/** Sign in: the account, and a list that tells of every request the path and status. */
-export async function signIn(baseUrl, assertion) {
+/** Sign in: the account, and a list that tells of every request the path and status. `send` makes them. */
+export async function signIn(baseUrl, assertion, send = fetch) {
   const key = await ProofKey.generate();
   const sent = [];
   const transport = new Transport({
     baseUrl,
     key: async () => key,
     fetch: async (url, init) => {
-      const response = await fetch(url, init);
+      const response = await send(url, init);
       sent.push([new URL(url).pathname, response.status]);
       return response;
     },

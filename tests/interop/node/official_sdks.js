@@ -1,0 +1,91 @@
+/** Both vendors' packages through the browser client's `fetch`. */
+
+import Anthropic from "@anthropic-ai/sdk";
+import OpenAI from "openai";
+import { signIn } from "./account.js";
+import { done } from "./say.js";
+
+const [baseUrl, assertion] = process.argv.slice(2);
+const losing = { answers: 0 };
+const { account } = await signIn(baseUrl, assertion, async (url, init) => {
+  const response = await fetch(url, init);
+  if (!response.ok || (losing.answers -= 1) < 0) return response;
+  await response.text();
+  throw new Error("lost");
+});
+const messages = [{ role: "user", content: "Hello" }];
+const call = { model: "fast", max_tokens: 100, messages };
+const chat = { model: "fast", messages, max_tokens: 100 };
+
+/** Give both clients, and the list of their receipts. */
+function sdks(options = {}) {
+  const receipts = [];
+  const made = account.sdkFetch({ maxCostMicrousd: 20_000, onReceipt: (receipt) => receipts.push(receipt) });
+  const shared = { apiKey: "unused", fetch: made, maxRetries: 0, ...options };
+  const anthropic = new Anthropic({ baseURL: account.baseUrl, ...shared });
+  return { receipts, anthropic, openai: new OpenAI({ baseURL: account.apiUrl, ...shared }) };
+}
+
+async function spentBy(act) {
+  const before = await account.wallet();
+  const result = await act();
+  return { ...result, spent: before.availableMicrousd - (await account.wallet()).availableMicrousd };
+}
+
+async function paid() {
+  const { receipts, anthropic, openai } = sdks();
+  const message = (await anthropic.messages.create(call)).content[0].text;
+  const streamed = await anthropic.messages.stream(call).finalText();
+  const completion = (await openai.chat.completions.create(chat)).choices[0].message.content;
+  const chatted = await openai.chat.completions.stream(chat).finalContent();
+  return { message, streamed, completion, chatted, receipts };
+}
+
+async function lost() {
+  const { receipts, anthropic } = sdks();
+  losing.answers = 1;
+  return { text: await anthropic.messages.stream(call).finalText(), receipts };
+}
+
+async function refusal(act) {
+  return act().then(
+    () => null,
+    (error) => [error.constructor.name, error.status, error.code ?? error.error?.error?.code],
+  );
+}
+
+async function refusals() {
+  const { anthropic, openai } = sdks();
+  const headers = { "x-service-max-cost-microusd": "1" };
+  return {
+    anthropic: await refusal(() => anthropic.messages.create({ ...call, model: "reasoning" })),
+    openai: await refusal(() => openai.chat.completions.create({ ...chat, model: "reasoning" })),
+    cost: await refusal(() => anthropic.messages.create(call, { headers })),
+  };
+}
+
+/** Have an SDK repeat a call that was lost as often as the client repeats it. */
+async function repeating() {
+  const { anthropic } = sdks({ maxRetries: 1 });
+  losing.answers = 4;
+  const error = await anthropic.messages.create(call).catch((thrown) => thrown);
+  return [error.constructor.name, error.cause.constructor.name];
+}
+
+async function left() {
+  const { receipts, anthropic } = sdks();
+  const stream = anthropic.messages.stream(call);
+  stream.once("text", () => stream.abort());
+  await stream.done().catch(() => undefined);
+  return receipts;
+}
+
+const { spent, ...answers } = await spentBy(paid);
+done({
+  ...answers,
+  spent,
+  lost: await spentBy(lost),
+  refusals: await refusals(),
+  repeating: await repeating(),
+  left: await left(),
+});
