@@ -114,6 +114,11 @@ class StreamFormat(ABC):
         """Render an error within the stream, by default in the form that the vendor's SDKs expect."""
         return b"data: %b\n\n" % orjson.dumps(error.body(request_id))
 
+    def frame(self, chunk: Chunk) -> bytes:
+        """Render what a chunk beyond the limit begins and ends, without its output, so that `cut` ends what the client knows; by
+        default nothing."""
+        return b""
+
     def cut(self) -> bytes:
         """Render the end of a stream that exceeded its limit, without the terminator; by default nothing, as for one that has no
         limit to exceed."""

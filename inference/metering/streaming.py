@@ -82,6 +82,7 @@ class StreamRun:
                     break
                 self._take(chunk)
                 if self._meter.is_beyond_limit:
+                    together += self._words(partial(self._format.frame, chunk))
                     break
                 together += chunk.data
                 if together and (len(together) > TOGETHER_MAX_BYTES or not self._stream.has_next):

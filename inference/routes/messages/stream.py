@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gateway.core.contract.errors import ApiError
+from inference.interface.answer import Chunk
 from inference.interface.request import StreamFormat
 from inference.routes.messages.events import MESSAGE_STOP, Event, render
 
@@ -30,6 +31,17 @@ class MessageProgress:
                 self.has_reason = self.has_reason or event["delta"].get("stop_reason") is not None
 
 
+_FRAMING = frozenset({"message_start", "content_block_start", "content_block_stop"})
+
+
+def _without_output(event: Event) -> Event:
+    """Return an event without the output that a block may begin with."""
+    block = event.get("content_block")
+    if not isinstance(block, Mapping):
+        return event
+    return {**event, "content_block": {**block, **{name: "" for name in ("text", "thinking") if name in block}}}
+
+
 class MessageFormat(StreamFormat):
     """The vendor's events. `message_stop` is withheld until the call is settled."""
 
@@ -38,6 +50,14 @@ class MessageFormat(StreamFormat):
     def __init__(self, progress: MessageProgress, usage_delivered: Callable[[], Mapping[str, int]]) -> None:
         self._progress = progress
         self._usage_delivered = usage_delivered
+
+    def frame(self, chunk: Chunk) -> bytes:
+        """Render the events that begin and end blocks. The end of the message is `cut`'s."""
+        kinds = [event["type"] for event in chunk.events]
+        if "message_delta" in kinds:
+            self._progress.has_reason = False
+        framing = [_without_output(event) for event, kind in zip(chunk.events, kinds, strict=True) if kind in _FRAMING]
+        return b"".join(map(render, framing))
 
     def error(self, error: ApiError, request_id: str) -> bytes:
         """Render the vendor's event `error`, which its SDKs raise."""

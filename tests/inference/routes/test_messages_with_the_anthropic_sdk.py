@@ -125,6 +125,25 @@ def test_a_message_that_reaches_its_limit_says_so(stage: Stage, form: str) -> No
     assert message.content[0].text.startswith(TEXT)
 
 
+@pytest.mark.parametrize(("limit", "model"), [(1, ""), (3, ""), (9, ""), (3, "&reasoning_tokens=2")])
+def test_a_stream_that_is_cut_is_whole_for_the_sdk(stage: Stage, form: str, limit: int, model: str) -> None:
+    caller, call = stage.caller(), call_of(stage, form, f"small-1?endless=true{model}", max_tokens=limit)
+    with sdk(caller) as client, client.messages.stream(**call) as stream:
+        message = stream.get_final_message()
+    assert (message.stop_reason, message.usage.output_tokens) == ("max_tokens", limit)
+    assert caller.only_call.usage_record.output_tokens == limit
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_a_tool_use_that_is_cut_is_whole_for_the_sdk(stage: Stage, form: str, calls: int) -> None:
+    tool = {**WEATHER, "input_schema": {"type": "object", "required": [f"place{n}" for n in range(9)]}}
+    call = call_of(stage, form, f"small-1?calls={calls}", max_tokens=4 + 9 * (calls - 1), tools=[tool])
+    with sdk(stage.caller()) as client, client.messages.stream(**call) as stream:
+        message = stream.get_final_message()
+    assert message.stop_reason == "max_tokens"
+    assert len(message.content) == calls
+
+
 @pytest.mark.parametrize("streams", [False, True], ids=["json", "stream"])
 def test_thinking_goes_back_as_it_came(stage: Stage, streams: bool) -> None:
     thinking: Any = {"type": "enabled", "budget_tokens": 1024}
