@@ -134,7 +134,7 @@ def test_the_demo_tells_each_step_and_what_it_cost(demo_gateway: DemoGateway) ->
         "3. Receipt use_",
         "4. Ask again",
         "5. Respond",
-        "6. Message",
+        "6. Write a message",
         "10. Rerank",
         "11. Draw",
         "12. Audio",
