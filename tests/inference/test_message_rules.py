@@ -46,6 +46,7 @@ def read(body: dict[str, Any], served: ServedModel | None = None, betas: tuple[s
             body_of(TEXT, tools=[{"type": "computer_20251124", "name": "c"}, {"type": "memory_20250818", "name": "m"}]),
             3,
         ),
+        (body_of(TEXT, tools=[{"type": "computer_toolset_20260801"}]), 9),
         (body_of(TEXT, output_config={"format": {"type": "json_schema", "schema": {}}}), 1),
         (body_of(TEXT, output_config={"effort": "low"}), 0),
         (body_of(SEARCH, SEARCH), 1),
@@ -129,7 +130,16 @@ def test_a_cache_of_an_hour_is_found_wherever_it_is_asked_for(body: dict[str, An
         (body_of(TEXT, output_config="low"), "output_config"),
         *(
             (body_of(TEXT, tools=[{"type": kind, "name": "x"}]), "tools")
-            for kind in ("bash_code_execution_20250825", "text_editor_", "web_fetch_20250910", "Custom", "", 7)
+            for kind in (
+                "bash_code_execution_20250825",
+                "bash_toolset_20260801",
+                "browser_toolset_20260801",
+                "text_editor_",
+                "web_fetch_20250910",
+                "Custom",
+                "",
+                7,
+            )
         ),
     ],
 )

@@ -6,7 +6,7 @@ from typing import Any
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
 from gateway.core.json.pieces import written
-from inference.routes.messages.tools import is_vendors, tools_in
+from inference.routes.messages.tools import preambles_of, tools_in
 from inference.rules.caching import Holder
 
 _USER = frozenset({"text", "image", "document", "search_result", "tool_result"})
@@ -96,15 +96,15 @@ def is_foreign_thinking(block: Any) -> bool:
 
 def _tools(body: Mapping[str, Any], measure: _Measure) -> int:
     """Measure the tools. The vendor adds a text if there are any, and one for each that it defines."""
-    vendors = 0
+    preambles = 1
     for path, tool in tools_in(body):
-        vendors += is_vendors(tool)
+        preambles += preambles_of(tool)
         measure.note(tool, path)
     tools = body.get("tools")
     if not tools:
         return 0
     measure.add(tools)
-    return vendors + 1
+    return preambles
 
 
 def _format(body: Mapping[str, Any]) -> int:

@@ -6,8 +6,12 @@ from typing import Any
 
 from gateway.core.contract.errors import InvalidRequest
 
-_CLIENT_TOOL = re.compile(r"(?:bash|computer|memory|text_editor)_[0-9]{8}", re.ASCII)
+_CLIENT_TOOL = re.compile(r"(?:bash|computer|memory|text_editor)(?P<set>(?<=computer)_toolset)?_[0-9]{8}", re.ASCII)
 """The types of the vendor's tools that the caller runs."""
+
+TOOLSET_PREAMBLES = 8
+"""A toolset has some twenty tools, of which the vendor publishes no count. They are no longer than eight single ones with all they
+explain."""
 
 Tool = tuple[str, Mapping[str, Any]]
 """A tool with its path."""
@@ -24,20 +28,21 @@ def tools_in(body: Mapping[str, Any]) -> Iterator[Tool]:
         path = f"tools.{index}"
         if not isinstance(tool, dict):
             raise InvalidRequest("A tool must be an object.", param=path)
-        if not is_vendors(tool):
+        if not preambles_of(tool):
             _check_own(tool, path)
         yield path, tool
 
 
-def is_vendors(tool: Mapping[str, Any]) -> bool:
-    """Return whether a tool is one that the vendor defines and the caller runs. Raises InvalidRequest for one that the vendor
-    runs."""
+def preambles_of(tool: Mapping[str, Any]) -> int:
+    """Return how many texts the vendor adds to define a tool, 0 for one that the caller defines. Raises InvalidRequest for one that
+    the vendor runs."""
     kind = tool.get("type")
     if kind is None or kind == "custom":
-        return False
-    if not isinstance(kind, str) or not _CLIENT_TOOL.fullmatch(kind):
+        return 0
+    known = _CLIENT_TOOL.fullmatch(kind) if isinstance(kind, str) else None
+    if known is None:
         raise InvalidRequest("Only tools that the caller runs are supported.", param="tools")
-    return True
+    return TOOLSET_PREAMBLES if known["set"] else 1
 
 
 def _check_own(tool: Mapping[str, Any], path: str) -> None:
