@@ -1,5 +1,8 @@
 """Bounds and estimates the input tokens of a text model."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from billing.rules.quantities import QUANTITY_MAX
 from gateway.core.contract.errors import InvalidRequest
 from inference.interface.model import ServedModel
@@ -30,6 +33,11 @@ def bound_input(model: ServedModel, size_bytes: int, other_part: str | None, pre
     if model.context_tokens is None and model.is_served:
         raise InvalidRequest("This model accepts only text.", param=other_part)
     return min(model.context_tokens or size_bytes, QUANTITY_MAX)
+
+
+def is_explained(answer_format: Any) -> bool:
+    """Return whether a vendor may explain the format of the answer to the model: any but plain text."""
+    return isinstance(answer_format, Mapping) and answer_format.get("type") != "text"
 
 
 def estimate_input(model: ServedModel, text_bytes: int, other_parts: int) -> int:

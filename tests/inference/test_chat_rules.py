@@ -12,6 +12,7 @@ from inference.interface.answer import Answer
 from inference.interface.model import DeploymentTarget, ServedModel, UpstreamTarget
 from inference.routes.chat.bound import BoundedChat
 from inference.routes.chat.request import read_request
+from inference.rules.input_bound import PREAMBLE_TOKENS
 from inference.rules.json_body import JsonBody
 from inference.rules.token_charge import TokenCharge
 from inference.rules.token_usage import read_chat
@@ -168,6 +169,22 @@ def test_the_bound_is_no_more_than_the_context() -> None:
 def test_what_a_vendor_adds_of_its_own_is_bounded_by_an_option() -> None:
     model = ServedModel("a", options={"input_overhead_tokens": 500})
     assert read(model).input_bound == read(ServedModel("a")).input_bound + 500
+
+
+@pytest.mark.parametrize(
+    ("members", "preambles"),
+    [
+        ({}, 0),
+        ({"tools": []}, 0),
+        ({"tools": [{"type": "function", "function": {"name": "now"}}]}, 1),
+        ({"response_format": {"type": "text"}}, 0),
+        ({"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {}}}}, 1),
+    ],
+)
+def test_what_the_vendor_of_messages_adds_is_bounded(members: dict[str, Any], preambles: int) -> None:
+    deployment = DeploymentTarget("1", UpstreamTarget("u", "anthropic", "http://u", "k"), "m")
+    translated = ServedModel("a", deployments=(deployment,))
+    assert read(translated, **members).input_bound == read(**members).input_bound + preambles * PREAMBLE_TOKENS
 
 
 @pytest.mark.parametrize("overhead", [-500, "x", "500", True, 1.5, None, []])

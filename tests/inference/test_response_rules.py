@@ -4,19 +4,21 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.core.contract.errors import ApiError
 from gateway.core.encryption.stored_bytes import decrypt_text
 from gateway.core.json.pieces import canonical
-from inference.interface.model import ServedModel
+from inference.interface.model import DeploymentTarget, ServedModel, UpstreamTarget
 from inference.models.stored_response import place
 from inference.routes.responses.events import TERMINAL, events_of
 from inference.routes.responses.items import ITEMS, ROLES
 from inference.routes.responses.progress import Progress
 from inference.routes.responses.record import recorder_of
 from inference.routes.responses.request import ResponseRequest, read_request
+from inference.rules.input_bound import PREAMBLE_TOKENS
 from inference.rules.json_body import JsonBody
 from tests.factories.images import PNG_URL
 
@@ -126,3 +128,20 @@ def text_of(output: list[Any]) -> str:
         texts += [part.get("text", "") + part.get("refusal", "") for part in item.get("content", ())]
         texts.append(item.get("arguments", ""))
     return "".join(texts)
+
+
+@pytest.mark.parametrize(
+    ("members", "preambles"),
+    [
+        ({}, 0),
+        ({"tools": [{"type": "function", "name": "now", "parameters": {}}]}, 1),
+        ({"text": {"format": {"type": "text"}}}, 0),
+        ({"text": {"format": {"type": "json_schema", "name": "x", "schema": {}}}}, 1),
+    ],
+)
+def test_what_the_vendor_of_messages_adds_is_bounded(members: dict[str, Any], preambles: int) -> None:
+    deployment = DeploymentTarget("1", UpstreamTarget("u", "anthropic", "http://u", "k"), "m")
+    body = {"model": "fast", "input": "hi", **members}
+    sent = JsonBody(body, len(canonical(body)), b"", b"", is_large=False)
+    plain, translated = (read_request(sent, ServedModel("a", deployments=at)) for at in ((), (deployment,)))
+    assert translated.input_bound == plain.input_bound + preambles * PREAMBLE_TOKENS

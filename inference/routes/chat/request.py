@@ -11,7 +11,7 @@ from inference.routes.chat.content import holders_in, read_content
 from inference.routes.chat.images import ImageAt, read_images, with_urls
 from inference.routes.chat.members import CHAT_MEMBERS
 from inference.rules.caching import NOTHING, Caching, read_caching
-from inference.rules.input_bound import bound_input, estimate_input
+from inference.rules.input_bound import bound_input, estimate_input, is_explained
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_members
 
@@ -76,7 +76,7 @@ def read_request(sent: JsonBody, model: ServedModel) -> ChatRequest:
 
 def _preambles(body: Mapping[str, Any]) -> int:
     """Count what the vendor of Messages adds a text of its own for: tools, and the format of the answer."""
-    return sum(bool(body.get(name)) for name in ("tools", "response_format"))
+    return bool(body.get("tools")) + is_explained(body.get("response_format"))
 
 
 def _shows_usage(body: Mapping[str, Any], stream: bool) -> bool:

@@ -14,7 +14,7 @@ from inference.routes.responses.items import Item, holders_of, measure, read_ite
 from inference.routes.responses.members import RESPONSE_MEMBERS
 from inference.routes.responses.tools import check_tools, holders_in
 from inference.rules.caching import NOTHING, Caching, read_caching
-from inference.rules.input_bound import bound_input, estimate_input
+from inference.rules.input_bound import bound_input, estimate_input, is_explained
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_members
 
@@ -100,7 +100,8 @@ def read_request(
 
 def _preambles(body: Mapping[str, Any]) -> int:
     """Count what the vendor of Messages adds a text of its own for: tools, and the format of the answer."""
-    return sum(bool(body.get(name)) for name in ("tools", "text"))
+    text = body.get("text")
+    return bool(body.get("tools")) + is_explained(text.get("format") if isinstance(text, dict) else None)
 
 
 def input_of(items: Sequence[Item]) -> list[dict[str, Any]]:

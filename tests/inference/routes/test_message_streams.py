@@ -15,7 +15,7 @@ from tests.inference.routes.scripted_upstream import Json, ScriptedUpstream
 from tests.inference.routes.test_messages import FORMS, PRICE, events_in, model_of, send
 from tests.support.stage import CHAT, RESPONSES, Caller, Stage, ask, chat
 
-HEAD: Json = {"id": "upstream_1", "type": "message", "role": "assistant", "model": "upstream-model", "stop_reason": None}
+HEAD = {"id": "upstream_1", "type": "message", "role": "assistant", "model": "upstream-model", "stop_reason": None}
 MESSAGE: Json = {**HEAD, "stop_sequence": None, "content": [], "usage": {"input_tokens": 30, "output_tokens": 1}}
 START = {"type": "message_start", "message": MESSAGE}
 LEAKS = ("upstream_1", "upstream_2", "upstream_3", "upstream-model")
@@ -174,14 +174,13 @@ def test_what_no_sdk_reads_breaks_the_stream(stage: Stage, upstreams: ScriptedUp
         assert (call.state, caller.wallet["held"]) == ("review", call.hold_microusd), events
 
 
-NO_MESSAGES: list[Any] = [None, [], {**MESSAGE, "content": [TEXT]}]
-
-
 @pytest.mark.parametrize(
     "first",
     [
         *(begun(), said(), STOP, {"type": "something_new"}),
-        *({**START, "message": message} for message in NO_MESSAGES),
+        {**START, "message": None},
+        {**START, "message": []},
+        started(content=[TEXT]),
         started(usage=[1]),
     ],
 )
