@@ -67,7 +67,7 @@ def test_a_key_of_another_call_is_refused(stage: Stage) -> None:
     ("behaviour", "kind", "error_type"),
     [
         ("status=500", anthropic.InternalServerError, "api_error"),
-        ("status=529", anthropic.ServiceUnavailableError, "overloaded_error"),
+        ("status=503&error_code=overloaded", anthropic.ServiceUnavailableError, "overloaded_error"),
         ("form=garbage", anthropic.InternalServerError, "api_error"),
         ("status=400", anthropic.BadRequestError, "invalid_request_error"),
         ("status=413", anthropic.RequestTooLargeError, "request_too_large"),
@@ -81,6 +81,11 @@ def test_a_failure_of_the_upstream_is_the_sdks_own_error(
     assert isinstance(error, kind)
     assert error.type == error_type
     assert "upstream" not in str(error.body).replace("upstream_", "")
+
+
+def test_the_vendors_own_overload_is_the_sdks_own_error(stage: Stage) -> None:
+    error = refusal_of(stage.caller(), call_of(stage, "anthropic", "small-1?status=529"))
+    assert (type(error), error.type) == (anthropic.ServiceUnavailableError, "overloaded_error")
 
 
 @pytest.mark.parametrize("streams", [False, True], ids=["json", "stream"])

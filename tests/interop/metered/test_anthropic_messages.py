@@ -22,7 +22,12 @@ WEATHER = {
 REFUSED = {
     "small-1?status=400": ("BadRequestError", 400, "invalid_request_error", "invalid_request"),
     "small-1?status=500": ("InternalServerError", 502, "api_error", "upstream_error"),
-    "small-1?status=529": ("ServiceUnavailableError", 503, "overloaded_error", "upstream_overloaded"),
+    "small-1?status=503&error_code=overloaded": (
+        "ServiceUnavailableError",
+        503,
+        "overloaded_error",
+        "upstream_overloaded",
+    ),
     "small-1?form=garbage": ("InternalServerError", 502, "api_error", "upstream_invalid"),
 }
 
