@@ -9,16 +9,19 @@ import pytest
 from bench.config import FULL_MODEL, FULL_PRICE
 from bench.prices import of_entry, rounded
 from tests.support.concurrency import at_once
-from tests.support.stage import CHAT, MESSAGES, RESPONSES, Caller, Stage
+from tests.support.stage import CHAT, MESSAGE, MESSAGES, RESPONSES, Caller, Stage
 
 BALANCE = 100_000
 CONTROL = {"type": "ephemeral", "ttl": "1h"}
-SHAPES = list(itertools.product((CHAT, RESPONSES), ("default", "flex", "priority"), (5, 40), (False, True)))
+SHAPES = list(itertools.product((CHAT, MESSAGE, RESPONSES), ("default", "flex", "priority"), (5, 40), (False, True)))
 
 
 def body(alias: str, path: str, tier: str, repeats: int, streams: bool) -> dict[str, Any]:
     said = [{"role": "user", "content": MESSAGES[0]["content"] * repeats}]
-    own = {CHAT: {"messages": said, "max_tokens": 20}, RESPONSES: {"input": said, "max_output_tokens": 20}}[path]
+    limited = {"messages": said, "max_tokens": 20}
+    own = {CHAT: limited, MESSAGE: limited, RESPONSES: {"input": said, "max_output_tokens": 20}}[path]
+    if path == MESSAGE and tier == "default":
+        tier = "auto"  # its name there
     return {"model": alias, "service_tier": tier, "stream": streams, "cache_control": CONTROL, **own}
 
 
