@@ -6,7 +6,7 @@ from gateway.core.api.access import requires_metered
 from gateway.core.api.schema import refuses
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.capabilities import Capability
-from gateway.core.contract.errors import ImageRejected, ImagesUnsupported
+from gateway.core.contract.errors import ImageRejected, ImagesUnsupported, RateLimited
 from gateway.core.contract.limits import JUDGEMENT_IMAGE_MAX_BYTES, JUDGEMENT_IMAGES_MAX
 from gateway.core.database import BatchFunction
 from gateway.core.http.lean import LeanAnswer, LeanRequest
@@ -64,7 +64,7 @@ class JudgementViewSet(MeteredViewSet):
     route = JUDGEMENT
 
     @describe_judgement
-    @refuses(ImagesUnsupported, ImageRejected)
+    @refuses(ImagesUnsupported, ImageRejected, RateLimited)
     @requires_metered(Capability.JUDGEMENT_EVALUATE)
     async def create(self, request: LeanRequest) -> LeanAnswer:
         """Answer typed questions about a state, each with the probability of every possible answer."""

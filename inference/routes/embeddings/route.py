@@ -7,7 +7,7 @@ from functools import partial
 from gateway.core.api.access import requires_model
 from gateway.core.api.schema import refuses
 from gateway.core.contract.aliases import Route
-from gateway.core.contract.errors import ManifestMismatch
+from gateway.core.contract.errors import ImageRejected, ManifestMismatch, RateLimited
 from gateway.core.contract.limits import EMBEDDED_IMAGE_MAX_BYTES, EMBEDDED_IMAGES_MAX_BYTES
 from gateway.core.http.lean import LeanAnswer, LeanRequest
 from gateway.core.runtime.offload import offload
@@ -72,7 +72,7 @@ class EmbeddingViewSet(MeteredViewSet):
     route = EMBEDDINGS
 
     @describe_embeddings
-    @refuses(ManifestMismatch)
+    @refuses(ImageRejected, ManifestMismatch, RateLimited)
     @requires_model
     async def create(self, request: LeanRequest) -> LeanAnswer:
         """Embed the input."""
