@@ -11,14 +11,12 @@ STARTUP_FAILED = 3
 load_settings(exit_code=STARTUP_FAILED)
 
 import django  # noqa: E402
-from django.core.asgi import get_asgi_application  # noqa: E402
 
 django.setup()
 
 from gateway.static_files import collect_static_files  # noqa: E402
 
 collect_static_files()  # before the middleware reads them
-django_application = get_asgi_application()
 
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
@@ -27,7 +25,7 @@ from django.urls import path, re_path  # noqa: E402
 import gateway.celery  # noqa: E402, F401 (makes it the application that tasks are handed to)
 from gateway.core.database.bounded import serve_requests  # noqa: E402
 from gateway.core.http.lean import LeanHandler  # noqa: E402
-from gateway.core.http.requests import Utf8Request  # noqa: E402
+from gateway.core.http.server.django_handler import DjangoHandler  # noqa: E402
 from gateway.core.http.server.proxies import trust_proxies  # noqa: E402
 from gateway.core.http.server.router import HttpRouter  # noqa: E402
 from gateway.core.http.server.websockets import refuse_websocket  # noqa: E402
@@ -39,7 +37,6 @@ from inference.urls import session_urlpatterns  # noqa: E402
 from judgement.urls import metered_urlpatterns as judgement_urlpatterns  # noqa: E402
 
 serve_requests()
-django_application.request_class = Utf8Request
 health = [path("healthz", healthz), path("livez", livez), path("readyz", readyz)]
 on_the_loop = [*health, *model_urlpatterns, *judgement_urlpatterns, *session_urlpatterns]
 sockets = [
@@ -51,7 +48,7 @@ application = trust_proxies(
     settings.TRUSTED_PROXIES,
     ProtocolTypeRouter(
         {
-            "http": HttpRouter(LeanHandler(on_the_loop), django_application),
+            "http": HttpRouter(LeanHandler(on_the_loop), DjangoHandler()),
             "websocket": URLRouter(sockets),
             "lifespan": Lifespan(),
         }
