@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.backends import ModelBackend
 from django.test import Client
-from pytest_django import Settings
 
 from tests.gateway.config_files import WHOLE, apply_text
 from tests.gateway.console import furnish
 from tests.gateway.operators import superuser
+from tests.support.many_requests import remembered_sign_ins, unrecorded_pages, untracked  # noqa: F401
 from tests.support.stage_fixtures import gateway  # noqa: F401
 from tests.support.stripe.fixtures import provider, running_provider  # noqa: F401
 
@@ -20,12 +20,6 @@ from tests.support.stripe.fixtures import provider, running_provider  # noqa: F4
 def operator(db: None) -> Client:
     """An operator with every right, signed in."""
     return superuser()
-
-
-@pytest.fixture
-def untracked(settings: Settings) -> None:
-    """Let no request write when its session was last seen: four statements of the twenty that a page takes."""
-    settings.USERSESSIONS_TRACK_ACTIVITY = False
 
 
 @pytest.fixture

@@ -27,7 +27,10 @@ from tests.gateway.every_url import templates
 from tests.gateway.operators import clerk, show_only
 from tests.gateway.test_admin import READ_ONLY, SECRETS, TABLES
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("untracked", "remembered_rights")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("untracked", "remembered_sign_ins", "remembered_rights"),
+]
 
 RIGHTS = ("view", "add", "change", "delete")
 ANSWER = {"post": "yes", "_form_submitted": "on", "reason": "r", "amount": "0.01", "name": "New"}
@@ -142,6 +145,7 @@ def state(table: tuple[str, str]) -> Any:
         return cursor.fetchone()
 
 
+@pytest.mark.usefixtures("unrecorded_pages")
 @pytest.mark.parametrize("right", [*RIGHTS, None])
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_a_page_opens_only_by_its_own_right(
@@ -162,6 +166,7 @@ def test_a_page_opens_only_by_its_own_right(
     assert len(found) >= 10
 
 
+@pytest.mark.usefixtures("unrecorded_pages")
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_whether_a_row_exists_is_not_shown_without_rights(table: tuple[str, str]) -> None:
     stranger = everybody_else(table)
@@ -192,6 +197,7 @@ def test_an_action_that_the_page_does_not_show_does_nothing(
         assert may or not changed[0], action
 
 
+@pytest.mark.usefixtures("unrecorded_pages")
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_whoever_may_only_look_reads_no_secret(table: tuple[str, str]) -> None:
     """The library shows every field as text to whoever may not change it."""
@@ -236,6 +242,7 @@ RELATIONS = [
 ]
 
 
+@pytest.mark.usefixtures("unrecorded_pages")
 def test_rows_are_offered_for_a_relation_by_the_right_to_see_them() -> None:
     targets = {target for *_, target in RELATIONS}
     for target in targets:

@@ -15,7 +15,7 @@ from tests.gateway.every_url import templates
 from tests.gateway.operators import show_only
 from tests.gateway.test_admin import SECRETS, TABLES, page
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("untracked")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("untracked", "remembered_sign_ins")]
 
 ODD_TEXTS = ("%_'\"\\" + "a" * 3000, "9" * 40, "-1")
 LIST_QUERIES = ("q", "p", "o", "_to_field", "_facets")
@@ -56,6 +56,7 @@ def addresses() -> Iterator[str]:
             yield path
 
 
+@pytest.mark.usefixtures("unrecorded_pages")
 def test_an_operator_without_rights_opens_nothing() -> None:
     clerk, opened = signed_in(), []
     walked = sorted({path for path in addresses() if path not in COMMON})
@@ -76,6 +77,7 @@ def test_the_common_pages_of_an_operator_without_rights_name_no_table() -> None:
     assert b"/changelist" not in overview.content
 
 
+@pytest.mark.usefixtures("unrecorded_pages")
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_no_page_of_an_operator_with_every_right_breaks(
     table: tuple[str, str], monkeypatch: pytest.MonkeyPatch
@@ -109,6 +111,7 @@ def filters_of(table: tuple[str, str]) -> list[str]:
     return names
 
 
+@pytest.mark.usefixtures("unrecorded_pages")
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_no_action_of_an_operator_with_every_right_breaks(
     table: tuple[str, str], monkeypatch: pytest.MonkeyPatch

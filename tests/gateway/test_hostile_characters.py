@@ -126,7 +126,13 @@ def door(gateway: RunningGateway) -> Iterator[Door]:
 
 
 @pytest.fixture
-def ids(furnished_once: None, untracked: None, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def ids(
+    furnished_once: None,
+    untracked: None,
+    remembered_sign_ins: None,
+    unrecorded_pages: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> dict[str, str]:
     """Name one row of each kind, all of them Alice's. No request of these tests changes any; limits begin anew."""
     show_only(monkeypatch)
     Limit.objects.all().delete()

@@ -6,6 +6,7 @@ import pytest
 
 from billing.queries import audit
 from tests.organizations.tenant import Tenant
+from tests.support.many_requests import remembered_sign_ins, unrecorded_pages, untracked  # noqa: F401
 from tests.support.stripe import FakeStripe
 from tests.support.stripe.fixtures import provider, running_provider  # noqa: F401
 

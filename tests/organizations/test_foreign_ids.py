@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
-from pytest_django import Settings
 
 from accounts.operations import suspension
 from billing.models import Budget, Checkout, Invoice, InvoicePayment
@@ -29,7 +28,10 @@ from tests.factories.payments import top_up
 from tests.factories.proofs import Signer, mint_token
 from tests.gateway.every_url import parameters_of, templates
 
-pytestmark = pytest.mark.django_db
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("untracked", "remembered_sign_ins", "unrecorded_pages"),
+]
 
 ROOTS = ("/v1/organizations/{org_id}", "/api/organizations/{org_id}", "/organizations/{org_id}")
 PATHS = sorted(path for path in templates() if path.startswith(ROOTS))
@@ -145,12 +147,6 @@ def both(django_db_setup: None, django_db_blocker: Any) -> TwoOrganizations:
     """Create the two organizations once for all tests."""
     with django_db_blocker.unblock():
         return TwoOrganizations()
-
-
-@pytest.fixture(autouse=True)
-def _untracked(settings: Settings) -> None:
-    """Disable the record of when a session was last seen, which each page would write."""
-    settings.USERSESSIONS_TRACK_ACTIVITY = False
 
 
 def unknown() -> dict[str, str]:

@@ -1,0 +1,57 @@
+"""Spares tests that send thousands of requests what each does beside their subject."""
+
+import copy
+from typing import Any
+
+import pytest
+from django.contrib.auth.backends import ModelBackend
+from django.template.base import Template
+from pytest_django import Settings
+
+from accounts.portal.sessions import SessionStore
+
+
+@pytest.fixture
+def untracked(settings: Settings) -> None:
+    """Keep requests from writing when their session was last seen: four statements of the twenty that a page takes."""
+    settings.USERSESSIONS_TRACK_ACTIVITY = False
+
+
+@pytest.fixture
+def remembered_sign_ins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read each session, until one is written, and each account once: for tests that neither end nor suspend any.
+
+    Each request has copies of its own.
+    """
+    sessions, accounts = dict[str | None, Any](), dict[object, Any]()
+    store_class: Any = SessionStore
+    read_session, write_session, read_account = (
+        store_class._get_session_from_db,
+        store_class.save,
+        ModelBackend.get_user,
+    )
+
+    def session(store: SessionStore) -> Any:
+        key = store.session_key
+        if key not in sessions and (found := read_session(store)):
+            sessions[key] = found
+        return sessions.get(key)
+
+    def save(store: SessionStore, *args: Any, **options: Any) -> None:
+        sessions.clear()
+        write_session(store, *args, **options)
+
+    def account(backend: ModelBackend, pk: object) -> Any:
+        if pk not in accounts and (found := read_account(backend, pk)):
+            accounts[pk] = found
+        return copy.copy(accounts.get(pk))
+
+    monkeypatch.setattr(SessionStore, "_get_session_from_db", session)
+    monkeypatch.setattr(SessionStore, "save", save)
+    monkeypatch.setattr(ModelBackend, "get_user", account)
+
+
+@pytest.fixture
+def unrecorded_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Render pages as a server does: for tests that ask no response for its templates and their context."""
+    monkeypatch.setattr(Template, "_render", lambda template, context: template.nodelist.render(context))
