@@ -36,11 +36,21 @@ def remembered_rights(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ModelBackend, "get_all_permissions", remembered)
 
 
+@pytest.fixture(scope="module")
+def _configured_once(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Commit what a configuration file states, once for all tests of a module, at whose end its rows are deleted."""
+    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock():
+        patch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
+        apply_text(tmp_path_factory.mktemp("config"), WHOLE)
+        yield
+
+
 @pytest.fixture
-def configured(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def configured(_configured_once: None, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway with a row for everything that a configuration file states."""
     monkeypatch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
-    apply_text(tmp_path, WHOLE)
 
 
 @pytest.fixture
