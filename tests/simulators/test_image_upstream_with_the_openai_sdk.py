@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import openai
 import pytest
 
+from tests.support.plain_http import NO_AUTHORITIES
 from tests.support.upstream import Behaviour, FakeUpstream
 from tests.support.upstream.images import data_of
 
@@ -15,7 +16,10 @@ Sdk: TypeAlias = Any
 
 @pytest.fixture
 def sdk(upstream: FakeUpstream) -> Iterator[Sdk]:
-    with openai.OpenAI(base_url=upstream.base_url, api_key="unused", max_retries=0, timeout=60) as client:
+    http = openai.DefaultHttpxClient(verify=NO_AUTHORITIES)
+    with openai.OpenAI(
+        base_url=upstream.base_url, api_key="unused", max_retries=0, timeout=60, http_client=http
+    ) as client:
         yield client
 
 

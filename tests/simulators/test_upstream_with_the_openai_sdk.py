@@ -8,6 +8,7 @@ import openai
 import pytest
 
 from tests.factories.audio import wav
+from tests.support.plain_http import NO_AUTHORITIES
 from tests.support.upstream import FakeUpstream
 from tests.support.upstream.audio import TEXT, audio_of
 from tests.support.upstream.behaviours import Behaviour
@@ -40,7 +41,10 @@ def upstream() -> Iterator[FakeUpstream]:
 
 @pytest.fixture
 def sdk(upstream: FakeUpstream) -> Iterator[Sdk]:
-    with openai.OpenAI(base_url=upstream.base_url, api_key="sk-right", max_retries=0, timeout=60) as client:
+    http = openai.DefaultHttpxClient(verify=NO_AUTHORITIES)
+    with openai.OpenAI(
+        base_url=upstream.base_url, api_key="sk-right", max_retries=0, timeout=60, http_client=http
+    ) as client:
         yield client
 
 

@@ -21,6 +21,7 @@ from inference.translation.responses import answer_writer as responses_answer_wr
 from inference.translation.responses import stream_reader as responses_stream_reader
 from inference.translation.responses import stream_writer as responses_stream_writer
 from tests.inference.translation.recordings import RECORDINGS
+from tests.support.plain_http import NO_AUTHORITIES
 
 HEAD = Head("resp_01m7yshq1s6zw3kzc8ypm54agq", "fast", 1795256076)
 REQUEST = {"tools": [], "tool_choice": "auto", "parallel_tool_calls": True, "metadata": {}}
@@ -96,7 +97,12 @@ async def sdks() -> AsyncIterator[dict[bool, openai.AsyncOpenAI]]:
     origin = f"http://127.0.0.1:{runner.addresses[0][1]}"
     kinds = {False: "native", True: "translated"}
     clients = {
-        translated: openai.AsyncOpenAI(base_url=f"{origin}/{kind}", api_key="none", max_retries=0)
+        translated: openai.AsyncOpenAI(
+            base_url=f"{origin}/{kind}",
+            api_key="none",
+            max_retries=0,
+            http_client=openai.DefaultAsyncHttpxClient(verify=NO_AUTHORITIES),
+        )
         for translated, kind in kinds.items()
     }
     yield clients
