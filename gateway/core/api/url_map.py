@@ -1,6 +1,7 @@
 """Reads the URL map: the actions with their addresses."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
@@ -14,13 +15,19 @@ def actions() -> Iterator[tuple[type, str]]:
 
 def addresses() -> Iterator[tuple[str, type, str]]:
     """List the path of every action, as the URLconf writes it ("/v1/models/<path:model>"), with its viewset and name."""
-    return _addresses(get_resolver().url_patterns, "/")
+    return iter(_all_addresses(get_resolver()))
 
 
 def capabilities() -> frozenset[str]:
     """Return the capabilities that actions require."""
     declared = (declared_access(view_class, action) for view_class, action in actions())
     return frozenset(str(access.capability) for access in declared if access and access.capability)
+
+
+@lru_cache(maxsize=1)
+def _all_addresses(resolver: URLResolver) -> tuple[tuple[str, type, str], ...]:
+    """Walk a URLconf once: it takes milliseconds, and each model that is listed asks for its routes."""
+    return tuple(_addresses(resolver.url_patterns, "/"))
 
 
 def _addresses(patterns: Sequence[URLPattern | URLResolver], prefix: str) -> Iterator[tuple[str, type, str]]:
