@@ -63,6 +63,13 @@ class Schedule(LoadFileScheduling):
         if node in self.registered_collections:
             self.registered_collections[node] = Collection(collection)
 
+    def _pending_of(self, workload: dict[str, dict[str, bool]]) -> int:
+        """Count the tests that a worker still has to run, and forget its units that are done: they would be counted through
+        after every test."""
+        for unit in [unit for unit, tests in workload.items() if all(tests.values())]:
+            del workload[unit]
+        return super()._pending_of(workload)
+
     def _split_scope(self, nodeid: str) -> str:
         return unit_of(nodeid.partition("::")[0])
 
