@@ -31,6 +31,7 @@ class Watch:
     def __init__(self) -> None:
         self._sources: dict[Connection, str] = {}
         self._per_source: Counter[str] = Counter()
+        self._timer: asyncio.TimerHandle | None = None
         # The other half is for upstreams, the database and files.
         self._most = min(settings.CONNECTIONS_MAX, descriptors_max() // 2)
 
@@ -44,7 +45,7 @@ class Watch:
 
     def add(self, connection: Connection) -> None:
         """Watch a connection."""
-        if not self._sources:
+        if self._timer is None:
             self._look_again(connection.loop)
         self._sources[connection] = source = _source(connection)
         self._per_source[source] += 1
@@ -60,9 +61,10 @@ class Watch:
 
     def _look_again(self, loop: asyncio.AbstractEventLoop) -> None:
         shortest = min(settings.HEAD_SECONDS, settings.WRITE_SECONDS)
-        loop.call_later(min(shortest / LOOKS_PER_LIMIT, LOOK_MAX_SECONDS), self._look, loop)
+        self._timer = loop.call_later(min(shortest / LOOKS_PER_LIMIT, LOOK_MAX_SECONDS), self._look, loop)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
         now = loop.time()
         for connection in list(self._sources):
             connection.end_if_overdue(now)
