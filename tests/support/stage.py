@@ -35,6 +35,7 @@ SELECT w.balance_microusd + coalesce(sum(l.remaining_microusd), 0)::bigint,
   FROM billing_wallet w LEFT JOIN billing_credit_lot l ON l.wallet_id = w.id
  WHERE w.owner_kind = 'account' AND w.owner_key = %s GROUP BY w.id
 """
+CALL_COUNT = "SELECT count(*) FROM billing_reservation WHERE actor_did = %s"
 CALLS = "SELECT * FROM billing_reservation WHERE actor_did = %s ORDER BY created_at, id"
 
 
@@ -110,6 +111,14 @@ class Caller:
         from billing.models import Call
 
         return list(Call.objects.raw(CALLS, [self.did]))
+
+    @property
+    def call_count(self) -> int:
+        """Return how many calls the caller has made."""
+        with connection.cursor() as cursor:
+            cursor.execute(CALL_COUNT, [self.did])
+            [(count,)] = cursor.fetchall()
+        return int(count)
 
     @property
     def only_call(self) -> Any:

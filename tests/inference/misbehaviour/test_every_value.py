@@ -44,12 +44,12 @@ def test_a_request(stage: Stage, aliases: Aliases, misbehaving: MisbehavingUpstr
     alias = aliases.of(row, base_url=misbehaving.base_url)
     caller = stage.caller(balance=BALANCE, scopes=row.scopes)
     for body in spoiled(row.body(alias)):
-        calls, misbehaving.requests = len(caller.calls), []
+        calls, misbehaving.requests = caller.call_count, []
         answer = caller.post(None, path=row.path, content=dumps(body))
         code = None if answer.status_code == 200 else answer.json()["error"]["code"]
         if (answer.status_code, code) not in ANSWERED:
             assert answer.status_code < 500 or code == "model_unavailable", (body, answer.text)
-            assert (len(caller.calls), misbehaving.requests) == (calls, []), (body, answer.text)
+            assert (caller.call_count, misbehaving.requests) == (calls, []), (body, answer.text)
     assert_money(caller)
 
 
