@@ -16,6 +16,18 @@ from tests.portal.usage_pages import Months, current_months
 from tests.support.stripe.fixtures import provider, running_provider  # noqa: F401
 
 
+def providers_of(running: IdentityProvider) -> dict[str, Any]:
+    """Return the setting that configures sign-in through an identity provider."""
+    app = {
+        "provider_id": "sso",
+        "name": "Example SSO",
+        "client_id": CLIENT_ID,
+        "secret": CLIENT_SECRET,
+        "settings": {"server_url": running.issuer},
+    }
+    return {"openid_connect": {"APPS": [app]}}
+
+
 @pytest.fixture(autouse=True)
 def no_attempts_yet() -> None:
     cache.clear()
@@ -66,12 +78,5 @@ def running_identity_provider() -> Iterator[IdentityProvider]:
 def identity_provider(running_identity_provider: IdentityProvider, settings: Settings) -> IdentityProvider:
     """Configure sign-in through an identity provider, which behaves correctly by default."""
     running_identity_provider.reset()
-    app = {
-        "provider_id": "sso",
-        "name": "Example SSO",
-        "client_id": CLIENT_ID,
-        "secret": CLIENT_SECRET,
-        "settings": {"server_url": running_identity_provider.issuer},
-    }
-    settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [app]}}
+    settings.SOCIALACCOUNT_PROVIDERS = providers_of(running_identity_provider)
     return running_identity_provider

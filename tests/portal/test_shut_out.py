@@ -1,5 +1,6 @@
 """Suspended and closed accounts: none of the person's sessions, tokens, codes or links works, then or later."""
 
+import copy
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -12,7 +13,7 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import generate_totp_secret
 from django.core import mail
 from django.core.cache import cache
-from django.test import Client
+from django.test import Client, override_settings
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -23,6 +24,7 @@ from accounts.rules import pkce
 from tests.accounts.test_public_tokens import APP, CALLBACK, SCOPES, VERIFIER, Browser
 from tests.factories.accounts import make_integration
 from tests.factories.proofs import ProductServer
+from tests.portal.conftest import providers_of
 from tests.portal.identity_provider import IdentityProvider
 from tests.portal.passkey import Passkey
 from tests.portal.test_consent import allow, begin
@@ -45,22 +47,34 @@ def issued(account: Account, letter: str) -> tuple[str, str]:
     return code, verifier
 
 
+@pytest.fixture(scope="module")
+def enrolled(
+    django_db_setup: None, django_db_blocker: Any, running_identity_provider: IdentityProvider
+) -> SimpleNamespace:
+    """Commit a person with a password, an account at a provider, a passkey and an authenticator, for all tests of the file."""
+    running_identity_provider.reset()
+    client, passkey, secret = Client(), Passkey(), generate_totp_secret()
+    providers = providers_of(running_identity_provider)
+    with django_db_blocker.unblock(), override_settings(MAIL_IS_CONFIGURED=True, SOCIALACCOUNT_PROVIDERS=providers):
+        sign_up(client)
+        account = Account.objects.get()
+        client.post("/account/reauthenticate/", {"password": PASSWORD})
+        come_back_connected(client)
+        add(client, passkey)
+        Authenticator.objects.create(user=account, type="totp", data={"secret": get_adapter().encrypt(secret)})
+    return SimpleNamespace(pk=account.pk, cookies=client.cookies, passkey=passkey, secret=secret)
+
+
 @pytest.fixture
-def held(client: Client, settings: Settings, identity_provider: IdentityProvider) -> SimpleNamespace:
-    """Return all credentials that a person may hold."""
+def held(enrolled: Any, client: Client, settings: Settings, identity_provider: IdentityProvider) -> SimpleNamespace:
+    """Return all credentials that a person may hold. What expires is new for each test."""
     keyring.forget()
     settings.MAIL_IS_CONFIGURED = True
-    sign_up(client)
-    account = Account.objects.get()
-    client.post("/account/reauthenticate/", {"password": PASSWORD})
-    come_back_connected(client)
+    client.cookies = copy.deepcopy(enrolled.cookies)
+    account = Account.objects.get(pk=enrolled.pk)
     reset = Client()
     reset.post("/account/password/reset/", {"email": "alice@example.com"})
     link = "/account/" + re.findall(r"/account/(password/reset/key/\S+)", str(mail.outbox[-1].body))[0]
-    passkey = Passkey()
-    add(client, passkey)
-    secret = generate_totp_secret()
-    Authenticator.objects.create(user=account, type="totp", data={"secret": get_adapter().encrypt(secret)})
     waiting = Client()
     assert waiting.post("/account/login/", SIGN_IN)["Location"] == SECOND
     app = Browser(Client())
@@ -72,9 +86,9 @@ def held(client: Client, settings: Settings, identity_provider: IdentityProvider
         account=account,
         client=client,
         consent=begin(client)["Location"],
-        passkey=passkey,
+        passkey=enrolled.passkey,
         waiting=waiting,
-        secret=secret,
+        secret=enrolled.secret,
         reset=reset,
         link=link,
         app=app,
