@@ -26,7 +26,7 @@ def _allowed_here(value: Upstream.Adapter, info: ValidationInfo) -> Upstream.Ada
 
 
 class UpstreamRow(SectionRow):
-    """An upstream. Without `base_url` only the demo adapter works; without `api_key` calls carry no credential.
+    """An upstream. Only the demo adapter works without `base_url` and `api_key`: no calls are sent to others.
 
     `routes` lists the routes it supports, if it does not support all of its adapter's. `looks_up` names the kind of
     record that it has of each call. `service_tiers: false` says that it refuses to be told a service tier, and
