@@ -67,4 +67,7 @@ OVERLOAD_CODES = frozenset(
     {"overloaded", "overloaded_error", "server_overloaded", "engine_overloaded", "model_overloaded", "slow_down"}
 )
 OVERLOAD_WORDS = re.compile(r"(?i)\boverloaded\b|\bat capacity\b|\bslow down\b")
+OUT_OF_CREDIT_WORDS = re.compile(r"(?i)your credit balance is too low")
+"""How the vendor of Messages says, as an invalid request, that the operator's account has no money left."""
+
 OUT_OF_QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})

@@ -21,6 +21,7 @@ from gateway.core.outbound.redaction import redacted
 from gateway.core.runtime.logs import RecurringLog
 from inference.adapters.error_codes import (
     MESSAGES_CODE,
+    OUT_OF_CREDIT_WORDS,
     OUT_OF_QUOTA_CODES,
     OVERLOAD_CODES,
     OVERLOAD_WORDS,
@@ -58,13 +59,14 @@ def outcome_of(attempt: Attempt[Any], refusal: Refusal) -> Outcome:
     """Return the outcome of a complete response that is not a 2xx."""
     error = error_object(refusal.body)
     match refusal.status:
+        case 400 if OUT_OF_CREDIT_WORDS.match(str(error.get("message"))):
+            return _unavailable(attempt, refusal)
         case 400 | 422:
             return Rejected(_invalid_request(attempt, error))
         case 413:
             return Rejected(InputTooLarge(private=describe(attempt, refusal)))
         case 401 | 403 | 404:
-            alarm = _alarm(attempt, refusal)
-            return Rejected(ModelUnavailable(private=alarm.text), alarm=alarm)
+            return _unavailable(attempt, refusal)
         case 429:
             return _overloaded(attempt, refusal, error, _quota_alarm(attempt, refusal))
         case 529 if attempt.target.has_messages:
@@ -81,6 +83,11 @@ def _overloaded(
 ) -> Overloaded:
     seconds, cause = retry_after(refusal.headers), describe(attempt, refusal)
     return Overloaded(seconds, alarm, cause, is_explicit=_says_overloaded(error))
+
+
+def _unavailable(attempt: Attempt[Any], refusal: Refusal) -> Rejected:
+    alarm = _alarm(attempt, refusal)
+    return Rejected(ModelUnavailable(private=alarm.text), alarm=alarm)
 
 
 def _alarm(attempt: Attempt[Any], refusal: Refusal) -> Alarm:

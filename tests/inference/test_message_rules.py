@@ -75,7 +75,7 @@ def test_a_document_of_text_is_bounded_by_its_bytes(citations: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("beta", "bound"), [("context-1m-2025-08-07", LONG_CONTEXT_TOKENS), ("interleaved-thinking-2025-05-14", 200_000)]
+    ("beta", "bound"), [("Context-1m-2025-08-07", LONG_CONTEXT_TOKENS), ("interleaved-thinking-2025-05-14", 200_000)]
 )
 def test_a_beta_of_a_longer_context_raises_the_bound(beta: str, bound: int) -> None:
     body, served = body_of({"type": "text", "text": "x" * 1_100_000}), model(context_tokens=200_000)

@@ -91,7 +91,7 @@ def refuse_thread(body: Mapping[str, Any]) -> None:
 
 def bound_of(content: MessageContent, sent: MessageBody, model: ServedModel) -> int:
     """Bound the tokens of an input. Raises InvalidRequest if a block other than text cannot be bounded."""
-    if model.context_tokens and any(beta.startswith(LONG_CONTEXT_BETA) for beta in sent.betas):
+    if model.context_tokens and any(beta.lower().startswith(LONG_CONTEXT_BETA) for beta in sent.betas):
         model = replace(model, context_tokens=max(model.context_tokens, LONG_CONTEXT_TOKENS))
     return bound_input(model, sent.size_bytes, content.other_part, content.preambles)
 

@@ -174,7 +174,13 @@ async def test_input_too_large_is_a_refusal(upstream: FakeUpstream) -> None:
         assert (outcome.error.code, outcome.error.status, outcome.alarm) == ("input_too_large", 413, None)
 
 
-@pytest.mark.parametrize("model", ["unauthorized", "forbidden", "missing-model"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("unauthorized", "forbidden", "missing-model"),
+        "small-1?status=400&error_message=Your+credit+balance+is+too+low+to+access+the+API",
+    ],
+)
 async def test_a_refusal_that_the_operator_must_fix_alarms_without_a_secret(upstream: FakeUpstream, model: str) -> None:
     for outcome in await both_ways(chat(upstream.base_url, model)):
         assert isinstance(outcome, Rejected)

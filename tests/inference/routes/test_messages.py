@@ -407,6 +407,15 @@ def test_what_the_vendor_refuses_is_named(stage: Stage, text: str, param: str | 
     assert caller.only_call.state == "released"
 
 
+def test_an_operator_without_credit_at_the_vendor_is_told(stage: Stage, form: str) -> None:
+    alias, caller = model_of(stage, form), stage.caller()
+    stage.upstream.script(status=400, error_message="Your credit balance is too low to access the API.")
+    answer = send(caller, alias)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "model_unavailable")
+    assert "credit" not in answer.text
+    assert caller.only_call.state == "released"
+
+
 def test_a_page_may_send_the_vendors_headers_and_read_the_request_id(stage: Stage, settings: Any) -> None:
     settings.CORS_ALLOWED_ORIGINS = ["https://app.example"]
     alias, caller = model_of(stage, "anthropic"), stage.caller()
