@@ -7,6 +7,8 @@ from gateway.core.contract.errors import InvalidRequest
 
 DEFAULT = "default"
 _ASKS_FOR_THE_DEFAULT = (None, "auto", DEFAULT)
+_SAYS_THE_DEFAULT = DEFAULT_TIERS - {"auto"}
+"""What answers call the default tier. None was served in `auto`, which only a request can ask for."""
 
 
 def asked_tier(service_tier: Any, prices: PriceList) -> str | None:
@@ -21,6 +23,6 @@ def asked_tier(service_tier: Any, prices: PriceList) -> str | None:
 
 def charged_tier(reported: Any, asked: str | None, prices: PriceList) -> str | None:
     """Return the tier that an answer reports if that is the default or has a price, else the one that was asked for."""
-    if isinstance(reported, str) and reported in DEFAULT_TIERS:
+    if isinstance(reported, str) and reported in _SAYS_THE_DEFAULT:
         return None
     return reported if isinstance(reported, str) and reported in prices.service_tiers else asked
