@@ -199,8 +199,6 @@ async def test_a_refusal_that_the_operator_must_fix_alarms_without_a_secret(upst
         ("overloaded", None, True),
         ("small-1?status=503&error_message=The+engine+is+currently+overloaded", None, True),
         ("small-1?status=503&retry_after_seconds=7", 7.0, False),
-        ("small-1?status=529", None, False),
-        ("small-1?status=529&error_code=overloaded_error", None, True),
     ],
 )
 async def test_an_overload_is_explicit_if_the_body_says_so(
@@ -227,6 +225,7 @@ async def test_an_exhausted_account_at_the_upstream_alarms(upstream: FakeUpstrea
         ("small-1?status=408", 408),
         ("small-1?status=409", 409),
         ("small-1?status=418", 418),
+        ("small-1?status=529", 529),
     ],
 )
 async def test_any_other_complete_error_failed(upstream: FakeUpstream, model: str, status: int) -> None:

@@ -188,7 +188,7 @@ BEHAVIOURS: list[Misbehaviour] = [
     _refusal("402 unpaid", 402, REFUSED),
     _refusal("429 rate limited", 429, OVERLOADED, "rate_limit_exceeded"),
     _refusal("503 overloaded", 503, OVERLOADED, "overloaded"),
-    _refusal("529 overloaded", 529, OVERLOADED, "overloaded_error"),
+    _refusal("529 overloaded", 529, REFUSED, "overloaded_error"),
     _refusal("503 unavailable", 503, REFUSED),
     _refusal("500 with a secret", 500, REFUSED),
     _refusal("500 that is billed", 500, LOST, bills_errors=True),

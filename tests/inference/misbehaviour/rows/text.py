@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.inference.misbehaviour.row import Json, Row
+from tests.inference.misbehaviour.row import Json, Outcome, Row
 from tests.support.stage import CHAT, MESSAGE, RESPONSES, ask, chat, message
 from tests.support.upstream import chat as chat_api
 from tests.support.upstream import messages as messages_api
@@ -30,7 +30,16 @@ BY_RESPONSES: dict[str, Any] = {
     "stream_usage": ("response", "usage"),
 }
 
-BY_MESSAGES: dict[str, Any] = {"adapter": "anthropic", "answer": MESSAGE_ANSWER, "events": MESSAGE_EVENTS}
+OVERLOADED = {"529 overloaded": Outcome(503, "upstream_overloaded", "released")}
+"""A status that only the vendor of Messages has."""
+
+BY_MESSAGES: dict[str, Any] = {
+    "adapter": "anthropic",
+    "answer": MESSAGE_ANSWER,
+    "events": MESSAGE_EVENTS,
+    "outcomes": OVERLOADED,
+    "streamed": OVERLOADED,
+}
 
 CHATS: dict[str, Any] = {"path": CHAT, "route": "chat.completions", "body": chat}
 RESPONDING: dict[str, Any] = {"path": RESPONSES, "route": "responses", "body": ask}
