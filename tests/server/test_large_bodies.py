@@ -132,3 +132,28 @@ async def test_whoever_gives_up_leaves_nothing_lent() -> None:
         await cancelled
     assert budget.lent_bytes == 0
     assert budget.try_take(10)
+
+
+async def test_a_share_is_lent_past_those_who_gave_up_at_the_same_moment() -> None:
+    budget = ByteBudget(lambda: 10)
+    await budget.take(10, 5)
+    gave_up, waits = [asyncio.create_task(budget.take(10, 5)) for _ in range(2)]
+    await asyncio.sleep(0)
+    gave_up.cancel()
+    budget.release(10)  # before the cancelled task has run
+    await waits
+    with pytest.raises(asyncio.CancelledError):
+        await gave_up
+    assert budget.lent_bytes == 10
+    budget.release(10)
+    assert budget.try_take(10)
+
+
+async def test_whoever_gives_up_lets_a_smaller_share_behind_it_pass() -> None:
+    budget = ByteBudget(lambda: 10)
+    await budget.take(5, 5)
+    gave_up, waits = (asyncio.create_task(budget.take(size, 5)) for size in (10, 5))
+    await asyncio.sleep(0)
+    gave_up.cancel()
+    await asyncio.wait_for(waits, 1)
+    assert budget.lent_bytes == 10

@@ -33,7 +33,10 @@ class ByteBudget:
             async with asyncio.timeout(wait_seconds):
                 await granted
         except BaseException:
-            self._leave(size_bytes, granted)
+            if granted.cancel() or granted.cancelled():
+                self._lend()  # to those behind it
+            else:
+                self.release(size_bytes)  # it was lent at the moment when the wait ended
             raise
 
     def release(self, size_bytes: int) -> None:
@@ -45,14 +48,11 @@ class ByteBudget:
         return self.lent_bytes == 0 or self.lent_bytes + size_bytes <= self._limit_bytes()
 
     def _lend(self) -> None:
-        while self._waiting and self._has(self._waiting[0][0]):
-            size_bytes, granted = self._waiting.popleft()
-            self.lent_bytes += size_bytes
-            granted.set_result(None)
-
-    def _leave(self, size_bytes: int, granted: "asyncio.Future[None]") -> None:
-        if granted.done() and not granted.cancelled():  # lent at the moment when the wait ended
-            self.release(size_bytes)
-            return
-        self._waiting.remove((size_bytes, granted))
-        self._lend()
+        while self._waiting:
+            size_bytes, granted = self._waiting[0]
+            if not granted.cancelled():  # one that gave up may still stand here, as its task has yet to run
+                if not self._has(size_bytes):
+                    return
+                self.lent_bytes += size_bytes
+                granted.set_result(None)
+            self._waiting.popleft()
