@@ -1,0 +1,1 @@
+"""`agw`: the gateway on a command line. It needs the extra `cli`."""
