@@ -44,9 +44,11 @@ class PublicClientForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         """Refuse redirect URIs that do not fit the client."""
         cleaned = super().clean() or {}
-        client_id, uris = cleaned.get("client_id"), cleaned.get("redirect_uris")
-        if client_id and uris is not None and (fault := public_clients.registration_fault(client_id, uris)):
-            self.add_error("redirect_uris", f"{fault[0].upper()}{fault[1:]}.")
+        client_id, uris, trusted = (cleaned.get(name) for name in ("client_id", "redirect_uris", "trusted"))
+        if client_id and uris is not None:
+            fault = public_clients.registration_fault(client_id, uris, trusted=bool(trusted))
+            if fault:
+                self.add_error("redirect_uris", f"{fault[0].upper()}{fault[1:]}.")
         return cleaned
 
 

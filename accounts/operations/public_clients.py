@@ -1,7 +1,10 @@
-"""Reads how the operator has set up public clients: registered, trusted or disabled. A browser client needs no row."""
+"""Reads how the operator has set up public clients: registered, trusted or disabled. A browser client needs no row, nor
+does a built-in one."""
+
+from collections.abc import Iterable
 
 from accounts.models import PublicClient
-from accounts.rules.public_clients import ClientError
+from accounts.rules.public_clients import BUILT_IN_NAMES, ClientError
 from gateway.core.contract.errors import InvalidClient
 
 
@@ -29,15 +32,27 @@ def check_usable(client_id: str) -> None:
 
 
 def is_registered(client_id: str) -> bool:
-    """Return whether a client is registered: its row exists and is enabled."""
+    """Return whether a client is built in, or registered: its row exists and is enabled."""
+    if client_id in BUILT_IN_NAMES:
+        return not is_disabled(client_id)
     return PublicClient.objects.filter(client_id=client_id, enabled=True).exists()
 
 
 def is_trusted(client_id: str) -> bool:
-    """Return whether the operator has waived consent for a client's users."""
+    """Return whether the operator has waived consent for a client's users. It is never waived for a built-in client,
+    because any program of this computer can ask in its name (RFC 8252 section 8.6).
+    """
+    if client_id in BUILT_IN_NAMES:
+        return False
     return PublicClient.objects.filter(client_id=client_id, enabled=True, trusted=True).exists()
 
 
+def names_of(client_ids: Iterable[str]) -> dict[str, str]:
+    """Return the names of those clients that have one: built in, or given by the operator."""
+    rows = PublicClient.objects.filter(client_id__in=client_ids).values_list("client_id", "name")
+    return dict(rows) | BUILT_IN_NAMES
+
+
 def registered_name(client_id: str) -> str:
-    """Return the name that the operator gave a client, or an empty string."""
-    return PublicClient.objects.filter(client_id=client_id).values_list("name", flat=True).first() or ""
+    """Return the name of a client, or an empty string."""
+    return names_of([client_id]).get(client_id, "")

@@ -3,14 +3,15 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from accounts.models import Account, AuthorizationCode, Consent, PublicClient
+from accounts.models import Account, AuthorizationCode, Consent
+from accounts.operations import public_clients
 from accounts.queries import consents, devices
 
 CODES_READ = 1_000
 
 
 class App(NamedTuple):
-    """An app of a person. `name` is empty unless the operator registered one, `devices` counts where it is signed in, and
+    """An app of a person. `name` is empty unless it is built in or the operator registered one, `devices` counts where it is signed in, and
     `consent` is the one to live sessions, if it is in force."""
 
     client_id: str
@@ -30,7 +31,7 @@ def of_person(account: Account, now: datetime) -> list[App]:
     seen: dict[str, datetime] = {}
     for client_id, at in [*allowed, *signed_in, *((each.client_id, each.given_at) for each in consented.values())]:
         seen[client_id] = max(at, seen.get(client_id, at))
-    names = dict(PublicClient.objects.filter(client_id__in=seen).values_list("client_id", "name"))
+    names = public_clients.names_of(seen)
     count = [client_id for client_id, _ in signed_in].count
     apps = [App(one, names.get(one, ""), at, count(one), consented.get(one)) for one, at in seen.items()]
     return sorted(apps, key=lambda app: app.allowed_at, reverse=True)

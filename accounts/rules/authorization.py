@@ -54,7 +54,9 @@ def read_target(parameters: Parameters, registered: Mapping[str, Collection[str]
     """
     client_id = _single(parameters, "client_id")
     redirect_uri = _single(parameters, "redirect_uri")
-    if client_id in registered:
+    if client_id == public_clients.COMMAND_LINE:
+        public_clients.check_loopback_redirect(redirect_uri)
+    elif client_id in registered:
         public_clients.check_registered_redirect(redirect_uri, registered[client_id])
     else:
         public_clients.check_redirect(redirect_uri, public_clients.check_origin(client_id))

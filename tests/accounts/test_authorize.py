@@ -166,6 +166,34 @@ def test_only_a_registered_client_has_another_scheme(alice: Account, now: dateti
         begin(now, **mobile)
 
 
+COMMAND_LINE: dict[str, Any] = {"client_id": ["agw"], "redirect_uri": ["http://127.0.0.1:53219/callback"]}
+
+
+def test_the_command_line_needs_no_row(alice: Account, now: datetime) -> None:
+    assert allow(begin(now, **COMMAND_LINE), alice, now).startswith("http://127.0.0.1:53219/callback?code=")
+    with pytest.raises(ClientError):
+        begin(now, **COMMAND_LINE | {"redirect_uri": ["https://app.example/callback"]})
+
+
+def test_the_command_line_can_be_disabled_and_never_trusted(now: datetime) -> None:
+    row = PublicClient.objects.create(
+        client_id="agw", name="Ours", trusted=True, redirect_uris=["https://app.example/"]
+    )
+    request = begin(now, **COMMAND_LINE)
+    assert authorize.needs_consent(request)
+    assert authorize.may_redirect_error("agw", None)
+    with pytest.raises(ClientError):
+        begin(now, **COMMAND_LINE | {"redirect_uri": row.redirect_uris})
+    PublicClient.objects.filter(pk=row.pk).update(enabled=False)
+    for answer in (
+        lambda: begin(now, **COMMAND_LINE),
+        lambda: authorize.pending(request.id, browser_secret="browser", now=now),
+    ):
+        with pytest.raises(ClientError):
+            answer()
+    assert not authorize.may_redirect_error("agw", None)
+
+
 def test_everybody_but_a_trusted_client_needs_consent(now: datetime) -> None:
     request = begin(now)
     assert authorize.needs_consent(request)

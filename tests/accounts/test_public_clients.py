@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts.rules.public_clients import ClientError, check_origin, check_redirect, check_registered_redirect
+from accounts.rules.public_clients import (
+    ClientError,
+    check_loopback_redirect,
+    check_origin,
+    check_redirect,
+    check_registered_redirect,
+    registration_fault,
+)
 
 APP = "https://app.example"
 
@@ -116,6 +123,64 @@ def test_a_registered_client_has_exactly_its_redirects() -> None:
     for other in ("com.example.app:/callback/", "com.example.app:/Callback", "com.example.app:/callback?x=1"):
         with pytest.raises(ClientError):
             check_registered_redirect(other, registered)
+
+
+GOOD_LOOPBACKS = ["http://127.0.0.1:1/", "http://127.0.0.1:65535/callback", "http://[::1]:8080/a/b-c_d.e~f/"]
+
+BAD_LOOPBACKS = {
+    "https": "https://127.0.0.1:8080/cb",
+    "an app's scheme": "agw://127.0.0.1:8080/cb",
+    "upper case scheme": "HTTP://127.0.0.1:8080/cb",
+    "name": "http://localhost:8080/cb",
+    "name under loopback": "http://127.0.0.1.evil.example:8080/cb",
+    "another loopback address": "http://127.0.0.2:8080/cb",
+    "short loopback": "http://127.1:8080/cb",
+    "decimal loopback": "http://2130706433:8080/cb",
+    "long IPv6": "http://[0:0:0:0:0:0:0:1]:8080/cb",
+    "mapped IPv4": "http://[::ffff:127.0.0.1]:8080/cb",
+    "zone": "http://[::1%25lo]:8080/cb",
+    "elsewhere": "http://evil.example:8080/cb",
+    "user information": "http://127.0.0.1:8080@evil.example/cb",
+    "user on loopback": "http://user@127.0.0.1:8080/cb",
+    "no port": "http://127.0.0.1/cb",
+    "empty port": "http://127.0.0.1:/cb",
+    "port 0": "http://127.0.0.1:0/cb",
+    "padded port": "http://127.0.0.1:08080/cb",
+    "port too large": "http://127.0.0.1:65536/cb",
+    "port far too large": "http://127.0.0.1:99999/cb",
+    "digits of another script": "http://127.0.0.1:٨٠٨٠/cb",
+    "no path": "http://127.0.0.1:8080",
+    "query": "http://127.0.0.1:8080/cb?next=//evil.example",
+    "fragment": "http://127.0.0.1:8080/cb#x",
+    "parent": "http://127.0.0.1:8080/cb/../admin",
+    "parent at the end": "http://127.0.0.1:8080/cb/..",
+    "same folder": "http://127.0.0.1:8080/./cb",
+    "encoded parent": "http://127.0.0.1:8080/%2e%2e/admin",
+    "backslash": "http://127.0.0.1:8080\\@evil.example/cb",
+    "space": "http://127.0.0.1:8080/c b",
+    "line break": "http://127.0.0.1:8080/cb\r\nSet-Cookie: a=b",
+    "line break at the end": "http://127.0.0.1:8080/cb\n",
+    "markup": "http://127.0.0.1:8080/<script>",
+    "long": "http://127.0.0.1:8080/" + "a" * 2048,
+    "empty": "",
+}
+
+
+@pytest.mark.parametrize("redirect_uri", GOOD_LOOPBACKS)
+def test_the_command_line_redirects_to_any_port_of_loopback(redirect_uri: str) -> None:
+    assert check_loopback_redirect(redirect_uri) == redirect_uri
+
+
+@pytest.mark.parametrize("redirect_uri", BAD_LOOPBACKS.values(), ids=BAD_LOOPBACKS.keys())
+def test_the_command_line_redirects_nowhere_else(redirect_uri: str) -> None:
+    with pytest.raises(ClientError):
+        check_loopback_redirect(redirect_uri)
+
+
+def test_an_operator_can_only_disable_what_is_built_in() -> None:
+    assert registration_fault("agw", [], trusted=False) is None
+    assert "built in" in str(registration_fault("agw", [], trusted=True))
+    assert "built in" in str(registration_fault("agw", ["http://127.0.0.1:8080/cb"], trusted=False))
 
 
 @given(st.text(max_size=80))

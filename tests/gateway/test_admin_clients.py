@@ -95,6 +95,7 @@ def test_a_public_client_is_checked_as_in_the_file(operator: Client) -> None:
         ({"client_id": "https://app2.example/"}, "client_id"),
         ({"client_id": "https://app2.example"}, "redirect_uris"),
         ({"client_id": "app2", "redirect_uris": ""}, "redirect_uris"),
+        ({"client_id": "agw", "redirect_uris": "", "trusted": "on"}, "redirect_uris"),
         ({"client_id": "app2", "redirect_uris": "javascript:alert(1)"}, "redirect_uris"),
     ):
         assert list(errors(operator.post(address("accounts_publicclient_add"), form | broken))) == [field]

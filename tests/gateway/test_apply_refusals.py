@@ -148,6 +148,7 @@ PROBLEMS = {
     "expiry without an offset": (credit("amount_microusd: 1\n    expires_at: 2027-01-31T00:00:00"), '5 credits[0].expires_at: must be a time such as "2027-01-31T00:00:00Z"'),
     "expiry that is no date": (credit("amount_microusd: 1\n    expires_at: 2027-02-31T00:00:00Z"), '5 credits[0].expires_at: must be a time such as "2027-01-31T00:00:00Z"'),
     "named client without redirects": ("public_clients:\n  - {client_id: mobile, name: A}", "2 public_clients[0]: a named client needs at least one redirect URI"),
+    "trusted command line": ("public_clients:\n  - {client_id: agw, name: A, trusted: true}", "2 public_clients[0]: agw is built in: it can be disabled, but not trusted or given redirect URIs"),
     "client id": ("public_clients:\n  - {client_id: 'https://a.example/', name: A}", "2 public_clients[0].client_id: must be a plain name, or an origin such as https://app.example without a trailing slash"),
     "origin that no browser sends": ("public_clients:\n  - {client_id: 'https://a.example:443', name: A}", "2 public_clients[0].client_id: must be a plain name, or an origin such as https://app.example without a trailing slash"),
     "redirect to another origin": ("public_clients:\n  - {client_id: 'https://a.example', name: A, redirect_uris: ['https://b.example/cb']}", "2 public_clients[0]: the redirect URIs of an origin must be on that origin"),

@@ -66,11 +66,13 @@ def test_lists_apps_with_what_they_may(alice: Client, did: str) -> None:
     PublicClient.objects.create(client_id=APP, name="Notes")
     device_of(account("alice"), "Phone")
     consents.give(account=account("alice"), client_id=OTHER, kind="realtime", now=timezone.now())
+    consents.give(account=account("alice"), client_id="agw", kind="realtime", now=timezone.now())
     device_of(account("bob"))
     DeviceSession.objects.filter(account=account("bob")).update(client_id="https://bobs.example")
     words = text_of(alice.get("/apps"))
     assert re.search(rf"{APP} Notes Allowed [a-z0-9\W]+, signed in on 2 devices", words)
     assert re.search(rf"{OTHER} Allowed [a-z0-9\W]+ May open live sessions", words)
+    assert "agw Command line (agw) Allowed" in words
     assert "bobs.example" not in words
 
 

@@ -211,6 +211,12 @@ def test_consent_shows_the_origin_beside_a_registered_name(person: Client) -> No
     assert f"<code>{APP}</code>, registered here as “Your Bank”" in page
 
 
+def test_consent_names_the_command_line(person: Client) -> None:
+    page = person.get(begin(person, client_id="agw", redirect_uri="http://[::1]:4000/")["Location"]).content.decode()
+    assert "registered here as “Command line (agw)”" in page
+    assert "http://[::1]:4000/" in page
+
+
 def test_scopes_of_enabled_aliases_can_be_requested(person: Client) -> None:
     PublicClient.objects.create(client_id=APP, name="Ours")
     assert answer_of(begin(person, scope="infer:fast"))["error"] == "invalid_scope"

@@ -40,7 +40,7 @@ class PublicClientRow(SectionRow):
 
     @model_validator(mode="after")
     def _redirects_fit_the_client(self) -> "PublicClientRow":
-        if fault := public_clients.registration_fault(self.client_id, self.redirect_uris):
+        if fault := public_clients.registration_fault(self.client_id, self.redirect_uris, trusted=self.trusted):
             raise ValueError(fault)
         return self
 
