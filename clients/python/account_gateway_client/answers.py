@@ -20,10 +20,19 @@ def reaching(base_url: str) -> Iterator[None]:
 
 def json_of(response: requests.Response) -> dict[str, Any]:
     """Return the body of a 2xx, or raise GatewayError."""
-    try:
-        body = response.json()
-    except ValueError:
-        body = None
+    body = _body_of(response)
     if not response.ok or not isinstance(body, dict):
         raise GatewayError.of(response.status_code, body)
     return body
+
+
+def error_of(response: requests.Response) -> GatewayError:
+    """Return the error that an answer is, whatever its body."""
+    return GatewayError.of(response.status_code, _body_of(response))
+
+
+def _body_of(response: requests.Response) -> Any:
+    try:
+        return response.json()
+    except ValueError:
+        return None

@@ -6,7 +6,6 @@ from account_gateway_client.cli.errors import CommandError
 from account_gateway_client.errors import ClientError, GatewayError, GatewayUnreachable
 
 OK, FAILED, WRONG_USE, REFUSED, NOT_FOUND, CONFLICT, TIMED_OUT, NO_MONEY = range(8)
-INTERRUPTED = 130  # as shells say it: 128 and SIGINT
 
 _OF_HTTP = {401: REFUSED, 403: REFUSED, 404: NOT_FOUND, 409: CONFLICT, 504: TIMED_OUT, 402: NO_MONEY}
 

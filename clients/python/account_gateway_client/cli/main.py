@@ -1,15 +1,27 @@
 """The group of commands, and how `agw` ends."""
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
 import click
 
-# A command's module and attribute have its name. What a line says is shown by `agw --help`, without importing any.
-COMMANDS: dict[str, str] = {
+from account_gateway_client.cli.settings import gateway_option
+
+# A command's module and attribute have its name. `agw --help` shows what a line says, and imports none of them.
+COMMANDS = {
+    "login": "Sign in through the browser.",
+    "logout": "End the session, at the gateway too.",
+    "status": "Show who is signed in where, until when, and what is in the wallet.",
+    "request": "Send one signed request.",
+    "models": "List the models, their prices, and which of them you may call.",
     "wallet": "Show what is in the wallet.",
+    "usage": "List the latest calls and what they cost.",
+    "receipt": "Show a call's signed receipt.",
+    "doctor": "Find out what is wrong, and what to do.",
 }
+INTERRUPTED = 130  # as shells say it: 128 and SIGINT
 
 
 class LazyGroup(click.Group):
@@ -30,27 +42,51 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@gateway_option
 @click.version_option(package_name="account-gateway-client")
-def agw() -> None:
+@click.pass_context
+def agw(context: click.Context, gateway: str | None) -> None:
     """Call AI models through an Account Gateway, paid from your wallet."""
+    context.obj = gateway
+    if os.environ.get("NO_COLOR"):
+        context.color = False
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run `agw` and exit: 0, or what `exit_status` says, after one line on stderr."""
-    sys.exit(run(arguments))
+    status = run(arguments)
+    _flush()
+    sys.exit(status)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run `agw` and return its exit status."""
+    try:
+        return agw.main(arguments, prog_name="agw", standalone_mode=False) or 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        return 1
+    except Exception as error:  # noqa: BLE001 - a person gets a line, never a traceback
+        return _complain(error)
+
+
+def _complain(error: Exception) -> int:
+    from account_gateway_client.cli.errors import CommandError
     from account_gateway_client.cli.output import complain
     from account_gateway_client.errors import ClientError
 
-    try:
-        return agw.main(arguments, prog_name="agw", standalone_mode=False) or 0
-    except click.UsageError as error:
-        error.show()
-        return error.exit_code
-    except click.Abort:
-        return 130
-    except ClientError as error:
+    if isinstance(error, ClientError):
         return complain(error)
+    return complain(CommandError(f"Something unexpected happened ({type(error).__name__}): run `agw doctor`."))
+
+
+def _flush() -> None:
+    """Write what is left. Where nobody reads any more, Python's own attempt at the end would be a traceback."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

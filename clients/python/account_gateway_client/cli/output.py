@@ -1,12 +1,15 @@
 """Words for people, JSON for programs, and one line on stderr for each error."""
 
 import json
+import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
 
 from account_gateway_client.cli import exit_status
+from account_gateway_client.cli.advice import advice_for
 from account_gateway_client.errors import ClientError, GatewayError
 
 
@@ -23,7 +26,7 @@ def print_pairs(pairs: Mapping[str, str]) -> None:
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table with a line of titles; its last column is not padded."""
+    """Print a table with a line of titles."""
     cells = [[plain(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(titles, *cells, strict=True)]
     click.secho(_line(titles, widths), bold=True)
@@ -31,18 +34,43 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         click.echo(_line(row, widths))
 
 
+def utc(seconds: float) -> str:
+    """Write Unix seconds as a time of UTC."""
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
+
+
+def minute(timestamp: str | None) -> str:
+    """Shorten a time of the gateway to its minute."""
+    return timestamp[:16].replace("T", " ") if timestamp else ""
+
+
 def plain(text: str) -> str:
     """Return a text of the gateway without control characters, which a terminal would obey."""
     return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
+def warn(text: str) -> None:
+    """Say something in one line on stderr."""
+    click.echo(f"agw: {plain(' '.join(text.split()))}", err=True)
+
+
 def complain(error: ClientError) -> int:
-    """Say what went wrong in one line, and return the exit status."""
-    text = " ".join(str(error).split())
-    if isinstance(error, GatewayError) and error.request_id:
-        text += f" ({error.request_id})"
-    click.secho(f"agw: {plain(text)}", fg="red", err=True)
+    """Say in one red line what went wrong and what to do, and return the exit status."""
+    click.secho(f"agw: {plain(sentence_of(error))}", fg="red", err=True, color=colours())
     return exit_status.of_error(error)
+
+
+def sentence_of(error: ClientError) -> str:
+    """Return what went wrong and what to do, in one line."""
+    parts = [str(error)]
+    if isinstance(error, GatewayError):
+        parts += [advice_for(error), f"({error.request_id})" if error.request_id else ""]
+    return " ".join(" ".join(parts).split())
+
+
+def colours() -> bool | None:
+    """Return False where the person wants none (no-color.org); None leaves it to whether a terminal reads."""
+    return False if os.environ.get("NO_COLOR") else None
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

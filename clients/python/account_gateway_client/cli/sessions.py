@@ -44,8 +44,8 @@ class DeviceSession:
 
     @property
     def secrets(self) -> dict[str, str]:
-        """Return what nobody else may read."""
-        return {"key": self.key, "refresh_token": self.refresh_token}
+        """Return what nobody else may read, and whose it is."""
+        return {"device_id": self.device_id, "key": self.key, "refresh_token": self.refresh_token}
 
     @property
     def proof_key(self) -> ProofKey:
@@ -62,7 +62,7 @@ class Sessions:
     def locked(self, gateway: str) -> AbstractContextManager[None]:
         """Hold what only one process at a time may do with a gateway's session: rotate its credential, replace it, end it."""
         private_files.make_directory(self._folder)
-        return locked(self._path(gateway).with_suffix(".lock"))
+        return locked(self.path_of(gateway).with_suffix(".lock"))
 
     def chosen(self) -> str | None:
         """Return the gateway that was signed in to last."""
@@ -73,9 +73,20 @@ class Sessions:
         """Make a gateway the one of commands that name none."""
         private_files.write_json(self._folder / CHOICE, {"gateway": gateway})
 
+    def check(self) -> None:
+        """Raise CommandError where no session could be kept."""
+        private_files.make_directory(self._folder)
+
+    def find(self, gateway: str) -> DeviceSession | None:
+        """Return a gateway's session, if there is one that can be read."""
+        try:
+            return self.load(gateway)
+        except CommandError:
+            return None
+
     def load(self, gateway: str) -> DeviceSession:
         """Return a gateway's session, or raise NotSignedIn."""
-        path = self._path(gateway)
+        path = self.path_of(gateway)
         kept = private_files.read_json(path)
         if kept is None:
             raise NotSignedIn(f"You are not signed in: run `agw login --gateway {gateway}`.")
@@ -90,7 +101,7 @@ class Sessions:
 
         in_keyring = system_keyring.keep(session.gateway, json.dumps(session.secrets))
         session = dataclasses.replace(session, in_keyring=in_keyring)
-        private_files.write_json(self._path(session.gateway), _record(session))
+        private_files.write_json(self.path_of(session.gateway), _record(session))
         return session
 
     def replace(self, session: DeviceSession) -> None:
@@ -99,17 +110,18 @@ class Sessions:
             from account_gateway_client.cli import system_keyring
 
             system_keyring.replace(session.gateway, json.dumps(session.secrets))
-        private_files.write_json(self._path(session.gateway), _record(session))
+        private_files.write_json(self.path_of(session.gateway), _record(session))
 
     def delete(self, session: DeviceSession) -> None:
         """Forget a session and its secrets."""
-        self._path(session.gateway).unlink(missing_ok=True)
+        self.path_of(session.gateway).unlink(missing_ok=True)
         if session.in_keyring:
             from account_gateway_client.cli import system_keyring
 
             system_keyring.forget(session.gateway)
 
-    def _path(self, gateway: str) -> Path:
+    def path_of(self, gateway: str) -> Path:
+        """Return the file of a gateway's session."""
         digest = hashlib.sha256(gateway.encode()).hexdigest()[:DIGEST_CHARACTERS]
         host = re.sub(r"[^a-z0-9.]+", "-", gateway.lower().partition("://")[2]).strip("-.")[:60]
         return self._folder / f"{host}-{digest}.json"
@@ -126,17 +138,21 @@ def _record(session: DeviceSession) -> dict[str, Any]:
 def _session(record: dict[str, Any]) -> DeviceSession:
     """Raises KeyError, TypeError or ValueError for a record of another form."""
     access, in_keyring = record["access"], "key" not in record
-    members = record | (_secrets(record["gateway"]) if in_keyring else {})
+    members = record | (_secrets(record) if in_keyring else {})
     session = DeviceSession(**members | {"access": Access(**access) if access else None, "in_keyring": in_keyring})
     _ = session.proof_key
     return session
 
 
-def _secrets(gateway: str) -> dict[str, str]:
+def _secrets(record: dict[str, Any]) -> dict[str, str]:
+    """Return what the keyring has of a session. Raises NotSignedIn where it has none, or one of another session."""
     from account_gateway_client.cli import system_keyring
 
+    gateway = record["gateway"]
     kept = system_keyring.read(gateway)
-    if kept is None:
-        raise NotSignedIn(f"The system's keyring has no session of {gateway}: run `agw login --gateway {gateway}`.")
-    secrets = json.loads(kept)
+    secrets = json.loads(kept) if kept else {}
+    if secrets.get("device_id") != record["device_id"]:
+        raise NotSignedIn(
+            f"The system's keyring has lost the session of {gateway}: run `agw login --gateway {gateway}`."
+        )
     return {"key": secrets["key"], "refresh_token": secrets["refresh_token"]}

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import click
+from click.core import ParameterSource
 
 APP = "agw"
 CONFIG_DIR, GATEWAY = "AGW_CONFIG_DIR", "AGW_GATEWAY"
@@ -28,20 +29,6 @@ class Settings:
         return cls(gateway, Path(os.environ.get(CONFIG_DIR) or click.get_app_dir(APP)))
 
 
-def uses_gateway(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the option `--gateway`, and pass it the Settings first."""
-
-    @click.option(
-        "--gateway", metavar="URL", envvar=GATEWAY, show_envvar=True, callback=_checked, help="The gateway's address."
-    )
-    @click.pass_context
-    @functools.wraps(command)
-    def with_settings(context: click.Context, /, gateway: str | None, **options: Any) -> None:
-        command(Settings.of(gateway), **options)
-
-    return with_settings
-
-
 def check_address(url: str) -> str:
     """Return a gateway's address without a slash at its end. Raises ValueError unless it is https, or http on loopback."""
     parts = urlsplit(url)
@@ -58,4 +45,22 @@ def _checked(_context: click.Context, _option: click.Parameter, url: str | None)
     try:
         return check_address(url)
     except ValueError as error:
-        raise click.BadParameter(str(error)) from None
+        raise click.BadParameter(f"{url}: {error}") from None
+
+
+gateway_option = click.option(
+    "--gateway", metavar="URL", envvar=GATEWAY, show_envvar=True, callback=_checked, help="The gateway's address."
+)
+
+
+def uses_gateway(command: Callable[..., int | None]) -> Callable[..., int | None]:
+    """Give a command the option `--gateway`, which may also stand before it, and pass it the Settings first."""
+
+    @gateway_option
+    @click.pass_context
+    @functools.wraps(command)
+    def with_settings(context: click.Context, /, gateway: str | None, **options: Any) -> int | None:
+        before = context.obj if context.get_parameter_source("gateway") is not ParameterSource.COMMANDLINE else None
+        return command(Settings.of(before or gateway), **options)
+
+    return with_settings
