@@ -11,10 +11,13 @@ from account_gateway_client.errors import GatewayError, GatewayUnreachable
 
 @contextmanager
 def reaching(base_url: str) -> Iterator[None]:
-    """Raise GatewayUnreachable for whatever goes wrong on the way there."""
+    """Raise GatewayUnreachable for whatever goes wrong on the way there and back."""
     try:
         yield
-    except (requests.ConnectionError, requests.Timeout) as error:
+    except requests.exceptions.SSLError as error:
+        untrusted = "its certificate is not trusted, or it does not speak TLS"
+        raise GatewayUnreachable(f"There is no secure connection to {base_url}: {untrusted}.") from error
+    except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
         raise GatewayUnreachable(f"{base_url} does not answer.") from error
 
 

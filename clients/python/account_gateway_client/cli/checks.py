@@ -31,6 +31,11 @@ class Finding:
     text: str
     exit_status: int = exit_status.OK
 
+    @property
+    def is_ok(self) -> bool:
+        """Return whether all is well."""
+        return self.exit_status == exit_status.OK
+
 
 def examine(settings: Settings) -> Iterator[Finding]:
     """Yield a finding for each check, up to the first one that the others cannot do without."""
@@ -51,7 +56,8 @@ def examine(settings: Settings) -> Iterator[Finding]:
         check = "Wallet"
         yield _wallet(gateway, scopes, metadata)
     except ClientError as error:
-        yield Finding(check, sentence_of(error), exit_status.of_error(error))
+        insecure = isinstance(error.__cause__, requests.exceptions.SSLError)
+        yield Finding("TLS" if insecure else check, sentence_of(error), exit_status.of_error(error))
 
 
 def _connection(address: str) -> Iterator[Finding]:

@@ -41,9 +41,22 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
+def _show_version(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            click.echo(version("account-gateway-client"))
+        except PackageNotFoundError:
+            click.echo("not installed")
+        context.exit()
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @gateway_option
-@click.version_option(package_name="account-gateway-client")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
+)
 @click.pass_context
 def agw(context: click.Context, gateway: str | None) -> None:
     """Call AI models through an Account Gateway, paid from your wallet."""
@@ -63,15 +76,27 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run `agw` and return its exit status."""
     try:
         return agw.main(arguments, prog_name="agw", standalone_mode=False) or 0
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
+    except click.ClickException as error:
+        return _complain_of_use(error)
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:
         return 1
     except Exception as error:  # noqa: BLE001 - a person gets a line, never a traceback
         return _complain(error)
+
+
+def _complain_of_use(error: click.ClickException) -> int:
+    """Say in one line what is wrong, and where the command is explained."""
+    from account_gateway_client.cli.output import say_in_red
+
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = context.command_path if context else "agw"
+    say_in_red(f"{error.format_message().rstrip('.')}. See `{command} --help`.")
+    return error.exit_code
 
 
 def _complain(error: Exception) -> int:

@@ -1,5 +1,6 @@
 """`agw models`."""
 
+from decimal import Decimal
 from typing import Any
 
 import click
@@ -24,5 +25,13 @@ def models(settings: Settings, as_json: bool) -> None:
 
 
 def _row(model: dict[str, Any]) -> tuple[str, ...]:
-    prices = ", ".join(f"{name} {price}" for name, price in (model.get("pricing") or {}).items())
+    prices = ", ".join(f"{name} {_price(price)}" for name, price in (model.get("pricing") or {}).items())
     return model["id"], "yes" if model["authorized"] else "no", " ".join(model["routes"]), prices
+
+
+def _price(price: Any) -> str:
+    """Write a price, or the least and the most of those by size and quality."""
+    if not isinstance(price, dict):
+        return str(price)
+    amounts = sorted(price.values(), key=Decimal)
+    return f"{amounts[0]} to {amounts[-1]}" if amounts else ""

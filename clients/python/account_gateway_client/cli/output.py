@@ -10,7 +10,7 @@ import click
 
 from account_gateway_client.cli import exit_status
 from account_gateway_client.cli.advice import advice_for
-from account_gateway_client.errors import ClientError, GatewayError
+from account_gateway_client.errors import ClientError, GatewayError, GatewayUnreachable
 
 
 def print_json(value: Any) -> None:
@@ -56,8 +56,13 @@ def warn(text: str) -> None:
 
 def complain(error: ClientError) -> int:
     """Say in one red line what went wrong and what to do, and return the exit status."""
-    click.secho(f"agw: {plain(sentence_of(error))}", fg="red", err=True, color=colours())
+    say_in_red(sentence_of(error))
     return exit_status.of_error(error)
+
+
+def say_in_red(text: str) -> None:
+    """Say something in one red line on stderr."""
+    click.secho(f"agw: {plain(' '.join(text.split()))}", fg="red", err=True, color=colours())
 
 
 def sentence_of(error: ClientError) -> str:
@@ -65,7 +70,9 @@ def sentence_of(error: ClientError) -> str:
     parts = [str(error)]
     if isinstance(error, GatewayError):
         parts += [advice_for(error), f"({error.request_id})" if error.request_id else ""]
-    return " ".join(" ".join(parts).split())
+    elif isinstance(error, GatewayUnreachable):
+        parts.append("Check the address and the network.")
+    return " ".join(filter(None, parts))
 
 
 def colours() -> bool | None:

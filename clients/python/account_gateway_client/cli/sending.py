@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import click
 import requests
 
 from account_gateway_client.answers import error_of
@@ -27,6 +28,8 @@ def send(gateway: Gateway, call: Call) -> int:
     with _opened(gateway, call) as response:
         if not response.ok:
             _write(response.content)
+            if sys.stdout.isatty():
+                click.echo()
             return complain(error_of(response))
         receipt = Receipt.from_headers(response.headers)
         watched = Watched(receipt, None) if receipt else None
