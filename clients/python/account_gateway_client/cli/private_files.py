@@ -41,8 +41,10 @@ def read_json(path: Path) -> dict[str, Any] | None:
         raise CommandError(f"{path} cannot be read ({error.strerror}).") from None
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
-        if _is_foreign(found) or (os.name == "posix" and found.st_mode & _OTHERS_MAY_USE):
-            raise CommandError(f"{path} is not for your eyes only: delete it and run `agw login`.")
+        if _is_foreign(found):
+            raise CommandError(f"{path} belongs to another user: name a folder of your own in AGW_CONFIG_DIR.")
+        if os.name == "posix" and found.st_mode & _OTHERS_MAY_USE:
+            raise CommandError(f"Other users can use {path}: delete it, and run `agw login`.")
         with suppress(ValueError):
             value = json.loads(file.read())
             if isinstance(value, dict):

@@ -92,7 +92,7 @@ class Sessions:
             raise NotSignedIn(f"You are not signed in: run `agw login --gateway {gateway}`.")
         try:
             return _session(kept)
-        except (KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, TypeError, ValueError):
             raise CommandError(f"{path} is damaged: delete it and run `agw login`.") from None
 
     def create(self, session: DeviceSession) -> DeviceSession:
