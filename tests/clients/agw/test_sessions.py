@@ -129,9 +129,7 @@ def test_a_locked_keyring_is_named(sessions: Sessions, memory: MemoryKeyring) ->
 
 
 @pytest.mark.usefixtures("memory", "no_keyring")
-@pytest.mark.parametrize(
-    "change", [{"key": "no key"}, {"access": 1}, {"gateway": None, "extra": 1}, {"key": 7}]
-)
+@pytest.mark.parametrize("change", [{"key": "no key"}, {"access": 1}, {"gateway": None, "extra": 1}, {"key": 7}])
 def test_a_damaged_session_is_named(sessions: Sessions, change: dict[str, object]) -> None:
     sessions.create(session_of(ONE))
     path = sessions.path_of(ONE)

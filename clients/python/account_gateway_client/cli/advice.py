@@ -6,7 +6,7 @@ from account_gateway_client.errors import GatewayError
 ADVICE = {
     "invalid_token": "Run `agw login`.",
     "invalid_dpop_proof": "Run `agw doctor`: this computer's clock may be wrong.",
-    "insufficient_scope": "Sign in again, and allow it: `agw login --scope ...`.",
+    "insufficient_scope": "Sign in again with it: `agw login --scope ...`.",
     "insufficient_funds": "Add money on the gateway's pages.",
     "budget_exceeded": "Raise the budget on the gateway's pages, or wait for its next period.",
     "max_cost_required": "Say what the call may cost: --max-cost 0.05.",

@@ -2,12 +2,15 @@
 
 import base64
 import json
+import re
 from typing import Any
 
 import click
 
 from account_gateway_client.cli.options import json_option
 from account_gateway_client.cli.settings import Settings, uses_gateway
+
+_ID = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @click.command()
@@ -24,6 +27,8 @@ def receipt(settings: Settings, usage_id: str, verify: bool, as_json: bool) -> N
     from account_gateway_client.cli.session import open_gateway
 
     gateway = open_gateway(settings)
+    if not _ID.fullmatch(usage_id):
+        raise click.UsageError(f"{usage_id!r} is not a usage id such as use_01m8e0trvrdxkqg4g54cwyet0g.")
     signed = gateway.receipt(usage_id)
     claims = gateway.verify_receipt(signed) if verify else _claims(signed)
     if as_json:

@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -14,7 +16,7 @@ from account_gateway_client.cli.call import Call
 from account_gateway_client.cli.errors import CommandError, TimedOut
 from account_gateway_client.cli.money import dollars_of
 from account_gateway_client.cli.output import complain, warn
-from account_gateway_client.errors import GatewayUnreachable
+from account_gateway_client.errors import ClientError, GatewayUnreachable
 from account_gateway_client.gateway import Gateway
 from account_gateway_client.receipts import Receipt
 
@@ -37,8 +39,18 @@ def send(gateway: Gateway, call: Call) -> int:
             _write(watched.see(chunk) if watched else chunk)
     if watched:
         watched.end()
-        warn(_cost_of(watched.receipt))
+        warn(_cost_of(_settled(gateway, watched.receipt)))
     return exit_status.OK
+
+
+def _settled(gateway: Gateway, receipt: Receipt) -> Receipt:
+    """Return the receipt with its charge, which the answer itself does not tell where it is binary."""
+    if receipt.charge_microusd is not None or receipt.replayed:
+        return receipt
+    with suppress(ClientError):
+        charge = gateway.usage_record(receipt.usage_id)["chargedMicrousd"]
+        return replace(receipt, charge_microusd=charge)
+    return receipt
 
 
 def _opened(gateway: Gateway, call: Call) -> requests.Response:
