@@ -17,6 +17,7 @@ from gateway.server.lifespan import NEW_OBJECTS_MAX
 WAITING = ("browser", "faults", "run", "interop", "server", "journeys", "clients")
 SHARED = {
     "demo": (
+        *(f"tests/clients/agw/test_{noun}.py" for noun in ("doctor", "login", "refreshing", "request", "tables")),
         "tests/clients/test_against_the_gateway.py",
         "tests/clients/test_docs.py",
         "tests/clients/test_integrations.py",

@@ -1,40 +1,44 @@
 """A client for the Account Gateway: proofs, tokens, and the official SDKs working through it unchanged."""
 
-from account_gateway_client.account_keys import AccountKey
-from account_gateway_client.errors import (
-    ClientError,
-    ForeignOrigin,
-    GatewayError,
-    GatewayUnreachable,
-    InvalidReceipt,
-    UnsafeRetry,
-)
-from account_gateway_client.gateway import Gateway
-from account_gateway_client.integration_types import (
-    ActiveRevision,
-    Artifact,
-    ArtifactContent,
-    CIRun,
-    CIStep,
-    Evidence,
-    EvolutionJob,
-    ExecutionConfig,
-    ExecutionConfigRequest,
-    ExecutionError,
-    Output,
-    Project,
-    Revision,
-    SandboxRun,
-)
-from account_gateway_client.judgements import Judgement
-from account_gateway_client.keys import ProductKey, ProofKey
-from account_gateway_client.products import ProductServer
-from account_gateway_client.proofs import dpop_proof
-from account_gateway_client.receipts import Receipt, call_headers, receipt_of
-from account_gateway_client.routes import Page
-from account_gateway_client.signed_receipts import fetch_receipt_keys, verify_receipt
-from account_gateway_client.signing import RequestSigner
-from account_gateway_client.tokens import AccessToken, CachedTokens, TokenSource
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from account_gateway_client.account_keys import AccountKey
+    from account_gateway_client.errors import (
+        ClientError,
+        ForeignOrigin,
+        GatewayError,
+        GatewayUnreachable,
+        InvalidReceipt,
+        UnsafeRetry,
+    )
+    from account_gateway_client.gateway import Gateway
+    from account_gateway_client.integration_types import (
+        ActiveRevision,
+        Artifact,
+        ArtifactContent,
+        CIRun,
+        CIStep,
+        Evidence,
+        EvolutionJob,
+        ExecutionConfig,
+        ExecutionConfigRequest,
+        ExecutionError,
+        Output,
+        Project,
+        Revision,
+        SandboxRun,
+    )
+    from account_gateway_client.judgements import Judgement
+    from account_gateway_client.keys import ProductKey, ProofKey
+    from account_gateway_client.products import ProductServer
+    from account_gateway_client.proofs import dpop_proof
+    from account_gateway_client.receipts import Receipt, call_headers, receipt_of
+    from account_gateway_client.routes import Page
+    from account_gateway_client.signed_receipts import fetch_receipt_keys, verify_receipt
+    from account_gateway_client.signing import RequestSigner
+    from account_gateway_client.tokens import AccessToken, CachedTokens, TokenSource
 
 __all__ = [
     "AccessToken",
@@ -75,3 +79,56 @@ __all__ = [
     "receipt_of",
     "verify_receipt",
 ]
+
+# Where each name is. A module is imported when it is first used, so that `agw --help` does not wait for all of them.
+_MODULES = {
+    "AccessToken": "tokens",
+    "AccountKey": "account_keys",
+    "ActiveRevision": "integration_types",
+    "Artifact": "integration_types",
+    "ArtifactContent": "integration_types",
+    "CIRun": "integration_types",
+    "CIStep": "integration_types",
+    "CachedTokens": "tokens",
+    "ClientError": "errors",
+    "Evidence": "integration_types",
+    "EvolutionJob": "integration_types",
+    "ExecutionConfig": "integration_types",
+    "ExecutionConfigRequest": "integration_types",
+    "ExecutionError": "integration_types",
+    "ForeignOrigin": "errors",
+    "Gateway": "gateway",
+    "GatewayError": "errors",
+    "GatewayUnreachable": "errors",
+    "InvalidReceipt": "errors",
+    "Judgement": "judgements",
+    "Output": "integration_types",
+    "Page": "routes",
+    "ProductKey": "keys",
+    "ProductServer": "products",
+    "Project": "integration_types",
+    "ProofKey": "keys",
+    "Receipt": "receipts",
+    "RequestSigner": "signing",
+    "Revision": "integration_types",
+    "SandboxRun": "integration_types",
+    "TokenSource": "tokens",
+    "UnsafeRetry": "errors",
+    "call_headers": "receipts",
+    "dpop_proof": "proofs",
+    "fetch_receipt_keys": "signed_receipts",
+    "receipt_of": "receipts",
+    "verify_receipt": "signed_receipts",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of `__all__`. PEP 562."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """Name what can be imported."""
+    return __all__

@@ -1,6 +1,5 @@
 """`agw doctor` finds what is wrong and says what to do."""
 
-
 import pytest
 
 from account_gateway_client.cli import checks

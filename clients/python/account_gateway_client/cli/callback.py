@@ -113,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002 - the base class names it so
+    def log_message(self, *arguments: Any) -> None:
         """Log nothing: the address has the code."""
 
 
