@@ -24,9 +24,13 @@ def browser_secret(request: HttpRequest) -> str:
 
 
 def remember_target(request: HttpRequest, authorization: AuthorizationRequest) -> None:
-    """Store an authorization's redirect target, so that the content security policy allows it."""
+    """Store an authorization's redirect target, so that the content security policy allows it.
+
+    A policy cannot name an IPv6 address (CSP 3 section 2.3.1), so the target is then the scheme, as that of an app is.
+    """
     parts = urlsplit(authorization.redirect_uri)
-    target = f"{parts.scheme}://{parts.netloc}" if parts.netloc else f"{parts.scheme}:"
+    is_host = parts.netloc and not parts.netloc.startswith("[")
+    target = f"{parts.scheme}://{parts.netloc}" if is_host else f"{parts.scheme}:"
     others = [one for one in request.session.get(TARGETS, []) if one != target]
     request.session[TARGETS] = [*others, target][-TARGETS_MAX:]
 

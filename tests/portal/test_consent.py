@@ -114,6 +114,12 @@ def test_the_policy_lets_the_answer_go_only_to_the_client(person: Client) -> Non
     assert policy.endswith(f"form-action 'self' {APP}")
 
 
+def test_the_policy_names_the_scheme_where_it_cannot_name_the_address(person: Client) -> None:
+    """Browsers ignore a source with an IPv6 address, and would not follow the answer."""
+    path = begin(person, client_id="agw", redirect_uri="http://[::1]:4000/callback")["Location"]
+    assert person.get(path)["Content-Security-Policy"].endswith("form-action 'self' http:")
+
+
 @pytest.mark.parametrize(
     "changes",
     [
