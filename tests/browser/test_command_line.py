@@ -27,7 +27,12 @@ def begin(
 ) -> tuple[str, Future[Completed]]:
     """Start `agw login`; return the address that it opens, and how it will have ended."""
     addresses: Queue[str] = Queue()
-    monkeypatch.setattr(browser, "open_page", lambda url: addresses.put(url) is None)
+
+    def open_page(url: str) -> bool:
+        addresses.put(url)
+        return True
+
+    monkeypatch.setattr(browser, "open_page", open_page)
     ended = threads.submit(agw.run, "login", "--gateway", agw.gateway)
     return addresses.get(timeout=PATIENCE_SECONDS), ended
 

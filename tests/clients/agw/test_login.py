@@ -13,7 +13,6 @@ from tests.clients.agw.command_line import CommandLine
 from tests.clients.agw.conftest import MemoryKeyring
 from tests.interop.portal import approve
 from tests.support.concurrency import PATIENCE_SECONDS
-from tests.support.demo_gateway import DemoGateway
 
 
 def test_signs_in_and_out(agw: CommandLine, memory: MemoryKeyring) -> None:
@@ -54,7 +53,7 @@ def test_asks_for_what_it_needs_and_binds_the_code(agw: CommandLine) -> None:
     assert agw.run("status").status == 3
 
 
-def test_a_code_that_was_intercepted_is_worthless(agw: CommandLine, demo_gateway: DemoGateway) -> None:
+def test_a_code_that_was_intercepted_is_worthless(agw: CommandLine) -> None:
     def race(url: str) -> None:
         """Redeem the code before agw does, with another key and the wrong verifier."""
         back = approve(url)
@@ -66,9 +65,7 @@ def test_a_code_that_was_intercepted_is_worthless(agw: CommandLine, demo_gateway
         httpx.get(back, timeout=PATIENCE_SECONDS)
 
     completed = agw.log_in("wallet:read", visit=race)
-    assert completed.status in (0, 1)
-    if completed.status:
-        assert "invalid_grant" in completed.complaint
+    assert completed.status == 0, completed.err  # the thief's attempt has not used the code up either
 
 
 def test_a_scope_that_nobody_can_be_granted_is_told(agw: CommandLine) -> None:

@@ -77,9 +77,9 @@ def test_fifty_at_once_rotate_once(expired: CommandLine) -> None:
 def test_processes_at_once_rotate_once(expired: CommandLine) -> None:
     ours = {"AGW_CONFIG_DIR": str(expired.folder), "PYTHON_KEYRING_BACKEND": NO_KEYRING, "PYTHONPATH": str(CLIENT)}
     command = [sys.executable, "-m", "account_gateway_client.cli", "wallet", "--json"]
-    with ThreadPoolExecutor(4) as threads:
-        ended = list(threads.map(lambda _: run(command, env=ours), range(4)))
-    assert [each.returncode for each in ended] == [0] * 4, ended
+    with ThreadPoolExecutor(2) as threads:
+        ended = list(threads.map(lambda _: run(command, env=ours), range(2)))
+    assert [each.returncode for each in ended] == [0, 0], ended
 
 
 @pytest.mark.usefixtures("rotates_once")

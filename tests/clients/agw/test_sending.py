@@ -4,10 +4,9 @@ import io
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from http.server import BaseHTTPRequestHandler
 from unittest import mock
 
 import pytest
@@ -17,43 +16,23 @@ from account_gateway_client.cli import sending
 from account_gateway_client.cli.call import call_of
 from account_gateway_client.cli.errors import CommandError, TimedOut
 from account_gateway_client.tokens import AccessToken
+from tests.clients.agw.local_server import Answer, Server, begin, running
 from tests.support.concurrency import PATIENCE_SECONDS
 
-Answer = Callable[[BaseHTTPRequestHandler], None]
 CALL = call_of("POST", "/v1/x", data="{}", max_cost_microusd=1, idempotency_key="the-key")
 REPEAT = "To repeat it without paying twice, add --idempotency-key the-key"
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    answer: Answer
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: Server
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.answer(self)
-
-    def log_message(self, *arguments: Any) -> None:
-        pass
-
-
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with Server(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    with running() as server:
         yield server
-        server.shutdown()
 
 
 @pytest.fixture
 def gateway(server: Server) -> Gateway:
     token = AccessToken("token", frozenset(), float("inf"))
-    return Gateway(f"http://127.0.0.1:{server.server_port}", CachedTokens(ProofKey.generate(), lambda: token))
+    return Gateway(server.origin, CachedTokens(ProofKey.generate(), lambda: token))
 
 
 @contextmanager
@@ -66,13 +45,6 @@ def read_from_stdout() -> Iterator[io.BufferedReader]:
         mock.patch.object(sys, "stdout", writing),
     ):
         yield reading
-
-
-def begin(handler: BaseHTTPRequestHandler, status: int = 200, **headers: str) -> None:
-    handler.send_response(status)
-    for name, value in headers.items():
-        handler.send_header(name.replace("_", "-"), value)
-    handler.end_headers()
 
 
 def chunk(handler: BaseHTTPRequestHandler, data: bytes) -> None:
@@ -142,7 +114,11 @@ def test_an_answer_that_does_not_come_is_a_time_out(
     server: Server, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     over = threading.Event()
-    server.answer = lambda handler: bool(over.wait(PATIENCE_SECONDS)) and None
+
+    def hold(handler: BaseHTTPRequestHandler) -> None:
+        over.wait(PATIENCE_SECONDS)
+
+    server.answer = hold
     monkeypatch.setattr(sending, "READ_SECONDS", 0.05)
     with pytest.raises(TimedOut, match=REPEAT):
         sending.send(gateway, CALL)

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import keyring
 import pytest
@@ -26,7 +27,7 @@ def sessions(tmp_path: Path) -> Sessions:
     return sessions
 
 
-def session_of(gateway: str, **changes: str) -> DeviceSession:
+def session_of(gateway: str, **changes: Any) -> DeviceSession:
     session = DeviceSession(gateway, f"dev_{gateway[8:11]}", "laptop", "wallet:read", 1_800_000_000, KEY, "drt_secret")
     return dataclasses.replace(session, access=Access("token", "wallet:read", 1_700_000_000.5), **changes)
 
@@ -86,7 +87,7 @@ def test_a_keyring_that_forgot_asks_to_sign_in(sessions: Sessions, memory: Memor
     memory.kept.clear()
     with pytest.raises(NotSignedIn, match="agw login"):
         sessions.load(ONE)
-    sessions.delete(session_of(ONE, in_keyring=True))  # type: ignore[arg-type]
+    sessions.delete(session_of(ONE, in_keyring=True))
 
 
 class LockedKeyring(KeyringBackend):

@@ -16,13 +16,16 @@ def logout(settings: Settings) -> None:
     from account_gateway_client.errors import ClientError
 
     sessions, gateway = Sessions(settings.config_dir), gateway_of(settings)
+    untold = None
     with sessions.locked(gateway):
         session = sessions.load(gateway)
+        try:
+            end(session)
+        except ClientError as error:
+            untold = error
         sessions.delete(session)
-    try:
-        end(session)
-    except ClientError as error:
+    if untold:
         raise CommandError(
-            f"You are signed out here, but {gateway} was not told ({error}): revoke {session.name} on its page of apps."
-        ) from error
+            f"You are signed out here, but {gateway} was not told ({untold}): revoke {session.name} on its page of apps."
+        ) from untold
     click.echo(f"Signed out of {gateway}.")

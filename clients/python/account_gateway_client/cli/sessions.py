@@ -67,7 +67,8 @@ class Sessions:
     def chosen(self) -> str | None:
         """Return the gateway that was signed in to last."""
         choice = private_files.read_json(self._folder / CHOICE) or {}
-        return choice.get("gateway")
+        gateway = choice.get("gateway")
+        return gateway if isinstance(gateway, str) else None
 
     def choose(self, gateway: str) -> None:
         """Make a gateway the one of commands that name none."""
