@@ -7,6 +7,7 @@ from pathlib import Path
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
+from keyring.backends.fail import Keyring as FailKeyring
 from keyring.errors import PasswordDeleteError
 
 from tests.clients.agw.command_line import CommandLine
@@ -55,10 +56,16 @@ class MemoryKeyring(KeyringBackend):
             raise PasswordDeleteError
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_keyring() -> None:
+    """Leave this process without a keyring. By itself, the library would choose among all classes, those of tests too."""
+    keyring.set_keyring(FailKeyring())
+
+
 @pytest.fixture
 def memory() -> Iterator[MemoryKeyring]:
     """Give this process a keyring."""
-    before, memory = keyring.get_keyring(), MemoryKeyring()
+    memory = MemoryKeyring()
     keyring.set_keyring(memory)
     yield memory
-    keyring.set_keyring(before)
+    keyring.set_keyring(FailKeyring())

@@ -8,6 +8,7 @@ from typing import Any
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
+from keyring.backends.fail import Keyring as FailKeyring
 from keyring.backends.null import Keyring as NullKeyring
 from keyring.errors import KeyringLocked
 
@@ -32,13 +33,10 @@ def session_of(gateway: str, **changes: Any) -> DeviceSession:
     return dataclasses.replace(session, access=Access("token", "wallet:read", 1_700_000_000.5), **changes)
 
 
-@pytest.fixture
-def no_keyring() -> None:
-    keyring.set_keyring(NullKeyring())
-
-
-@pytest.mark.usefixtures("memory", "no_keyring")
-def test_without_a_keyring_the_file_has_the_secrets(sessions: Sessions) -> None:
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize("backend", [FailKeyring, NullKeyring])
+def test_without_a_keyring_the_file_has_the_secrets(sessions: Sessions, backend: type[KeyringBackend]) -> None:
+    keyring.set_keyring(backend())
     kept = sessions.create(session_of(ONE))
     assert not kept.in_keyring
     assert sessions.load(ONE) == kept
@@ -129,7 +127,6 @@ def test_a_locked_keyring_is_named(sessions: Sessions, memory: MemoryKeyring) ->
             act()
 
 
-@pytest.mark.usefixtures("memory", "no_keyring")
 @pytest.mark.parametrize("change", [{"key": "no key"}, {"access": 1}, {"gateway": None, "extra": 1}, {"key": 7}])
 def test_a_damaged_session_is_named(sessions: Sessions, change: dict[str, object]) -> None:
     sessions.create(session_of(ONE))
