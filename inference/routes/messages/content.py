@@ -12,7 +12,7 @@ from inference.rules.caching import Holder
 _USER = frozenset({"text", "image", "document", "search_result", "tool_result"})
 _ASSISTANT = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
 _PARTS = frozenset({"text", "image"})
-_BLOCKS = {"user": _USER, "assistant": _ASSISTANT}
+_BLOCKS = {"user": _USER, "assistant": _ASSISTANT, "system": frozenset({"text"})}
 _IMAGE_SOURCES = {"base64": (str,), "url": (str,)}
 _DOCUMENT_SOURCES = {**_IMAGE_SOURCES, "text": (str,), "content": (str, list)}
 """The types of sources, and of what they contain."""
@@ -76,6 +76,8 @@ def read_content(body: Mapping[str, Any], size_bytes: int) -> MessageContent:
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise InvalidRequest("messages must be a list with at least one message.", param="messages")
+    if isinstance(messages[0], dict) and messages[0].get("role") == "system":
+        raise InvalidRequest("The first message must not be a system message: send system.", param="messages.0.role")
     for index, message in enumerate(messages):
         _message(message, f"messages.{index}", measure)
     others = measure.others
@@ -143,7 +145,7 @@ def _message(message: Any, path: str, measure: _Measure) -> None:
     role = message.get("role")
     known = _BLOCKS.get(role) if isinstance(role, str) else None
     if known is None:
-        raise InvalidRequest("role must be user or assistant.", param=f"{path}.role")
+        raise InvalidRequest("role must be user, assistant or system.", param=f"{path}.role")
     content = message.get("content")
     if isinstance(content, str):
         measure.text_bytes += len(content.encode())

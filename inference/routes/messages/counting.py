@@ -9,6 +9,7 @@ from inference.interface.model import ServedModel
 from inference.interface.request import BoundedRequest
 from inference.interface.upstream import Attempt
 from inference.routes.messages.content import read_content
+from inference.routes.messages.context import check_edits
 from inference.routes.messages.documents import read_documents
 from inference.routes.messages.headers import MessageBody
 from inference.routes.messages.images import read_images
@@ -43,6 +44,7 @@ def read_count_request(sent: MessageBody, model: ServedModel) -> CountRequest:
     body = sent.members
     refuse_thread(body)
     refuse_members(body, MESSAGE_MEMBERS)
+    check_edits(body)
     if body.get("stream"):
         raise InvalidRequest("A count is not streamed.", param="stream")
     content = read_content(body, sent.size_bytes)

@@ -38,7 +38,10 @@ VENDOR: Mapping[str, Member] = {
 """Every member of the vendor's request."""
 
 OLDER: Mapping[str, Member] = {
-    "context_management": Member(REFUSED, _PROVIDER_RUNS),
+    "context_management": Member(
+        BOUNDED,
+        "Edits that clear thinking or tool uses: the hold covers the whole input. Others run a model, and are refused.",
+    ),
     "mcp_servers": Member(REFUSED, _PROVIDER_RUNS),
     "temperature": Member(PASSED, _SAMPLING),
     "top_k": Member(PASSED, _SAMPLING),
@@ -61,7 +64,9 @@ INSIDE: Mapping[str, Member] = {
         "`text`, `image`, `document`, `search_result`, `thinking`, `redacted_thinking`, `tool_use` and `tool_result`; "
         "what other blocks cost is unknown.",
     ),
-    "messages.role": Member(BOUNDED, "`user` or `assistant`."),
+    "messages.role": Member(
+        BOUNDED, "`user`, `assistant`, or after the first message `system`, whose content is text."
+    ),
     "system.cache_control": Member(BOUNDED, _CACHE),
     "tools.cache_control": Member(BOUNDED, _CACHE),
     "tools.type": Member(

@@ -18,7 +18,7 @@ MESSAGE_REQUEST = shapes.object_of(
     },
     messages=shapes.list_of(
         shapes.object_of(
-            "role content", role={"type": "string", "enum": ["user", "assistant"]}, content=_TEXT_OR_BLOCKS
+            "role content", role={"type": "string", "enum": ["user", "assistant", "system"]}, content=_TEXT_OR_BLOCKS
         ),
         minItems=1,
     ),

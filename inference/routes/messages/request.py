@@ -9,6 +9,7 @@ from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.values import value_class
 from inference.interface.model import ServedModel
 from inference.routes.messages.content import MessageContent, read_content
+from inference.routes.messages.context import check_edits
 from inference.routes.messages.documents import Documents, read_documents
 from inference.routes.messages.headers import LONG_CONTEXT_BETA, LONG_CONTEXT_TOKENS, MessageBody
 from inference.routes.messages.images import read_images
@@ -55,6 +56,7 @@ def read_request(sent: MessageBody, model: ServedModel) -> MessageRequest:
     body = sent.members
     refuse_thread(body)
     refuse_members(body, MESSAGE_MEMBERS)
+    check_edits(body)
     content = read_content(body, sent.size_bytes)
     max_tokens = read_count(body, "max_tokens", most=QUANTITY_MAX)
     if max_tokens is None:

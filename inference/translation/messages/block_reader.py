@@ -1,6 +1,6 @@
 """Reads the messages of a Messages request."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -18,7 +18,7 @@ def read_messages(body: Mapping[str, Any]) -> Iterator[items.Item]:
     for path, message in fields.objects_in(body, "messages"):
         fields.refuse_others(message, {"role", "content"}, path)
         role = fields.read_text(message, "role", path)
-        if role not in ("user", "assistant"):
+        if role not in _READERS:
             raise fields.unsupported(fields.joined(path, "role"))
         yield from _grouped(role, message, path)
 
@@ -41,7 +41,7 @@ def _grouped(role: str, message: Mapping[str, Any], path: str) -> Iterator[items
         raise fields.expected(fields.joined(path, "content"), "a text or a list of blocks")
     parts: list[items.Part] = []
     for at, block in fields.objects_in(message, "content", path):
-        read = (_of_user if role == "user" else _of_assistant)(block, at)
+        read = _READERS[role](block, at)
         if isinstance(read, items.Part):
             parts.append(read)
             continue
@@ -140,3 +140,11 @@ def _address(block: Mapping[str, Any], path: str) -> str:
             fields.refuse_others(source, {"type", "url"}, at)
             return fields.read_text(source, "url", at)
     raise fields.unsupported(fields.joined(at, "type"))
+
+
+_READERS: Mapping[str, Callable[[Mapping[str, Any], str], items.Part | items.Item]] = {
+    "user": _of_user,
+    "assistant": _of_assistant,
+    "system": lambda block, path: items.Text(_text(block, path)),
+}
+"""What reads a block of each role."""

@@ -24,6 +24,8 @@ BUDGETS = ((4096, "low"), (16384, "medium"))
 
 _READ = {*FIELDS, "tools", "tool_choice", "metadata", "temperature", "top_p", "service_tier", "cache_control"}
 _STANDARD = ("speed", "standard")
+_CLEARS_THINKING = "clear_thinking_20251015"
+_ALL = ("all", {"type": "all"})
 _THE_CALLS = {"model", "stream"}
 """Members about the call itself, which are not part of the conversation."""
 
@@ -46,9 +48,19 @@ def read_request(body: Mapping[str, Any]) -> Conversation:
         particular={
             name: value
             for name, value in body.items()
-            if name not in _READ and name not in _THE_CALLS and value is not None and (name, value) != _STANDARD
+            if name not in _READ and name not in _THE_CALLS and value is not None and not _says_nothing(name, value)
         },
     )
+
+
+def _says_nothing(name: str, value: Any) -> bool:
+    """Return whether a member of this format asks for what happens anyway."""
+    if name != "context_management":
+        return (name, value) == _STANDARD
+    edits = fields.read_optional_object({name: value}, name) or {}
+    fields.refuse_others(edits, {"edits"}, name)
+    listed = [edit for _, edit in fields.objects_in(edits, "edits", name)]
+    return all(edit.get("type") == _CLEARS_THINKING and edit.get("keep") in _ALL for edit in listed)
 
 
 def _function(tool: Mapping[str, Any], path: str) -> Function:

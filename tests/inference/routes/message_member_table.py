@@ -26,7 +26,6 @@ PASSED: dict[str, Any] = {
 
 REFUSED: dict[str, list[Any]] = {
     "container": ["container_1", {"skills": []}],
-    "context_management": [{"edits": [{"type": "clear_tool_uses_20250919"}]}],
     "diagnostics": [{"previous_message_id": "msg_1"}],
     "inference_geo": ["us"],
     "mcp_servers": [[{"type": "url", "url": "https://tools.example", "name": "tools"}]],
@@ -40,6 +39,10 @@ ALLOWED: dict[str, list[Any]] = {"speed": ["standard", None], "container": [None
 # Members beside the plain request, and the output tokens and the price of each that they make.
 BOUNDED: dict[str, list[tuple[dict[str, Any], int, Decimal]]] = {
     "cache_control": [({"cache_control": {"type": "ephemeral"}}, LIMIT, OUTPUT)],
+    "context_management": [
+        ({"context_management": {"edits": [{"type": "clear_tool_uses_20250919"}]}}, LIMIT, OUTPUT),
+        ({"context_management": {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}}, LIMIT, OUTPUT),
+    ],
     "max_tokens": [({"max_tokens": 11}, 11, OUTPUT)],
     "messages": [({"messages": [{"role": "user", "content": "naïve 🙂" * 50}]}, LIMIT, OUTPUT)],
     "output_config": [({"output_config": {"effort": "high"}}, LIMIT, OUTPUT)],

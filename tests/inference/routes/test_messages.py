@@ -132,6 +132,25 @@ def test_the_prompt_reaches_each_form(stage: Stage, form: str) -> None:
             assert (sent["instructions"], sent["max_output_tokens"]) == ("Be brief.", 7)
 
 
+def test_a_system_message_stays_where_it_is(stage: Stage, form: str) -> None:
+    alias, caller = model_of(stage, form), stage.caller()
+    edits = {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}
+    note = {
+        "role": "system",
+        "content": [{"type": "text", "text": "Badgers only.", "cache_control": {"type": "ephemeral"}}],
+    }
+    answer = send(caller, alias, messages=[*HELLO, note], context_management=edits)
+    assert answer.status_code == 200, answer.text
+    sent = stage.upstream.ledger.entries[0].body
+    match form:
+        case "anthropic":
+            assert (sent["messages"], sent["context_management"]) == ([*HELLO, note], edits)
+        case "chat":
+            assert sent["messages"] == [*HELLO, {"role": "system", "content": "Badgers only."}]
+        case _:
+            assert sent["input"][1] == {"type": "message", "role": "system", "content": "Badgers only."}
+
+
 def test_tools_go_round(stage: Stage, form: str, streams: bool) -> None:
     alias, caller = model_of(stage, form), stage.caller()
     first = message_in(send(caller, alias, streams=streams, tools=[WEATHER]), streams=streams)
@@ -307,7 +326,13 @@ def test_a_repeated_request_gets_the_first_answer(stage: Stage, form: str, strea
         ({"thread": {"type": "continue", "previous_message_id": "msg_1"}}, "thread"),
         ({"compaction": {"type": "summarize"}}, "compaction"),
         ({"inference_geo": "us"}, "inference_geo"),
-        ({"context_management": {}}, "context_management"),
+        ({"context_management": []}, "context_management"),
+        ({"context_management": {"compact": True}}, "context_management"),
+        ({"context_management": {"edits": ["x"]}}, "context_management"),
+        ({"context_management": {"edits": [{"type": "compact_20260112"}]}}, "context_management.edits.0.type"),
+        ({"context_management": {"edits": [{"type": 7}]}}, "context_management.edits.0.type"),
+        ({"messages": [*HELLO, {"role": "system", "content": [{"type": "image"}]}]}, "messages.1.content.0.type"),
+        ({"messages": [*HELLO, {"role": "developer", "content": "x"}]}, "messages.1.role"),
         ({"service_tier": "priority"}, "service_tier"),
         ({"service_tier": 7}, "service_tier"),
         ({"thinking": {"type": "enabled", "budget_tokens": 10}}, "thinking.budget_tokens"),

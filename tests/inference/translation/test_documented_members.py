@@ -88,7 +88,7 @@ OF_RESPONSES: Mapping[str, Any] = {
 OF_MESSAGES: Mapping[str, Any] = {
     "cache_control": {"type": "ephemeral"},
     "container": "c",
-    "context_management": {"edits": []},
+    "context_management": {"edits": [{"type": "clear_tool_uses_20250919"}]},
     "diagnostics": {"previous_message_id": "msg_1"},
     "inference_geo": "us",
     "max_tokens": 1,

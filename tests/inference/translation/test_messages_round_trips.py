@@ -177,7 +177,8 @@ def test_a_stream_survives_messages(events: list[Event]) -> None:
     ("body", "param"),
     [
         ({"top_k": 5}, "top_k"),
-        ({"context_management": {}}, "context_management"),
+        ({"context_management": {"edits": [{"type": "clear_tool_uses_20250919"}]}}, "context_management"),
+        ({"context_management": {"edits": [{"type": "clear_thinking_20251015", "keep": 1}]}}, "context_management"),
         ({"messages": [{"role": "user", "content": [{"type": "search_result"}]}]}, "messages.0.content.0.type"),
         ({"tools": [{"type": "bash_20250124", "name": "bash"}]}, "tools.0.type"),
         ({"output_config": {"format": {"type": "other"}}}, "output_config.format.type"),
