@@ -19,6 +19,8 @@ COMMANDS = {
     "wallet": "Show what is in the wallet.",
     "usage": "List the latest calls and what they cost.",
     "receipt": "Show a call's signed receipt.",
+    "proxy": "Sign for tools that only take a base URL and a key.",
+    "run": "Run a command whose model calls are paid from your wallet.",
     "doctor": "Find out what is wrong, and what to do.",
 }
 INTERRUPTED = 130  # as shells say it: 128 and SIGINT
