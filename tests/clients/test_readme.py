@@ -13,32 +13,19 @@ import pytest
 
 from tests.support.concurrency import eventually
 from tests.support.demo_gateway import DemoGateway
+from tests.support.pages import Page
 from tests.support.upstream import FakeUpstream
 
 ROOT = Path(__file__).resolve().parents[2]
-MAIN, CLIENT = ROOT / "README.md", ROOT / "clients" / "python" / "README.md"
+MAIN, CLIENT = Page("README.md"), Page("clients/python/README.md")
 EXAMPLE_LINES_MAX = 15
 RECEIPT = r"Receipt\(usage_id='use_[0-9a-z]{26}', hold_microusd=\d+, charge_microusd=\d+, replayed=False\)"
 
 
-def example_of(readme: Path) -> str:
-    """Return the first Python block."""
-    found = re.search(r"```python\n(.*?)```", readme.read_text(), re.DOTALL)
-    assert found is not None
-    return found.group(1)
-
-
-def messages_example_of(readme: Path) -> str:
+def messages_example_of(readme: Page) -> str:
     """Return the Python block that uses the Anthropic SDK."""
-    [found] = re.findall(r"```python\n(from anthropic import .*?)```", readme.read_text(), re.DOTALL)
-    return str(found)
-
-
-def code_of(kind: str, after: str) -> str:
-    """Return the first block of a kind after a heading or sentence of the README."""
-    found = re.search(rf"```{kind}\n(.*?)```", MAIN.read_text().partition(after)[2], re.DOTALL)
-    assert found is not None
-    return found.group(1)
+    [found] = [block.code for block in readme.blocks("python") if block.code.startswith("from anthropic import ")]
+    return found
 
 
 def with_lines(script: str, lines: str) -> str:
@@ -57,8 +44,8 @@ def amounts_of(label: str, text: str) -> list[int]:
 
 
 @pytest.mark.parametrize("readme", [MAIN, CLIENT], ids=["main", "client"])
-def test_the_example_is_short_and_runs(demo_gateway: DemoGateway, readme: Path, tmp_path: Path) -> None:
-    example = example_of(readme)
+def test_the_example_is_short_and_runs(demo_gateway: DemoGateway, readme: Page, tmp_path: Path) -> None:
+    example = readme.code("python")
     assert len([line for line in example.splitlines() if line.strip()]) < EXAMPLE_LINES_MAX
     assert "http://localhost:8000" in example
     assert ".data/demo-product.pem" in example
@@ -69,8 +56,8 @@ def test_the_example_is_short_and_runs(demo_gateway: DemoGateway, readme: Path, 
 
 
 @pytest.mark.parametrize("readme", [MAIN, CLIENT], ids=["main", "client"])
-def test_the_other_sdk_takes_the_same_http_client(demo_gateway: DemoGateway, readme: Path, tmp_path: Path) -> None:
-    completed = run_example(f"{example_of(readme)}\n{messages_example_of(readme)}", demo_gateway, tmp_path)
+def test_the_other_sdk_takes_the_same_http_client(demo_gateway: DemoGateway, readme: Page, tmp_path: Path) -> None:
+    completed = run_example(f"{readme.code('python')}\n{messages_example_of(readme)}", demo_gateway, tmp_path)
     assert completed.returncode == 0, completed.stderr
     assert completed.stdout.count("the gateway's demo backend") == 2
     assert len(re.findall(RECEIPT, completed.stdout)) == 2
@@ -101,17 +88,17 @@ def await_price(demo_gateway: DemoGateway, per_token: str) -> None:
 
 @pytest.mark.usefixtures("demo_restored")
 def test_a_real_model_is_connected_and_called_as_the_readme_says(demo_gateway: DemoGateway, tmp_path: Path) -> None:
-    shell = shlex.split(code_of("sh", "Create your product's key").splitlines()[0])
+    shell = shlex.split(MAIN.code("sh", after="Create your product's key").splitlines()[0])
     jwks = subprocess.run([sys.executable, *shell[1:]], **from_here(tmp_path)).stdout
     file = tmp_path / "gateway.yaml"
     with FakeUpstream() as upstream:
-        text = code_of("yaml", "Connect a real model").replace("https://api.openai.com/v1", upstream.base_url)
+        text = MAIN.code("yaml", after="Connect a real model").replace("https://api.openai.com/v1", upstream.base_url)
         text, count = re.subn(r"jwks: .*", f"jwks: {jwks.strip()}", text)
         file.write_text(text)
         applied = demo_gateway.run("manage.py", "apply", str(file), PRIMARY_API_KEY="sk-primary")
         assert (applied.returncode, count) == (0, 1), applied.stderr
         await_price(demo_gateway, "0.25")
-        script = with_lines(example_of(MAIN), code_of("python", "In `hello.py`"))
+        script = with_lines(MAIN.code("python"), MAIN.code("python", after="In `hello.py`"))
         (tmp_path / "hello.py").write_text(script.replace("http://localhost:8000", demo_gateway.base_url))
         completed = subprocess.run([sys.executable, "hello.py"], **from_here(tmp_path))
     assert completed.returncode == 0, completed.stderr

@@ -1,14 +1,11 @@
 """The demo's gateway with every integration configured as in the pages of docs/."""
 
-import re
-from pathlib import Path
-
 import pytest
 import yaml
 
 from tests.support.demo_gateway import DemoGateway
+from tests.support.pages import Page
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = ("projects.md", "sandbox.md", "ci.md", "evolution.md", "account-key.md")
 SECRETS = {"FORGE_WEBHOOK_SECRET": "forge-webhook-secret", "CI_WEBHOOK_SECRET": "builds-webhook-secret"}
 DOCUMENTED_OWNER, DEMO_OWNER = "did:web:studio.example:", "did:web:demo.studio.example:"
@@ -16,7 +13,7 @@ DOCUMENTED_OWNER, DEMO_OWNER = "did:web:studio.example:", "did:web:demo.studio.e
 
 def blocks_of(page: str, language: str) -> list[str]:
     """Return a page's code blocks in one language, in order."""
-    return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
+    return [block.code for block in Page(f"docs/{page}").blocks(language)]
 
 
 @pytest.fixture(scope="session")
