@@ -9,7 +9,10 @@ ClientError
 """
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # typing has it from Python 3.11 on
 
 
 class ClientError(Exception):
@@ -58,7 +61,7 @@ class GatewayError(ClientError):
         super().__init__(f"{text} Reason: {reason}" if reason else text)
 
     @classmethod
-    def of(cls, status: int, body: Any) -> Self:
+    def of(cls, status: int, body: Any) -> "Self":
         """Read an error body: the API's shape, that of OAuth (RFC 6749 section 5.2), or that of messages, whose request id is
         beside the error."""
         error = body.get("error") if isinstance(body, Mapping) else None

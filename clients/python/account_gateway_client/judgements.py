@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 import requests
 
 from account_gateway_client.answers import json_of
 from account_gateway_client.receipts import IDEMPOTENCY_KEY, MAX_COST, Receipt
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # typing has it from Python 3.11 on
 
 PATH = "/v1/judgement"
 
@@ -28,7 +31,7 @@ class Judgement:
     receipt: Receipt | None
 
     @classmethod
-    def of(cls, response: requests.Response) -> Self:
+    def of(cls, response: requests.Response) -> "Self":
         """Read an answer. May raise GatewayError."""
         body = json_of(response)
         return cls(

@@ -6,11 +6,14 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # typing has it from Python 3.11 on
 
 COORDINATE_BYTES = 32
 _ES256 = ec.ECDSA(hashes.SHA256())
@@ -33,12 +36,12 @@ class ES256Key:
         self.thumbprint = base64url(hashlib.sha256(compact_json(dict(sorted(self.jwk.items())))).digest())
 
     @classmethod
-    def generate(cls) -> Self:
+    def generate(cls) -> "Self":
         """Make a new key."""
         return cls(ec.generate_private_key(ec.SECP256R1()))
 
     @classmethod
-    def from_pem(cls, pem: bytes, password: bytes | None = None) -> Self:
+    def from_pem(cls, pem: bytes, password: bytes | None = None) -> "Self":
         """Read a private key from PEM, or raise ValueError."""
         key = serialization.load_pem_private_key(pem, password)
         if not isinstance(key, ec.EllipticCurvePrivateKey):
@@ -46,7 +49,7 @@ class ES256Key:
         return cls(key)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], password: bytes | None = None) -> Self:
+    def load(cls, path: str | os.PathLike[str], password: bytes | None = None) -> "Self":
         """Read a private key from a PEM file."""
         return cls.from_pem(Path(path).read_bytes(), password)
 

@@ -4,7 +4,10 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # typing has it from Python 3.11 on
 
 MAX_COST = "x-service-max-cost-microusd"
 IDEMPOTENCY_KEY = "Idempotency-Key"
@@ -23,7 +26,7 @@ class Receipt:
     replayed: bool
 
     @classmethod
-    def from_headers(cls, headers: Mapping[str, str]) -> Self | None:
+    def from_headers(cls, headers: Mapping[str, str]) -> "Self | None":
         """Read the headers of a metered answer; None where the request was not metered."""
         usage_id = headers.get("x-service-usage-id")
         if usage_id is None:
@@ -35,7 +38,7 @@ class Receipt:
             replayed=headers.get("Idempotent-Replayed") == "true",
         )
 
-    def closed_by(self, tail: bytes) -> Self:
+    def closed_by(self, tail: bytes) -> "Self":
         """Return the receipt with the charge that the end of a stream tells."""
         comments = _CLOSING_COMMENT.findall(tail)
         return replace(self, charge_microusd=json.loads(comments[-1]).get("charge_microusd")) if comments else self
