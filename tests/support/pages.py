@@ -77,7 +77,12 @@ class Reader:
     def environment(self) -> dict[str, str]:
         """Return the environment of the reader's shell: this interpreter's programs come first, the client is installed."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        ours = {"PATH": path, "PYTHONPATH": str(PYTHON_CLIENT), "GATEWAY_URL": self.gateway.base_url}
+        ours = {
+            "PATH": path,
+            "PYTHONUNBUFFERED": "1",
+            "PYTHONPATH": str(PYTHON_CLIENT),
+            "GATEWAY_URL": self.gateway.base_url,
+        }
         inherited = {name: value for name, value in os.environ.items() if name not in OURS}
         return {**inherited, **ours, **self.settings}
 
@@ -113,8 +118,7 @@ class Reader:
     @contextmanager
     def serving(self, code: str, port: int) -> Iterator[None]:
         """Run commands that start a server, until it listens; end it and its children afterwards."""
-        log = self.folder / "server.log"
-        with log.open("wb") as out:
+        with (self.folder / "server.log").open("wb") as out:
             process = subprocess.Popen(
                 ["bash", "-euc", self.as_here(code)],
                 cwd=self.folder,
@@ -126,12 +130,17 @@ class Reader:
             )
         try:
             eventually(lambda: _listens(port) or process.poll() is not None)
-            assert process.poll() is None, log.read_text()
+            assert process.poll() is None, self.log
             yield
         finally:
             signal_group(process.pid, signal.SIGKILL)
             process.wait()
-            sys.stdout.write(log.read_text())  # pytest shows it if a test fails
+            sys.stdout.write(self.log)  # pytest shows it if a test fails
+
+    @property
+    def log(self) -> str:
+        """Return what the server has printed."""
+        return (self.folder / "server.log").read_text()
 
 
 def _listens(port: int) -> bool:

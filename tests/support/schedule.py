@@ -22,6 +22,7 @@ SHARED = {
         "tests/clients/test_docs.py",
         "tests/clients/test_integrations.py",
         "tests/clients/test_package.py",
+        "tests/clients/test_quickstarts.py",
         "tests/clients/test_readme.py",
         "tests/contract/test_fuzz.py",
         "tests/contract/test_live_answers.py",
