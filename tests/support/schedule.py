@@ -19,6 +19,7 @@ SHARED = {
     "demo": (
         *(f"tests/clients/agw/test_{noun}.py" for noun in ("doctor", "login", "refreshing", "request", "tables")),
         "tests/clients/test_against_the_gateway.py",
+        "tests/clients/test_compatibility.py",
         "tests/clients/test_docs.py",
         "tests/clients/test_integrations.py",
         "tests/clients/test_package.py",
