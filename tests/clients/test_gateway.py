@@ -1,8 +1,10 @@
 """Reads of the account's own resources, and what they raise."""
 
+from typing import Any
+
 import pytest
 
-from account_gateway_client import CachedTokens, Gateway, GatewayError, GatewayUnreachable
+from account_gateway_client import CachedTokens, Gateway, GatewayError, GatewayUnreachable, call_headers
 from tests.clients.stand import Stand
 from tests.support.upstream import closed_port
 
@@ -51,3 +53,14 @@ def test_a_nonce_that_never_satisfies_is_tried_once(stand: Stand, gateway: Gatew
     stand.orders.nonce, stand.orders.refuse_nonces = "nonce-1", True
     with pytest.raises(GatewayError, match="use_dpop_nonce"):
         gateway.wallet()
+
+
+@pytest.mark.parametrize("limit", [0.02, 0, -1, 1_000_000_001, "20000", True])
+def test_a_limit_that_is_none_is_refused_before_anything_is_sent(stand: Stand, gateway: Gateway, limit: Any) -> None:
+    with pytest.raises(ValueError, match="20_000 is two cents"):
+        gateway.http_client(max_cost_microusd=limit)
+    with pytest.raises(ValueError, match="20_000 is two cents"):
+        call_headers(max_cost_microusd=limit, idempotency_key="k")
+    with pytest.raises(ValueError, match="20_000 is two cents"):
+        gateway.judge("", {}, max_cost_microusd=limit)
+    assert stand.exchanges == []

@@ -83,6 +83,22 @@ def test_other_kinds_of_keys_are_refused() -> None:
             ProofKey.from_pem(other.private_bytes(*plain))
 
 
+@pytest.mark.parametrize("content", [b"", b"-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n", b"{}"])
+def test_a_file_without_a_key_is_named(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "product.pem"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=r"product\.pem has no key that can be read: "):
+        ProductKey.load(file)
+
+
+def test_a_file_that_needs_another_password_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "product.pem"
+    ProductKey.generate().save(file, b"secret")
+    for password in (None, b"guess"):
+        with pytest.raises(ValueError, match=r"product\.pem has no key that can be read: .*[Pp]assword"):
+            ProductKey.load(file, password)
+
+
 def test_a_product_publishes_the_public_half_of_its_key() -> None:
     key = ProductKey.generate()
     assert key.public_jwks() == {

@@ -2,13 +2,14 @@
 
 import asyncio
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from account_gateway_client import CachedTokens, Gateway, GatewayError, ProductKey, ProductServer
 from tests.clients.conftest import ALICE, CAPABILITIES
 from tests.clients.stand import AUDIENCE, Stand
-from tests.support.concurrency import at_once
+from tests.support.concurrency import PATIENCE_SECONDS, at_once
 
 
 def test_an_assertion_says_who_for_what_and_for_which_key(stand: Stand, tokens: CachedTokens) -> None:
@@ -26,6 +27,27 @@ def test_an_assertion_says_who_for_what_and_for_which_key(stand: Stand, tokens: 
         "capabilities": CAPABILITIES,
         "cnf": {"jkt": tokens.key.thumbprint},
     }
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(3000, r"\d+ s ahead of"), (-3000, r"\d+ s behind")])
+def test_a_wrong_clock_is_told_where_an_assertion_is_refused(
+    product: ProductServer, monkeypatch: pytest.MonkeyPatch, seconds: int, told: str
+) -> None:
+    wrong = SimpleNamespace(time=lambda: time.time() + seconds, monotonic=time.monotonic)
+    monkeypatch.setattr("account_gateway_client.products.time", wrong)
+    with pytest.raises(GatewayError, match=f"clock is {told} the gateway's") as refused:
+        product.tokens_for(ALICE, CAPABILITIES).token()
+    assert (refused.value.status, refused.value.code) == (400, "invalid_grant")
+
+
+def test_a_refusal_says_nothing_of_a_clock_that_is_right(
+    stand: Stand, product_key: ProductKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("account_gateway_client.products.CLOCK_SECONDS", PATIENCE_SECONDS)
+    stranger = ProductServer(stand.base_url, issuer="https://studio.example", product="studio", key=product_key)
+    with pytest.raises(GatewayError) as refused:
+        stranger.tokens_for(ALICE, CAPABILITIES).token()  # for another audience
+    assert refused.value.reason is None
 
 
 def test_consents_are_sent_where_there_are_any(stand: Stand, product: ProductServer) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from account_gateway_client.calls import key_for
-from account_gateway_client.receipts import EXTENSION, IDEMPOTENCY_KEY, MAX_COST, TAIL_BYTES, Receipt
+from account_gateway_client.receipts import EXTENSION, IDEMPOTENCY_KEY, MAX_COST, TAIL_BYTES, Receipt, limit_of
 
 LAST_EVENT = re.compile(rb"^(?:data: \[DONE\]|event: message_stop)\r?$", re.MULTILINE)
 ReceiptHandler = Callable[[Receipt], None]
@@ -15,7 +15,7 @@ class CallDefaults:
     """Completes metered requests, and watches their responses for the receipt."""
 
     def __init__(self, max_cost_microusd: int | None, on_receipt: ReceiptHandler | None) -> None:
-        self._max_cost_microusd = max_cost_microusd
+        self._limit = None if max_cost_microusd is None else limit_of(max_cost_microusd)
         self._on_receipt = on_receipt
 
     def complete(self, request: Any) -> None:
@@ -24,8 +24,8 @@ class CallDefaults:
             return
         if IDEMPOTENCY_KEY not in request.headers:
             request.headers[IDEMPOTENCY_KEY] = key_for(f"{request.method} {request.url}", request.headers)
-        if MAX_COST not in request.headers and self._max_cost_microusd is not None:
-            request.headers[MAX_COST] = str(self._max_cost_microusd)
+        if MAX_COST not in request.headers and self._limit is not None:
+            request.headers[MAX_COST] = self._limit
 
     def watch(self, response: Any) -> "Watched | None":
         """Begin a receipt for the response, unless it was not metered."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import requests
 
 from account_gateway_client.answers import json_of
-from account_gateway_client.receipts import IDEMPOTENCY_KEY, MAX_COST, Receipt
+from account_gateway_client.receipts import IDEMPOTENCY_KEY, MAX_COST, Receipt, limit_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self  # typing has it from Python 3.11 on
@@ -63,5 +63,5 @@ def request_of(
     body |= {"model": model} if model else {}
     body |= {"images": list(images)} if images else {}
     body |= {"allow_fallback": True} if allow_fallback else {}
-    headers = {MAX_COST: str(max_cost_microusd)}
+    headers = {MAX_COST: limit_of(max_cost_microusd)}
     return {"json": body, "headers": headers | ({IDEMPOTENCY_KEY: idempotency_key} if idempotency_key else {})}

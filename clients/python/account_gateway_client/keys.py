@@ -50,8 +50,12 @@ class ES256Key:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], password: bytes | None = None) -> "Self":
-        """Read a private key from a PEM file."""
-        return cls.from_pem(Path(path).read_bytes(), password)
+        """Read a private key from a PEM file. Raises OSError, or ValueError where the file has none or needs another password."""
+        pem = Path(path).read_bytes()
+        try:
+            return cls.from_pem(pem, password)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{os.fspath(path)} has no key that can be read: {error}") from error
 
     def to_pem(self, password: bytes | None = None) -> bytes:
         """Return the private key as PKCS#8 PEM, encrypted where a password is given."""

@@ -3,15 +3,18 @@
 import secrets
 import time
 from collections.abc import Iterable
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import requests
 
 from account_gateway_client.answers import json_of, reaching
+from account_gateway_client.errors import GatewayError
 from account_gateway_client.keys import ProductKey, ProofKey
 from account_gateway_client.tokens import RENEW_BEFORE_SECONDS, AccessToken, CachedTokens
 
 ASSERTION_SECONDS = 60
+CLOCK_SECONDS = 30
 EXCHANGE_PATH = "/v1/auth/token/exchange"
 
 
@@ -72,9 +75,34 @@ class ProductServer:
         members = {"assertion": assertion, "dpop_jwk": proof_key.jwk}
         with reaching(self.base_url):
             response = requests.post(self.base_url + EXCHANGE_PATH, json=members, timeout=self._timeout_seconds)
-        body = json_of(response)
+        body = _granted(response)
         return AccessToken(
             value=body["access_token"],
             scopes=frozenset(body.get("scope", "").split()),
             renew_at=requested_at + body["expires_in"] - RENEW_BEFORE_SECONDS,
         )
+
+
+def _granted(response: requests.Response) -> dict[str, Any]:
+    """Return the body. A refusal is told with the clock that an assertion was signed by, where that is wrong."""
+    try:
+        return json_of(response)
+    except GatewayError as error:
+        wrong = _wrong_clock(response.headers.get("Date", ""))
+        if error.code != "invalid_grant" or wrong is None:
+            raise
+        reason = f"{error.reason} {wrong}" if error.reason else wrong
+        raise GatewayError(
+            error.status, error.code, error.message, request_id=error.request_id, reason=reason
+        ) from error
+
+
+def _wrong_clock(date: str) -> str | None:
+    """Compare this computer's clock with the date of an answer, and say by how much it is wrong, if by more than 30 s."""
+    try:
+        seconds = time.time() - parsedate_to_datetime(date).timestamp()
+    except (TypeError, ValueError):
+        return None
+    if abs(seconds) <= CLOCK_SECONDS:
+        return None
+    return f"This computer's clock is {abs(seconds):.0f} s {'ahead of' if seconds > 0 else 'behind'} the gateway's."

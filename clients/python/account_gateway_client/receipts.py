@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 MAX_COST = "x-service-max-cost-microusd"
 IDEMPOTENCY_KEY = "Idempotency-Key"
+MAX_COST_MICROUSD = 1_000_000_000
 TAIL_BYTES = 2048
 EXTENSION = "account_gateway.receipt"
 _CLOSING_COMMENT = re.compile(rb"(?:^|\n): service (\{[^\r\n]*\})")
@@ -55,8 +56,19 @@ def receipt_of(answer: Any) -> Receipt | None:
 
 
 def call_headers(*, max_cost_microusd: int, idempotency_key: str) -> dict[str, str]:
-    """Return the two headers that every metered request needs."""
-    return {MAX_COST: str(max_cost_microusd), IDEMPOTENCY_KEY: idempotency_key}
+    """Return the two headers that every metered request needs. Raises ValueError for a limit that is none."""
+    return {MAX_COST: limit_of(max_cost_microusd), IDEMPOTENCY_KEY: idempotency_key}
+
+
+def limit_of(max_cost_microusd: int) -> str:
+    """Return the header's value of the most that a call may cost, or raise ValueError: it is easily given in dollars."""
+    whole = isinstance(max_cost_microusd, int) and not isinstance(max_cost_microusd, bool)
+    if not whole or not 1 <= max_cost_microusd <= MAX_COST_MICROUSD:
+        raise ValueError(
+            "max_cost_microusd must be a whole number of millionths of a dollar, from 1 to 1,000,000,000 "
+            f"(20_000 is two cents), not {max_cost_microusd!r}."
+        )
+    return str(max_cost_microusd)
 
 
 def _whole(text: str | None) -> int | None:

@@ -37,7 +37,7 @@ def _library(sdk: str | None) -> str:
         kinds = import_module(sdk).DefaultHttpxClient.__mro__
         return "httpx2" if any(kind.__module__.partition(".")[0] == "httpx2" for kind in kinds) else "httpx"
     if not (find_spec("httpx2") or find_spec("httpx")):
-        raise ImportError("Install the OpenAI or the Anthropic SDK, or httpx2 or httpx.")
+        raise ImportError("Install an SDK, or httpx: account-gateway-client[openai], [anthropic] or [httpx].")
     return "httpx2" if find_spec("httpx2") else "httpx"
 
 
