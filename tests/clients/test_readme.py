@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from gateway.core.contract.errors import CATALOGUE
 from tests.support.concurrency import eventually
 from tests.support.demo_gateway import DemoGateway
 from tests.support.pages import Page
@@ -70,6 +71,14 @@ def run_example(example: str, gateway: DemoGateway, folder: Path) -> subprocess.
         example.replace("http://localhost:8000", gateway.base_url).replace(".data", str(gateway.data_dir))
     )
     return gateway.run(str(script), PYTHONPATH=str(ROOT / "clients" / "python"))
+
+
+def test_the_clients_table_of_errors_is_of_the_catalogue() -> None:
+    table = CLIENT.text.partition("## Errors\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (\d\d\d) \| `\w+` \| (.+?) \|", table, re.MULTILINE)
+    named = {(code, int(status)) for status, codes in rows for code in re.findall(r"`(\w+)`", codes)}
+    assert len(named) > 10
+    assert named <= {(error.code, error.default_status) for error in CATALOGUE.values()}
 
 
 @pytest.fixture
