@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections.abc import Iterable
+from datetime import timezone
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -100,9 +101,10 @@ def _granted(response: requests.Response) -> dict[str, Any]:
 def _wrong_clock(date: str) -> str | None:
     """Compare this computer's clock with the date of an answer, and say by how much it is wrong, if by more than 30 s."""
     try:
-        seconds = time.time() - parsedate_to_datetime(date).timestamp()
+        told = parsedate_to_datetime(date).replace(tzinfo=timezone.utc)  # an HTTP date is in GMT
     except (TypeError, ValueError):
         return None
+    seconds = time.time() - told.timestamp()
     if abs(seconds) <= CLOCK_SECONDS:
         return None
     return f"This computer's clock is {abs(seconds):.0f} s {'ahead of' if seconds > 0 else 'behind'} the gateway's."
