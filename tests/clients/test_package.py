@@ -91,7 +91,7 @@ def test_the_changelog_tells_of_the_version(metadata: Metadata) -> None:
 
 @pytest.mark.parametrize("version", INTERPRETERS)
 def test_the_wheel_works(version: str, wheel: Path, demo_gateway: DemoGateway, tmp_path: Path) -> None:
-    python = install(wheel, "httpx", tmp_path / "venv", INTERPRETERS[version])
+    python = install(wheel, "cli", tmp_path / "venv", INTERPRETERS[version])
     done = run_smoke(python, demo_gateway, tmp_path)
     assert done["python"] == [int(part) for part in version.split(".")]
     assert done["installed_in"].startswith(str(tmp_path / "venv"))
@@ -100,7 +100,8 @@ def test_the_wheel_works(version: str, wheel: Path, demo_gateway: DemoGateway, t
     assert done["events"] > 2
     assert done["charges"] == done["signed"]
     assert len(done["charges"]) == 3
-    assert all(done["charges"])
+    assert all([*done["charges"], done["proxied"]])
+    assert python.with_name("agw").exists()
 
 
 def run_smoke(python: Path, gateway: DemoGateway, folder: Path) -> dict[str, Any]:

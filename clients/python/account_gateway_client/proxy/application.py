@@ -1,12 +1,12 @@
 """The proxy as an ASGI application: admits a request, and passes it on as a metered call or as it is."""
 
-import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
 import httpx
+from anyio import move_on_after
 
 from account_gateway_client.calls import ATTEMPT
 from account_gateway_client.proxy import refusals, retry_keys, terms
@@ -126,9 +126,8 @@ class Application:
     async def _recognize_later(request: LocalRequest) -> None:
         """Read what the gateway did not, so that a retry is known as one."""
         if ATTEMPT in request.headers:
-            with suppress(TimeoutError, Refusal):
-                async with asyncio.timeout(REST_OF_BODY_SECONDS):
-                    await request.body()
+            with suppress(Refusal), move_on_after(REST_OF_BODY_SECONDS):
+                await request.body()
 
 
 def _fingerprint(request: LocalRequest, body: bytes) -> bytes:

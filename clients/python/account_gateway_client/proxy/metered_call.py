@@ -1,7 +1,6 @@
 """A call that costs something: what it may cost is reserved before it is sent, and what it cost is counted once."""
 
-import asyncio
-from contextlib import suppress
+from anyio import move_on_after
 
 from account_gateway_client.proxy.exchange import Exchange
 from account_gateway_client.proxy.outcomes import Outcomes
@@ -21,11 +20,10 @@ class MeteredCall:
 
     async def begin(self, maximum: int) -> None:
         """Reserve the maximum, or raise OverBudget. Calls that are just ending may make room."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(SETTLING_SECONDS):
-                while self._waits_for_room(maximum):
-                    self._outcomes.want()
-                    await self._outcomes.change()
+        with move_on_after(SETTLING_SECONDS):
+            while self._waits_for_room(maximum):
+                self._outcomes.want()
+                await self._outcomes.change()
         self._spending.begin(self._name, maximum)
 
     def lost(self) -> None:

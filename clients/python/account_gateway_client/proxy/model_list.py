@@ -1,7 +1,7 @@
 """The list of models in the shape of messages: the gateway's own list is in OpenAI's."""
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 from account_gateway_client.proxy.paths import MODELS
@@ -25,5 +25,5 @@ def in_messages_shape(path: str, body: bytes) -> bytes:
 
 
 def _model(model: dict[str, Any]) -> dict[str, Any]:
-    created_at = datetime.fromtimestamp(model.get("created", 0), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    created_at = datetime.fromtimestamp(model.get("created", 0), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {"type": "model", "id": model["id"], "display_name": model["id"], "created_at": created_at}

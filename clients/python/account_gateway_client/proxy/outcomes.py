@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
+from anyio import move_on_after
+
 from account_gateway_client.errors import ClientError
 from account_gateway_client.proxy.refusals import Refusal
 from account_gateway_client.proxy.spending import CallName, Entry, Spending
@@ -41,10 +43,9 @@ class Outcomes:
     async def settled(self, seconds: float) -> None:
         """Wait until no outcome is open, or until the time is up."""
         self.want()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                while self._spending.awaiting():
-                    await self.change()
+        with move_on_after(seconds):
+            while self._spending.awaiting():
+                await self.change()
 
     async def change(self) -> None:
         """Wait until a call has ended or was settled."""
@@ -57,8 +58,8 @@ class Outcomes:
         while True:
             if not self._spending.awaiting():
                 await self._wanted.wait()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._wanted.wait(), pause)
+            with move_on_after(pause):
+                await self._wanted.wait()
                 pause = FIRST_PAUSE_SECONDS
             self._wanted.clear()
             with suppress(ClientError, Refusal, LookupError, ValueError):  # the next look may find the gateway there
@@ -96,4 +97,4 @@ def _is_of(record: Mapping[str, Any], name: CallName, entry: Entry) -> bool:
 
 
 def _began(record: Mapping[str, Any]) -> float:
-    return datetime.fromisoformat(record["createdAt"]).timestamp()
+    return datetime.fromisoformat(record["createdAt"].replace("Z", "+00:00")).timestamp()  # as Python 3.10 reads it

@@ -4,13 +4,13 @@ organizations or the token routes."""
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum
 
 VERSION_HEADER = "anthropic-version"
 MODELS = "/v1/models"
 
 
-class Dialect(StrEnum):
+class Dialect(Enum):
     """The shape of errors, and of the list of models."""
 
     OPENAI = "openai"
