@@ -17,7 +17,10 @@ from gateway.server.lifespan import NEW_OBJECTS_MAX
 WAITING = ("browser", "faults", "run", "interop", "server", "journeys", "clients")
 SHARED = {
     "demo": (
-        *(f"tests/clients/agw/test_{noun}.py" for noun in ("doctor", "login", "refreshing", "request", "tables")),
+        *(
+            f"tests/clients/agw/test_{noun}.py"
+            for noun in ("doctor", "login", "quickstarts", "refreshing", "request", "tables")
+        ),
         "tests/clients/test_against_the_gateway.py",
         "tests/clients/test_compatibility.py",
         "tests/clients/test_docs.py",
