@@ -46,6 +46,7 @@ check: venv-dev ## lint, formatting, types, import rules, migrations and start-u
 	$(RUN) -m ruff check
 	$(RUN) -m ruff format --check
 	$(RUN) -m mypy
+	$(RUN) -m mypy --config-file clients/python/pyproject.toml clients/python/account_gateway_client
 	$(RUN) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()' --no-logo
 	$(BESIDE_DATABASE) $(RUN) manage.py makemigrations --check --dry-run
 	$(BESIDE_DATABASE) $(RUN) manage.py check --fail-level WARNING
