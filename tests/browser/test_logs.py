@@ -71,14 +71,14 @@ def _fail_in_every_way(person: Person, gateway: AppGateway, secrets: set[tuple[s
     person.window.expect(r"status of 4\d\d")
     used = {name: value for name, value in secrets if name in SECRET_MEMBERS}
     person.as_the_app(
-        f"""const {{ jwk }} = await gateway.transport.key();
-        const post = (path, body) => gateway.transport.request(path, {{ method: "POST", body: JSON.stringify(body),
+        f"""const {{ jwk }} = await gateway.caller.transport.key();
+        const post = (path, body) => gateway.caller.transport.request(path, {{ method: "POST", body: JSON.stringify(body),
           headers: {{ "Content-Type": "application/json" }} }});
         await post("/v1/public/token", {{ code: "{used["code"]}", code_verifier: "{used["code_verifier"]}",
           client_id: location.origin, redirect_uri: "https://elsewhere.example/", dpop_jwk: jwk }});
         await post("/v1/public/token", {{ code: "{used["code"]}", code_verifier: ["{used["code_verifier"]}"] }});
         await post("/v1/public/device/token", {{ grant_type: "x", refresh_token: "{used["refresh_token"]}" }});
-        await gateway.transport.request("/v1/wallet", {{}}, "{used["access_token"]}x");
+        await gateway.caller.transport.request("/v1/wallet", {{}}, "{used["access_token"]}x");
         await fetch(url + "/v1/wallet", {{ headers: {{ Authorization: "Bearer {used["access_token"]}" }} }});"""
     )
     person.page.goto(f"{gateway.base_url}/account/password/change/")

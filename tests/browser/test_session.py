@@ -8,13 +8,13 @@ from tests.browser.person import Person
 
 RENEWAL = "**/v1/public/device/token"
 # The token's time is up, as far as this browser knows.
-EXPIRE = """const record = await gateway.session.kept();
-await gateway.session.store.write("session", { ...record, expiresAt: 0 });"""
+EXPIRE = """const record = await gateway.caller.tokens.kept();
+await gateway.caller.tokens.store.write("session", { ...record, expiresAt: 0 });"""
 AWAIT_DONE = """async () => {
   while (!globalThis.done) await new Promise((resolve) => setTimeout(resolve, 20));
   return globalThis.done;
 }"""
-REFRESH_TOKEN = "return (await gateway.session.kept()).refreshToken"
+REFRESH_TOKEN = "return (await gateway.caller.tokens.kept()).refreshToken"
 
 
 @pytest.fixture
@@ -24,16 +24,16 @@ def guest(person: Person) -> Person:
 
 
 def test_key_and_session_survive_a_reload(guest: Person) -> None:
-    thumbprint = guest.as_the_app("return (await gateway.transport.key()).thumbprint")
+    thumbprint = guest.as_the_app("return (await gateway.caller.transport.key()).thumbprint")
     guest.page.reload()
     guest.await_the_app()
-    assert guest.as_the_app("return (await gateway.transport.key()).thumbprint") == thumbprint
+    assert guest.as_the_app("return (await gateway.caller.transport.key()).thumbprint") == thumbprint
     guest.ask()
 
 
 def test_the_key_cannot_be_exported(guest: Person) -> None:
     stored = guest.as_the_app(
-        """const { privateKey } = (await gateway.transport.key()).pair;
+        """const { privateKey } = (await gateway.caller.transport.key()).pair;
         const refusals = [];
         for (const format of ["jwk", "pkcs8", "raw"]) {
           await crypto.subtle.exportKey(format, privateKey).catch((error) => refusals.push(error.name));
@@ -113,18 +113,18 @@ def test_a_device_that_is_revoked_is_signed_out(guest: Person, gateway: AppGatew
     guest.page.get_by_role("button", name="Ask", exact=True).click()
     expect(guest.page.locator("#notice")).to_have_text("You were signed out. Sign in again to go on.")
     expect(guest.page.get_by_role("button", name="Sign in")).to_be_visible()
-    assert guest.as_the_app("return gateway.session.kept()") is None
+    assert guest.as_the_app("return gateway.caller.tokens.kept()") is None
 
 
 def test_signing_out_ends_the_session_in_every_tab(guest: Person, gateway: AppGateway) -> None:
     other = guest.window.page()
     other.goto(gateway.app_url)
     expect(other.locator("#ask")).to_be_visible()
-    thumbprint = guest.as_the_app("return (await gateway.transport.key()).thumbprint")
+    thumbprint = guest.as_the_app("return (await gateway.caller.transport.key()).thumbprint")
     guest.page.get_by_role("button", name="Sign out").click()
     for page in (guest.page, other):
         expect(page.get_by_role("button", name="Sign in")).to_be_visible()
-    assert guest.as_the_app("return (await gateway.transport.key()).thumbprint") != thumbprint
+    assert guest.as_the_app("return (await gateway.caller.transport.key()).thumbprint") != thumbprint
     guest.page.goto(f"{gateway.base_url}/devices")
     expect(guest.page.get_by_text("No apps are signed in to your account.")).to_be_visible()
 

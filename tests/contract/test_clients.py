@@ -33,7 +33,7 @@ for (const name of JSON.parse(process.argv[1])) {
   const account = new Account(caller(name));
   const [method, ...group] = name.split(".").reverse();
   const owner = group.length ? account[group[0]] : account;
-  const body = { maxCostMicrousd: 1, inputs: [], content: "", retries: 0, orgId: "x" };
+  const body = { maxCostMicrousd: 1, inputs: [], content: "", retries: 0, orgId: "x", WebSocket: class {} };
   await Promise.resolve().then(() => owner[method]("x", body, body)).catch(() => undefined);
   await Promise.resolve().then(() => owner[method](body, body)).catch(() => undefined);
 }

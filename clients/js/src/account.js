@@ -1,9 +1,9 @@
 /** What an account can do with its token, or an organization with one of its own. */
 
 import { accountKey } from "./account_key.js";
+import { CachedTokens } from "./cached_tokens.js";
 import { Caller } from "./caller.js";
 import { CI } from "./ci.js";
-import { ContextTokens } from "./context_tokens.js";
 import { Evolution } from "./evolution.js";
 import * as metered from "./metered.js";
 import { Organizations } from "./organizations.js";
@@ -17,7 +17,7 @@ import { sdkFetch } from "./sdk_fetch.js";
 import { postJson } from "./session.js";
 import { fetchReceiptKeys, verifyReceipt } from "./signed_receipts.js";
 import { Stream } from "./stream.js";
-import { reach } from "./transport.js";
+import { reach, readJson } from "./transport.js";
 
 /** @import {Answer, CallOptions, Judgement, JudgementRequest} from "./metered.js" */
 /** @import {Component, ReceiptClaims, ReceiptKeys} from "./signed_receipts.js" */
@@ -65,6 +65,8 @@ import { reach } from "./transport.js";
 
 /** @typedef {{provider: string, transactionId: string, url: string}} Checkout */
 
+// Such a token ends with the one that it was minted from, which may be soon.
+const CONTEXT_RENEW_BEFORE_SECONDS = 10;
 const CHAT = "/v1/chat/completions";
 const RESPONSES = "/v1/responses";
 const MESSAGES = "/v1/messages";
@@ -99,7 +101,7 @@ export class Account {
   }
 
   /**
-   * Send any request to the gateway, with token and proof; answers as the browser's own `fetch` does.
+   * Send any request to the gateway, with token and proof; answers as `fetch` itself does.
    * @param {string} path @param {RequestInit} [init] @returns {Promise<Response>}
    */
   fetch(path, init) {
@@ -373,7 +375,7 @@ export class Account {
    */
   async post(path, body, options) {
     const { response } = await metered.send(this.caller, path, body, options);
-    return { data: await reach(() => response.json(), "The gateway"), receipt: receiptOf(response.headers) };
+    return { data: await readJson(response), receipt: receiptOf(response.headers) };
   }
 
   /**
@@ -399,7 +401,11 @@ export class Account {
    * @param {string} orgId @param {{product?: string}} [options] @returns {Account}
    */
   inOrganization(orgId, { product } = {}) {
-    const tokens = new ContextTokens(this.organizations, { orgId, product });
+    const fetch = async () => {
+      const { access_token: value, expires_in } = await this.organizations.contextToken({ orgId, product });
+      return { value, expiresInSeconds: expires_in };
+    };
+    const tokens = new CachedTokens(fetch, { renewBeforeSeconds: CONTEXT_RENEW_BEFORE_SECONDS });
     return new Account(new Caller(this.caller.transport, tokens));
   }
 }

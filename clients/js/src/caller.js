@@ -3,10 +3,18 @@
 import { GatewayError } from "./errors.js";
 import { readJson } from "./transport.js";
 
+/** @import {Freshness} from "./freshness.js" */
+/** @import {ProofKey} from "./keys.js" */
+
 /**
  * @typedef {object} Tokens
  * @property {() => Promise<string>} token gives a live token
  * @property {(refused: string) => Promise<string>} renew gives another one than the one that was refused
+ */
+
+/**
+ * Whatever gives access tokens that are bound to a key. `freshness` is shared by all that speak to the same gateway.
+ * @typedef {Tokens & {proofKey: () => Promise<ProofKey>, freshness?: Freshness}} TokenSource
  */
 
 export class Caller {

@@ -1,25 +1,33 @@
-/** One gateway, for the person at this browser: sign in, stay signed in, sign out, and everything an account can do. */
+/** One gateway: everything an account can do, with tokens of a product's server or of a person who signs in here. */
 
 import { Account } from "./account.js";
-import * as attempts from "./attempt.js";
 import { cleaned, isCallback, readCode } from "./callback.js";
 import { Caller } from "./caller.js";
 import { randomText } from "./encoding.js";
-import { ProofKey } from "./keys.js";
-import { Notices, SIGNED_IN, SIGNED_OUT } from "./notices.js";
+import { SIGNED_IN, SIGNED_OUT } from "./notices.js";
+import { personAt } from "./person.js";
 import { newPkce } from "./pkce.js";
-import { postJson, Session } from "./session.js";
-import { Store } from "./store.js";
+import { postJson } from "./session.js";
 import { Transport } from "./transport.js";
+
+/** @import {TokenSource} from "./caller.js" */
+/** @import {ProofKey} from "./keys.js" */
+/** @import {Person} from "./person.js" */
+/** @import {Store} from "./store.js" */
 
 const TOKEN_PATH = "/v1/public/token";
 
 /**
+ * On a server, give `tokens`. In a page the address is enough. A program that signs people in elsewhere gives `clientId`
+ * and `redirectUri`, and a store for each person.
  * @typedef {object} GatewayOptions
  * @property {string} url the gateway's address, which is also its issuer
+ * @property {TokenSource} [tokens] whose account this is; without them a person signs in here
  * @property {string} [portalUrl] where people sign in; the gateway's own address where left out
- * @property {string} [clientId] this app's origin where left out
+ * @property {string} [clientId] this page's origin where left out
  * @property {string} [redirectUri] the page that finishes signing in; this one where left out
+ * @property {Store} [store] where the sign-in is kept: in a page IndexedDB, elsewhere memory where left out
+ * @property {ProofKey} [proofKey] what tokens are bound to; one that the store keeps where left out
  * @property {typeof globalThis.fetch} [fetch]
  */
 
@@ -34,28 +42,20 @@ const TOKEN_PATH = "/v1/public/token";
  */
 
 export class Gateway extends Account {
+  /** @type {Person | undefined} */
+  #person;
+
   /** @param {GatewayOptions} options */
-  constructor({ url, portalUrl = url, clientId = location.origin, redirectUri = here(), fetch }) {
+  constructor({ url, tokens, fetch, ...options }) {
     const baseUrl = url.replace(/\/$/, "");
-    const store = new Store(`${baseUrl} ${clientId}`);
-    const notices = new Notices(`account-gateway ${store.scope}`);
-    const transport = new Transport({ baseUrl, key: () => ProofKey.kept(store), fetch });
-    const session = new Session({ store, transport, notices });
-    super(new Caller(transport, session));
-    /** @private */
-    this.url = baseUrl;
-    /** @private */
-    this.portalUrl = portalUrl.replace(/\/$/, "");
-    /** @private */
-    this.clientId = clientId;
-    /** @private */
-    this.redirectUri = redirectUri;
-    /** @private */
-    this.transport = transport;
-    /** @private */
-    this.session = session;
-    /** @private */
-    this.notices = notices;
+    if (tokens) {
+      const { proofKey: key, freshness } = tokens;
+      super(new Caller(new Transport({ baseUrl, key, fetch, freshness }), tokens));
+    } else {
+      const person = personAt(baseUrl, fetch, options);
+      super(new Caller(person.transport, person.session));
+      this.#person = person;
+    }
   }
 
   /**
@@ -71,13 +71,14 @@ export class Gateway extends Account {
    * @param {SignInOptions} options @returns {Promise<string>}
    */
   async beginSignIn({ scopes, deviceSession = true, deviceName, returnTo, product, theme }) {
-    const [{ verifier, challenge }, key] = await Promise.all([newPkce(), this.transport.key()]);
-    const attempt = { state: randomText(), verifier, redirectUri: this.redirectUri, startedAt: Date.now() };
-    attempts.keep({ ...attempt, deviceSession, deviceName, returnTo });
+    const { transport, clientId, redirectUri, portalUrl, attempts } = this.#signingIn;
+    const [{ verifier, challenge }, key] = await Promise.all([newPkce(), transport.key()]);
+    const attempt = { state: randomText(), verifier, redirectUri, startedAt: Date.now() };
+    await attempts.keep({ ...attempt, deviceSession, deviceName, returnTo });
     const parameters = {
       response_type: "code",
-      client_id: this.clientId,
-      redirect_uri: this.redirectUri,
+      client_id: clientId,
+      redirect_uri: redirectUri,
       code_challenge_method: "S256",
       code_challenge: challenge,
       dpop_jkt: key.thumbprint,
@@ -86,30 +87,33 @@ export class Gateway extends Account {
       ...(product && { product }),
       ...(theme && { theme }),
     };
-    return `${this.portalUrl}/authorize?${new URLSearchParams(parameters)}`;
+    return `${portalUrl}/authorize?${new URLSearchParams(parameters)}`;
   }
 
   /**
-   * Finish signing in where this page was opened by the portal's answer; null where it was not.
+   * Finish signing in where this page, or the address that is given, was opened by the portal's answer; null where it was
+   * not.
    *
    * The answer is taken out of the address bar before anything else. Throws SignInError where it was not expected, not
    * ours, or a refusal, and GatewayError where the code is refused. A session that is open already stays as it is then.
+   * @param {string | URL} [address] where a program other than a page was called back
    * @returns {Promise<{scope: string, returnTo?: string} | null>}
    */
-  async completeSignIn() {
-    const url = new URL(location.href);
+  async completeSignIn(address) {
+    const { transport, session, attempts } = this.#signingIn;
+    const url = new URL(address ?? location.href);
     if (!isCallback(url)) return null;
-    history.replaceState(history.state, "", cleaned(url));
-    const attempt = attempts.take();
-    const code = readCode(url, attempt, this.url);
+    if (address === undefined) history.replaceState(history.state, "", cleaned(url));
+    const attempt = await attempts.take();
+    const code = readCode(url, attempt, transport.baseUrl);
     const grant = await this.#redeem(code, attempt);
-    await this.session.open(grant);
+    await session.open(grant);
     return { scope: grant.scope, returnTo: attempt?.returnTo };
   }
 
   /** Tell whether somebody is signed in, as far as this browser knows. */
   async isSignedIn() {
-    const kept = await this.session.kept();
+    const kept = await this.#signingIn.session.kept();
     return Boolean(kept && (kept.refreshToken || Date.now() < kept.expiresAt));
   }
 
@@ -118,7 +122,7 @@ export class Gateway extends Account {
    * @returns {Promise<{id: string, name: string, expiresAt: Date} | null>}
    */
   async device() {
-    const device = (await this.session.kept())?.device;
+    const device = (await this.#signingIn.session.kept())?.device;
     return device ? { id: device.id, name: device.name, expiresAt: new Date(device.expires_at * 1000) } : null;
   }
 
@@ -127,12 +131,12 @@ export class Gateway extends Account {
    * @param {{scopes?: string[]}} [options] narrower scopes hold until the next refresh; the grant itself stays whole
    */
   async refresh({ scopes } = {}) {
-    await this.session.renew((await this.session.kept())?.accessToken, scopes);
+    await this.#signingIn.session.renew((await this.#signingIn.session.kept())?.accessToken, scopes);
   }
 
   /** Sign out: the device session ends at the gateway, and key and session are forgotten here, in every tab. */
   signOut() {
-    return this.session.close();
+    return this.#signingIn.session.close();
   }
 
   /**
@@ -140,7 +144,7 @@ export class Gateway extends Account {
    * @param {() => void} listener
    */
   onSignedIn(listener) {
-    return this.notices.on(SIGNED_IN, listener);
+    return this.#signingIn.notices.on(SIGNED_IN, listener);
   }
 
   /**
@@ -148,25 +152,27 @@ export class Gateway extends Account {
    * @param {() => void} listener
    */
   onSignedOut(listener) {
-    return this.notices.on(SIGNED_OUT, listener);
+    return this.#signingIn.notices.on(SIGNED_OUT, listener);
   }
 
   /** Trade the code. Sent once: a code that comes back ends what its first use gave. */
   async #redeem(code, attempt) {
-    const { jwk } = await this.transport.key();
+    const { transport, clientId } = this.#signingIn;
+    const { jwk } = await transport.key();
     const body = {
       code,
       code_verifier: attempt.verifier,
-      client_id: this.clientId,
+      client_id: clientId,
       redirect_uri: attempt.redirectUri,
       dpop_jwk: jwk,
       device_session: attempt.deviceSession,
       ...(attempt.deviceName && { device_name: attempt.deviceName }),
     };
-    return this.transport.json(TOKEN_PATH, postJson(body));
+    return transport.json(TOKEN_PATH, postJson(body));
   }
-}
 
-function here() {
-  return location.origin + location.pathname;
+  get #signingIn() {
+    if (!this.#person) throw new TypeError("This gateway was given tokens, so nobody signs in here.");
+    return this.#person;
+  }
 }

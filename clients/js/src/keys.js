@@ -1,68 +1,47 @@
-/** The proof key: ES256, made by WebCrypto so that nobody, not even this page, can read its private part. */
+/** The proof key, made by WebCrypto so that nobody, not even this program, can read its private part. */
 
-import { base64url, sha256 } from "./encoding.js";
+import { privatePair } from "./private_keys.js";
+import { described, newPair, SigningKey } from "./signing_key.js";
 
-const ALGORITHM = { name: "ECDSA", namedCurve: "P-256" };
-const SIGNATURE = { name: "ECDSA", hash: "SHA-256" };
+/** @import {Jwk} from "./private_keys.js" */
+/** @import {Pair} from "./signing_key.js" */
 
 /** The name of the key's record. */
 export const KEY_RECORD = "key";
 
-export class ProofKey {
-  /**
-   * @param {CryptoKeyPair} pair
-   * @param {{kty: string, crv: string, x: string, y: string}} jwk the public part
-   * @param {string} thumbprint
-   */
-  constructor(pair, jwk, thumbprint) {
-    /** @readonly */
-    this.pair = pair;
-    /** @readonly */
-    this.jwk = jwk;
-    /**
-     * RFC 7638.
-     * @readonly
-     */
-    this.thumbprint = thumbprint;
-  }
-
+/** The key that tokens are bound to; it signs a proof for each request. */
+export class ProofKey extends SigningKey {
   /**
    * Make a key that can sign and cannot be exported.
    * @returns {Promise<ProofKey>}
    */
   static async generate() {
-    return ProofKey.of(await crypto.subtle.generateKey(ALGORITHM, false, ["sign", "verify"]));
+    return ProofKey.of(await newPair("ES256", false));
   }
 
   /**
    * Take a pair as WebCrypto or IndexedDB gives it.
-   * @param {CryptoKeyPair} pair @returns {Promise<ProofKey>}
+   * @param {Pair} pair @returns {Promise<ProofKey>}
    */
   static async of(pair) {
-    const { x, y } = /** @type {{x: string, y: string}} */ (await crypto.subtle.exportKey("jwk", pair.publicKey));
-    const jwk = { kty: "EC", crv: "P-256", x, y };
-    return new ProofKey(pair, jwk, await thumbprintOf(jwk));
+    return new ProofKey(...(await described(pair)));
   }
 
   /**
-   * Find the key that this browser keeps, making it where there is none; tabs that ask at once get the same one.
+   * Read a private key, P-256 or Ed25519: PEM (PKCS#8 or SEC 1), or a JWK as an object or text. It cannot be exported
+   * again. Throws TypeError, which says what is wrong and never what the key is.
+   * @param {string | Jwk} source @returns {Promise<ProofKey>}
+   */
+  static async from(source) {
+    return ProofKey.of(await privatePair(source));
+  }
+
+  /**
+   * Find the key that a store keeps, making it where there is none; tabs that ask at once get the same one.
    * @param {import("./store.js").Store} store @returns {Promise<ProofKey>}
    */
   static async kept(store) {
     const found = (await store.read(KEY_RECORD)) ?? (await store.settle(KEY_RECORD, await ProofKey.generate()));
     return new ProofKey(found.pair, found.jwk, found.thumbprint);
   }
-
-  /**
-   * Sign ASCII text; the signature in base64url, as JWS has it (RFC 7518 section 3.4).
-   * @param {string} text @returns {Promise<string>}
-   */
-  async sign(text) {
-    return base64url(await crypto.subtle.sign(SIGNATURE, this.pair.privateKey, new TextEncoder().encode(text)));
-  }
-}
-
-/** Hash the required members in their order. RFC 7638 section 3. */
-function thumbprintOf({ crv, kty, x, y }) {
-  return sha256(JSON.stringify({ crv, kty, x, y }));
 }

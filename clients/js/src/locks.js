@@ -1,4 +1,4 @@
-/** One at a time, across all tabs of this origin where the browser has Web Locks, else within this page. */
+/** One at a time, across all tabs of this origin where the browser has Web Locks, else within this program. */
 
 const queues = new Map();
 
@@ -9,6 +9,11 @@ const queues = new Map();
 export function exclusively(name, act) {
   if (globalThis.navigator?.locks) return Promise.resolve(navigator.locks.request(name, act));
   const turn = (queues.get(name) ?? Promise.resolve()).then(act, act);
-  queues.set(name, turn.catch(() => undefined));
+  const ended = turn.then(forget, forget);
+  queues.set(name, ended);
   return turn;
+
+  function forget() {
+    if (queues.get(name) === ended) queues.delete(name);
+  }
 }

@@ -1,22 +1,22 @@
-/** Tells all tabs of this origin that the person signed in or out. */
+/** Tells that the person signed in or out: this program, and in a browser all tabs of this origin. */
 
 export const SIGNED_IN = "signedin";
 export const SIGNED_OUT = "signedout";
 
 export class Notices {
-  /** @param {string} name */
-  constructor(name) {
+  /** @param {string} [channel] the tabs' common one; none where left out */
+  constructor(channel) {
     this.listeners = new EventTarget();
-    this.channel = new BroadcastChannel(name);
-    this.channel.onmessage = ({ data }) => this.listeners.dispatchEvent(new Event(data));
+    this.channel = channel === undefined ? undefined : new BroadcastChannel(channel);
+    if (this.channel) this.channel.onmessage = ({ data }) => this.listeners.dispatchEvent(new Event(data));
   }
 
   /**
-   * Tell this tab and the others.
+   * Tell everybody.
    * @param {string} kind
    */
   tell(kind) {
-    this.channel.postMessage(kind);
+    this.channel?.postMessage(kind);
     this.listeners.dispatchEvent(new Event(kind));
   }
 

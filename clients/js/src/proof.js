@@ -1,6 +1,6 @@
 /** DPoP proofs. RFC 9449 section 4.2. */
 
-import { base64urlJson, randomText, sha256 } from "./encoding.js";
+import { randomText, sha256 } from "./encoding.js";
 
 /**
  * Sign a proof for exactly one request: it is refused a second time.
@@ -17,9 +17,7 @@ export async function dpopProof(key, { method, url, now, accessToken, nonce }) {
   const claims = { jti: randomText(), htm: method.toUpperCase(), htu: targetOf(url), iat: Math.floor(now) };
   if (accessToken !== undefined) claims.ath = await sha256(accessToken);
   if (nonce !== undefined) claims.nonce = nonce;
-  const header = { typ: "dpop+jwt", alg: "ES256", jwk: key.jwk };
-  const signed = `${base64urlJson(header)}.${base64urlJson(claims)}`;
-  return `${signed}.${await key.sign(signed)}`;
+  return key.signJwt({ typ: "dpop+jwt", jwk: key.jwk }, claims);
 }
 
 /**

@@ -12,7 +12,7 @@ const RENEW_BEFORE_SECONDS = 30;
  * @property {string} [model] an alias that serves sessions; "realtime" where left out
  * @property {number} maxCostMicrousd the most that the session may cost
  * @property {string} [idempotencyKey] characters of a subprotocol only: letters, digits and !#$%&'*+-.^_`|~
- * @property {typeof WebSocket} [WebSocket]
+ * @property {typeof WebSocket} [WebSocket] where there is none of its own, as in Node.js 20: that of the package `ws`
  */
 
 /**
@@ -33,7 +33,9 @@ export class RealtimeSession {
    */
   static async open(caller, { model = "realtime", maxCostMicrousd, idempotencyKey = crypto.randomUUID(), ...options }) {
     const session = new RealtimeSession(caller, idempotencyKey);
-    await session.#open(model, maxCostMicrousd, options.WebSocket ?? globalThis.WebSocket);
+    const Socket = options.WebSocket ?? globalThis.WebSocket;
+    if (!Socket) throw new TypeError("There is no WebSocket here: give one, such as that of the package ws.");
+    await session.#open(model, maxCostMicrousd, Socket);
     return session;
   }
 
@@ -122,12 +124,12 @@ export class RealtimeSession {
   /** Make a proof for the handshake's address; a renewal needs the same. */
   async #prove() {
     const { transport } = this.#caller;
-    const proven = { method: "GET", url: transport.baseUrl + PATH, now: transport.clock.now(), nonce: transport.nonce };
-    return dpopProof(await transport.key(), { ...proven, accessToken: this.#token });
+    const proven = { method: "GET", url: transport.baseUrl + PATH, now: transport.freshness.now() };
+    return dpopProof(await transport.key(), { ...proven, nonce: transport.freshness.nonce, accessToken: this.#token });
   }
 
   #renewLater() {
-    const left = expiryOf(this.#token) - this.#caller.transport.clock.now() - RENEW_BEFORE_SECONDS;
+    const left = expiryOf(this.#token) - this.#caller.transport.freshness.now() - RENEW_BEFORE_SECONDS;
     this.#renewal = setTimeout(() => this.#renew(), Math.max(left, 0) * 1000);
   }
 

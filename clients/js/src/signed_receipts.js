@@ -2,9 +2,10 @@
 
 import { bytesOf } from "./encoding.js";
 import { InvalidReceipt } from "./errors.js";
-import { reach, readJson } from "./transport.js";
+import { GUARDED, reach, readJson } from "./transport.js";
 
-/** @typedef {{keys: JsonWebKey[]}} ReceiptKeys the JWK set that a gateway publishes */
+/** @import {Jwk} from "./private_keys.js" */
+/** @typedef {{keys: Jwk[]}} ReceiptKeys the JWK set that a gateway publishes */
 
 /**
  * @typedef {object} Component
@@ -45,7 +46,7 @@ const PICO_PER_MICRO = 1_000_000n;
  */
 export async function fetchReceiptKeys(baseUrl, fetch = globalThis.fetch.bind(globalThis)) {
   const address = baseUrl.replace(/\/$/, "") + KEYS_PATH;
-  return readJson(await reach(() => fetch(address, { credentials: "omit" }), baseUrl));
+  return readJson(await reach(() => fetch(address, { ...GUARDED, redirect: "follow" }), baseUrl));
 }
 
 /**
@@ -73,7 +74,7 @@ export async function verifyReceipt(receipt, keys, { issuer }) {
 
 async function publicKey(kid, keys) {
   const listed = Array.isArray(keys?.keys) ? keys.keys : [];
-  const found = typeof kid === "string" && listed.find((key) => /** @type {any} */ (key)?.kid === kid);
+  const found = typeof kid === "string" && listed.find((key) => key?.kid === kid);
   if (!found) throw new InvalidReceipt(`the key ${kid} is not among the keys`);
   const { kty, crv, x, y, alg = "ES256" } = found;
   if (kty !== "EC" || crv !== "P-256" || alg !== "ES256") throw new InvalidReceipt("its key is not one for ES256");

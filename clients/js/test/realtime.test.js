@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Account, GatewayUnreachable, ProofKey } from "../src/index.js";
-import { Clock } from "../src/clock.js";
+import { Freshness } from "../src/freshness.js";
 import { read } from "./fakes.js";
 
 const b64 = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -35,7 +35,7 @@ class FakeSocket {
 
 async function account(tokens) {
   const key = await ProofKey.generate();
-  const transport = { baseUrl: "https://gateway.example", clock: new Clock(), nonce: "n-1", key: async () => key };
+  const transport = { baseUrl: "https://gateway.example", freshness: Object.assign(new Freshness(), { nonce: "n-1" }), key: async () => key };
   return new Account({ transport, tokens: { token: async () => tokens[0], renew: async () => tokens[1] } });
 }
 

@@ -34,7 +34,7 @@ test("every request has a proof of its own, no cookies and no redirects", async 
   assert.equal(first.headers.get("Authorization"), "DPoP token");
   assert.equal(proofOf(first).htu, `${URL_OF_GATEWAY}/v1/wallet`);
   assert.notEqual(proofOf(first).jti, proofOf(second).jti);
-  assert.deepEqual([first.redirect, first.credentials, first.cache], ["error", "omit", "no-store"]);
+  assert.deepEqual([first.redirect, first.credentials, first.cache], ["manual", "omit", "no-store"]);
 });
 
 test("a gateway below a path is reached and proven there", async () => {
@@ -90,6 +90,30 @@ for (const address of ["https://evil.example/v1/wallet", "//evil.example/v1", "h
   });
 }
 
+for (const status of [301, 302, 303, 307, 308]) {
+  test(`a redirect (${status}) is refused and not followed`, async () => {
+    const moved = new Response(null, { status, headers: { Location: "https://evil.example/" } });
+    const gateway = answering(moved);
+    await assert.rejects(transportTo(gateway).request("/v1/wallet", {}, "token"), { name: "GatewayError", code: "redirected", status });
+    assert.equal(gateway.requests.length, 1);
+  });
+}
+
+test("a redirect that a browser hides is refused, and nobody can ask to follow one or to send cookies", async () => {
+  const hidden = Object.defineProperty(new Response(null), "type", { value: "opaqueredirect" });
+  const gateway = answering(hidden);
+  const asked = { redirect: "follow", credentials: "include", cache: "force-cache" };
+  await assert.rejects(transportTo(gateway).request("/v1/wallet", asked, "token"), { code: "redirected" });
+  const [{ redirect, credentials, cache }] = gateway.requests;
+  assert.deepEqual([redirect, credentials, cache], ["manual", "omit", "no-store"]);
+});
+
+test("what the caller aborted fails with the reason that was given", async () => {
+  const reason = new Error("the person left");
+  const gateway = answering(new TypeError("network"));
+  await assert.rejects(transportTo(gateway).request("/v1/wallet", { signal: AbortSignal.abort(reason) }), reason);
+});
+
 test("no answer is GatewayUnreachable, an abort stays an abort", async () => {
   const gateway = answering(new TypeError("network"), new DOMException("stop", "AbortError"));
   const transport = transportTo(gateway);
@@ -144,6 +168,13 @@ test("a form goes as a form", async () => {
   await send(callerTo(gateway).caller, "/v1/audio/transcriptions", new FormData(), { maxCostMicrousd: 7 });
   assert.ok(gateway.requests[0].body instanceof FormData);
   assert.equal(gateway.requests[0].headers.get("Content-Type"), null);
+});
+
+test("an answer of 200 that is not JSON is unreadable, not a crash", async () => {
+  const gateway = answering(new Response("<html>"), new Response(""), new Response("{"));
+  for (const _ of [1, 2, 3]) {
+    await assert.rejects(transportTo(gateway).json("/v1/wallet"), { name: "GatewayError", code: "unreadable", status: 200 });
+  }
 });
 
 test("an answer that is not the gateway's is unreadable, not a crash", async () => {
