@@ -31,8 +31,12 @@ export function receiptOf(headers) {
  * @returns {number | null | undefined} the charge
  */
 export function chargeIn(comment) {
-  const closing = CLOSING.exec(comment);
-  return closing ? (JSON.parse(closing[1]).charge_microusd ?? null) : undefined;
+  const [, json] = CLOSING.exec(comment) ?? [];
+  try {
+    return json === undefined ? undefined : (JSON.parse(json).charge_microusd ?? null);
+  } catch {
+    return undefined;
+  }
 }
 
 function whole(text) {

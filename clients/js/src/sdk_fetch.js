@@ -1,15 +1,16 @@
-/** A `fetch` for the official SDKs: it proves, keys and limits their calls, and tells each one's receipt. */
+/** A `fetch` for other packages: it proves, keys and limits their calls, and tells each one's receipt. */
 
-import { UnsafeRetry } from "./errors.js";
 import { untilFinal } from "./metered.js";
-import { chargeIn, receiptOf } from "./receipts.js";
+import { Repeats } from "./repeats.js";
+import { watched } from "./watched_body.js";
 
 /** @import {Receipt} from "./receipts.js" */
 
 /**
  * @typedef {object} SdkOptions
  * @property {number} maxCostMicrousd the most that a call may cost
- * @property {(receipt: Receipt) => void} [onReceipt] called once for each metered call, when its answer has ended
+ * @property {(receipt: Receipt) => unknown} [onReceipt] called once for each metered call when its answer has ended; a
+ *   promise that it gives is awaited before the reader of the answer learns of the end
  */
 
 const KEY = "Idempotency-Key";
@@ -17,22 +18,48 @@ const MAX_COST = "x-service-max-cost-microusd";
 const ATTEMPT = "x-stainless-retry-count";
 // Others tell the vendor about the SDK and the machine, and would need the gateway's leave in a browser.
 const SENT_ON = ["Accept", "Content-Type", KEY, MAX_COST, "anthropic-beta", "anthropic-version"];
-const TAIL_CHARACTERS = 2048;
 
 /**
  * @param {import("./caller.js").Caller} caller @param {SdkOptions} options
  * @returns {(input: string | URL | Request, init?: RequestInit) => Promise<Response>}
  */
 export function sdkFetch(caller, { maxCostMicrousd, onReceipt }) {
-  return async (input, init = {}) => {
-    const headers = sentOn(new Headers(init.headers));
-    const url = input instanceof Request ? input.url : String(input);
-    if (init.method?.toUpperCase() !== "POST") return caller.fetch(url, { ...init, headers });
-    if (!headers.has(KEY)) headers.set(KEY, newKey(new Headers(init.headers)));
+  const repeats = new Repeats();
+  return async (input, given) => {
+    const { url, init } = await requestOf(input, given);
+    const headers = sentOn(init.headers);
+    if (init.method !== "POST") return caller.fetch(url, { ...init, headers });
+    const ownKey = headers.get(KEY);
+    const call = { url, body: init.body };
+    const key = ownKey ?? (await repeats.keyOf(call, attemptOf(init.headers)));
+    headers.set(KEY, key);
     if (!headers.has(MAX_COST)) headers.set(MAX_COST, String(maxCostMicrousd));
-    const response = await untilFinal(caller, url, { ...init, headers });
-    return response.ok ? watched(response, onReceipt) : final(response);
+    try {
+      const response = await untilFinal(caller, url, { ...init, headers });
+      if (response.ok) return watched(response, onReceipt);
+      if (!ownKey && isRepeatable(response.status)) await repeats.failed(call, key, { isAborted: false });
+      return final(response);
+    } catch (error) {
+      if (!ownKey) await repeats.failed(call, key, { isAborted: Boolean(init.signal?.aborted) });
+      throw error;
+    }
   };
+}
+
+/**
+ * Read what `fetch` was given. A body that can be read only once is read, because it may have to be sent again.
+ * @param {string | URL | Request} input @param {RequestInit} [init]
+ * @returns {Promise<{url: string, init: RequestInit & {method: string, headers: Headers}}>}
+ */
+async function requestOf(input, init = {}) {
+  if (!(input instanceof Request) && !(init.body instanceof ReadableStream)) {
+    const method = (init.method ?? "GET").toUpperCase();
+    return { url: String(input), init: { ...init, method, headers: new Headers(init.headers) } };
+  }
+  const request = new Request(input, /** @type {RequestInit} */ ({ ...init, ...(init.body && { duplex: "half" }) }));
+  const { url, method, headers, signal } = request;
+  const body = request.body ? await request.arrayBuffer() : null;
+  return { url, init: { method, headers, signal, body } };
 }
 
 /** @param {Headers} given */
@@ -42,12 +69,15 @@ function sentOn(given) {
   return headers;
 }
 
-/** Make the key of a call. Throws UnsafeRetry for a later attempt, whose first one may have been paid. @param {Headers} given */
-function newKey(given) {
-  if (Number(given.get(ATTEMPT) ?? 0) > 0) {
-    throw new UnsafeRetry("The call was repeated here already: give the SDK `maxRetries: 0`, or the call its own key.");
-  }
-  return crypto.randomUUID();
+/** Read which attempt of a call this is, where the SDK counts them. @param {Headers} given */
+function attemptOf(given) {
+  const told = given.get(ATTEMPT);
+  return told === null ? undefined : Number(told);
+}
+
+/** Tell whether SDKs repeat a call with such an answer. @param {number} status */
+function isRepeatable(status) {
+  return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
 /** Say that the SDK need not repeat the call: that was done here, with the same key. @param {Response} response */
@@ -55,51 +85,4 @@ function final(response) {
   const headers = new Headers(response.headers);
   headers.set("x-should-retry", "false");
   return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
-}
-
-/** Tell the receipt when the answer has ended. @param {Response} response @param {SdkOptions["onReceipt"]} onReceipt */
-function watched(response, onReceipt) {
-  const receipt = receiptOf(response.headers);
-  if (!receipt || !onReceipt || !response.body) return response;
-  const body = watchedBody(response.body, (tail) => onReceipt({ ...receipt, ...closing(tail) }));
-  return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers });
-}
-
-/**
- * Pass a body on, and tell its last characters when it ends, breaks off or is left.
- * @param {ReadableStream<Uint8Array>} body @param {(tail: string) => void} end
- */
-function watchedBody(body, end) {
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let tail = "";
-  let hasEnded = false;
-  const ended = () => {
-    if (!hasEnded) end(tail);
-    hasEnded = true;
-  };
-  /** @type {UnderlyingDefaultSource<Uint8Array>} */
-  const source = {
-    async pull(controller) {
-      const { done, value } = await reader.read().catch((error) => (ended(), Promise.reject(error)));
-      if (done) {
-        ended();
-        return controller.close();
-      }
-      tail = (tail + decoder.decode(value, { stream: true })).slice(-TAIL_CHARACTERS);
-      controller.enqueue(value);
-    },
-    cancel(reason) {
-      ended();
-      return reader.cancel(reason);
-    },
-  };
-  return new ReadableStream(source, { highWaterMark: 0 });
-}
-
-/** Read the charge that closes a stream. @param {string} tail @returns {Partial<Receipt>} */
-function closing(tail) {
-  const comments = tail.split("\n").filter((line) => line.startsWith(":"));
-  const charge = comments.map((line) => chargeIn(line.slice(1).trimEnd())).filter((found) => found !== undefined).at(-1);
-  return charge === undefined ? {} : { chargeMicrousd: charge };
 }

@@ -56,8 +56,8 @@ export class Stream {
   }
 
   #read(data) {
-    const event = JSON.parse(data);
-    if (event.error) throw GatewayError.of(this.response.status, event);
+    const event = jsonIn(data);
+    if (event === undefined || event.error) throw GatewayError.of(this.response.status, event);
     return event;
   }
 
@@ -80,6 +80,14 @@ export class Stream {
     } finally {
       await reader.cancel().catch(() => undefined);
     }
+  }
+}
+
+function jsonIn(data) {
+  try {
+    return JSON.parse(data) ?? undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ForeignOrigin, UnsafeRetry } from "../src/errors.js";
+import { ForeignOrigin, GatewayError, UnsafeRetry } from "../src/errors.js";
 import { accountOver, json, refusal } from "./fakes.js";
 
 const URL = "https://g.example/v1/messages";
@@ -57,7 +57,98 @@ test("a refusal that passes is repeated; another one is the SDK's, which is told
   assert.equal(requests.length, 2);
 });
 
-test("an SDK that repeats a call itself is refused before anything is sent", async () => {
+const lost = () => new Error("lost");
+const failed = () => refusal(502, "upstream_error");
+const keysOf = (requests) => new Set(requests.map(({ headers }) => headers.get("Idempotency-Key")));
+
+/** A call of an SDK that does not count its attempts. */
+function uncounted(body) {
+  const { headers, ...rest } = call();
+  delete headers["x-stainless-retry-count"];
+  return { ...rest, headers, body };
+}
+
+function form(text) {
+  const made = new FormData();
+  made.set("model", "audio");
+  made.set("file", new Blob([text]), "a.wav");
+  return made;
+}
+
+const BODIES = { JSON: () => "{}", "a form": () => form("sound"), bytes: () => new TextEncoder().encode("{}") };
+for (const [what, body] of Object.entries(BODIES)) {
+  test(`an SDK that repeats a call of ${what} that failed repeats it with its key`, async () => {
+    const { fetch, requests } = sdkOver(failed(), failed(), json({ ok: true }));
+    await fetch(URL, uncounted(body()));
+    await fetch(URL, uncounted(body()));
+    await fetch(URL, { ...call({ "x-stainless-retry-count": "2" }), body: body() });
+    assert.equal(requests.length, 3);
+    assert.equal(keysOf(requests).size, 1);
+  });
+}
+
+test("a call whose answers were all lost is repeated with its key", async () => {
+  const { fetch, requests } = sdkOver(lost(), lost(), lost(), lost(), json({ ok: true }));
+  await assert.rejects(fetch(URL, call()), { name: "GatewayUnreachable" });
+  await fetch(URL, call({ "x-stainless-retry-count": "1" }));
+  assert.deepEqual([requests.length, keysOf(requests).size], [5, 1]);
+});
+
+test("a refused token is an error each time that an SDK repeats the call, and never an unsafe retry", async () => {
+  const { account } = accountOver();
+  const token = async () => Promise.reject(new GatewayError(400, { code: "invalid_grant" }));
+  account.caller.tokens = { ...account.caller.tokens, token };
+  const fetch = account.sdkFetch({ maxCostMicrousd: 9 });
+  for (const attempt of ["0", "1", "2"]) {
+    await assert.rejects(fetch(URL, call({ "x-stainless-retry-count": attempt })), { code: "invalid_grant" });
+  }
+});
+
+test("what is another call, or says that it is a first attempt, has a key of its own", async () => {
+  const { fetch, requests } = sdkOver(failed(), ...Array.from({ length: 5 }, () => json({})));
+  await fetch(URL, uncounted("{}"));
+  await fetch(URL, uncounted('{"n":1}'));
+  await fetch(`${URL}/2`, uncounted("{}"));
+  await fetch(URL, call());
+  await fetch(URL, uncounted("{}"));
+  await fetch(URL, uncounted("{}"));
+  assert.deepEqual(keysOf([requests[0]]), keysOf([requests[4]]), "the first equal call takes the key");
+  assert.equal(keysOf(requests).size, 5, "and no other one does");
+});
+
+test("two equal calls that failed at once are repeated with their two keys", async () => {
+  const { fetch, requests } = sdkOver(failed(), failed(), json({}), json({}));
+  await Promise.all([fetch(URL, uncounted("{}")), fetch(URL, uncounted("{}"))]);
+  await Promise.all([fetch(URL, uncounted("{}")), fetch(URL, uncounted("{}"))]);
+  assert.equal(keysOf(requests).size, 2);
+  assert.deepEqual(keysOf(requests.slice(0, 2)), keysOf(requests.slice(2)));
+});
+
+test("a call that was given up is repeated only by what says that it does", async () => {
+  const { fetch, requests } = sdkOver(new DOMException("stop", "AbortError"), json({}), json({}));
+  await assert.rejects(fetch(URL, { ...call(), signal: AbortSignal.abort() }), { name: "AbortError" });
+  await fetch(URL, uncounted("{}"));
+  await fetch(URL, call({ "x-stainless-retry-count": "1" }));
+  assert.deepEqual(keysOf([requests[0]]), keysOf([requests[2]]));
+  assert.equal(keysOf(requests).size, 2);
+});
+
+test("a refusal that nobody repeats leaves no key", async () => {
+  const { fetch, requests } = sdkOver(refusal(402, "insufficient_funds"), json({}));
+  await fetch(URL, uncounted("{}"));
+  await fetch(URL, uncounted("{}"));
+  assert.equal(keysOf(requests).size, 2);
+});
+
+test("a Request is sent like an address and its options, again if need be", async () => {
+  const { fetch, requests } = sdkOver(lost(), json({ ok: true }));
+  const request = new Request(URL, { ...call(), method: "POST", body: '{"model":"fast"}' });
+  assert.equal((await fetch(request)).status, 200);
+  assert.deepEqual(requests.map(({ body }) => new TextDecoder().decode(body)), ['{"model":"fast"}', '{"model":"fast"}']);
+  assert.equal(keysOf(requests).size, 1);
+});
+
+test("a repetition of an unknown call is refused before anything is sent", async () => {
   const { fetch, requests } = sdkOver();
   await assert.rejects(fetch(URL, call({ "x-stainless-retry-count": "1" })), UnsafeRetry);
   await assert.rejects(fetch("https://elsewhere.example/v1/messages", call()), ForeignOrigin);
@@ -84,6 +175,34 @@ test("a stream that is left, or breaks off, has a receipt without a charge", asy
   await (await fetch(URL, call())).body.cancel();
   await assert.rejects((await fetch(URL, call())).text());
   assert.deepEqual(receipts, [{ ...RECEIPT, chargeMicrousd: null }, { ...RECEIPT, chargeMicrousd: null }]);
+});
+
+test("a reader who leaves after the last event still gets the charge", async () => {
+  const rest = [`data: {"n":1}\n\n`, "data: [DONE]\n\n", CLOSING];
+  const body = new ReadableStream({ pull: (to) => (rest.length ? to.enqueue(new TextEncoder().encode(rest.shift())) : to.close()) });
+  const { fetch, receipts } = sdkOver(streamed(body));
+  const reader = (await fetch(URL, call())).body.getReader();
+  await reader.read();
+  await reader.read();
+  await reader.cancel();
+  assert.deepEqual(receipts, [RECEIPT]);
+});
+
+test("the answer ends when its receipt has been dealt with, and fails where that fails", async () => {
+  const metered = () => json({ ok: true }, 200, { ...METERED, "x-service-charge-microusd": "9" });
+  const { account } = accountOver(metered(), metered());
+  const told = [];
+  const storing = async () => (await new Promise((resolve) => setTimeout(resolve, 20)), told.push("stored"));
+  await (await account.sdkFetch({ maxCostMicrousd: 9, onReceipt: storing })(URL, call())).json();
+  assert.deepEqual(told, ["stored"]);
+  const failing = account.sdkFetch({ maxCostMicrousd: 9, onReceipt: async () => Promise.reject(new Error("disk full")) });
+  await assert.rejects((await failing(URL, call())).json(), { message: "disk full" });
+});
+
+test("a receipt that is garbage is none", async () => {
+  const { fetch, receipts } = sdkOver(streamed("data: [DONE]\n\n: service {charge\n\n"));
+  assert.match(await (await fetch(URL, call())).text(), /DONE/);
+  assert.deepEqual(receipts, [{ ...RECEIPT, chargeMicrousd: null }]);
 });
 
 test("what is read needs no key, and what is not metered has no receipt", async () => {

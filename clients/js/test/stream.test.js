@@ -44,6 +44,12 @@ test("a stream gives its text, then its receipt", async () => {
   assert.equal(stream.idempotencyKey, "key-1");
 });
 
+for (const data of ["{oops", "null", "<html>"]) {
+  test(`an event of ${data} is unreadable, not a crash`, async () => {
+    await assert.rejects(collect(streamOf(`data: ${data}\n\n`)), { name: "GatewayError", code: "unreadable" });
+  });
+}
+
 test("text of responses is read too", async () => {
   const events = [
     { type: "response.created" },
