@@ -7,29 +7,33 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from account_gateway_client import ProductKey
+from tests.interop.client_package import install, pack
+from tests.interop.quickstarts import reader_of
 from tests.support.demo_gateway import ALICE, ISSUER, DemoGateway, running_demo
+from tests.support.pages import Reader
 
 HERE = Path(__file__).parent
-MARK = HERE / "node_modules" / ".installed"
 INSTALL_SECONDS = 300
+
+Follow = Callable[..., Reader]
 
 
 @pytest.fixture(scope="session")
 def npm_packages() -> None:
-    """Install what package-lock.json pins, once, whoever of several workers comes first."""
-    assert shutil.which("npm"), "Node.js 20 or later with npm is not installed; .ci/run installs it"
-    wanted = hashlib.sha256((HERE / "package-lock.json").read_bytes()).hexdigest()
-    with (Path(tempfile.gettempdir()) / "account-gateway-interop.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not MARK.exists() or MARK.read_text() != wanted:
-            _install()
-            MARK.write_text(wanted)
+    """Install the packages of this folder."""
+    install_packages(HERE)
+
+
+@pytest.fixture(scope="session")
+def app(npm_packages: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An app that has installed the JavaScript client's package."""
+    return install(pack(tmp_path_factory.mktemp("package") / "client"), tmp_path_factory.mktemp("app"))
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +41,12 @@ def demo() -> Iterator[DemoGateway]:
     """Run a gateway whose every proof must carry a nonce of its own."""
     with running_demo(DPOP_NONCES="true") as demo:
         yield demo
+
+
+@pytest.fixture
+def follow(app: Path, demo: DemoGateway, tmp_path: Path) -> Follow:
+    """Follow a quickstart; what is named is replaced by its value in the page's blocks."""
+    return lambda page, **replaced: reader_of(page, tmp_path, demo, app, replaced)
 
 
 @pytest.fixture
@@ -62,7 +72,19 @@ def signed_assertion(demo: DemoGateway, *capabilities: str) -> str:
     return key.sign_jwt({"typ": "JWT", "kid": key.kid}, claims)
 
 
-def _install() -> None:
+def install_packages(folder: Path) -> None:
+    """Install what a folder's package-lock.json pins, once, whoever of several workers comes first."""
+    assert shutil.which("npm"), "Node.js 20 or later with npm is not installed; .ci/run installs it"
+    mark = folder / "node_modules" / ".installed"
+    wanted = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
+    with (Path(tempfile.gettempdir()) / "account-gateway-interop.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not mark.exists() or mark.read_text() != wanted:
+            _install(folder)
+            mark.write_text(wanted)
+
+
+def _install(folder: Path) -> None:
     command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-    completed = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=INSTALL_SECONDS)
+    completed = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=INSTALL_SECONDS)
     assert completed.returncode == 0, completed.stdout + completed.stderr
