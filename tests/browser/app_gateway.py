@@ -16,6 +16,8 @@ class AppGateway(ForkedGateway):
     provider: FakeStripe | None = None
     app_port: int = field(default_factory=free_port)
     app: "DemoApp | None" = None
+    reader_port: int = field(default_factory=free_port)
+    """Where a reader of the browser quickstart serves the page."""
 
     @property
     def app_origin(self) -> str:
@@ -27,7 +29,9 @@ class AppGateway(ForkedGateway):
 
     @property
     def environment(self) -> dict[str, str]:
-        named = super().environment | {"DEMO_APP_PORT": str(self.app_port), "LOG_LEVEL": "DEBUG"}
+        origin = f"http://127.0.0.1:{self.reader_port}"
+        ours = {"DEMO_APP_PORT": str(self.app_port), "CORS_ALLOWED_ORIGINS": origin, "LOG_LEVEL": "DEBUG"}
+        named = super().environment | ours
         return named | (_payments(self.provider) if self.provider else {})
 
     @property

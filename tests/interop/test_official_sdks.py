@@ -53,7 +53,13 @@ def test_errors_are_the_sdks_own(found: Any) -> None:
 
 
 def test_a_stream_that_is_left_has_a_receipt_without_a_charge(found: Any) -> None:
-    assert [receipt["chargeMicrousd"] for receipt in found["left"]] == [None]
+    assert [receipt["chargeMicrousd"] for receipt in found["left"]] == [None, None]
+
+
+def test_tools_and_structured_output(found: Any) -> None:
+    shaped = found["shaped"]
+    assert (shaped["people"], shaped["cities"]) == (["demo", "demo"], ["demo", "demo"])
+    assert [receipt["chargeMicrousd"] > 0 for receipt in shaped["receipts"]] == [True] * 4
 
 
 def test_the_example_of_the_readme(demo: DemoGateway, tmp_path: Path) -> None:

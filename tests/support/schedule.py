@@ -36,6 +36,9 @@ SHARED = {
     "nonces": (
         "tests/interop/test_browser_client.py",
         "tests/interop/test_generated_clients.py",
+        "tests/interop/test_quickstarts.py",
+        "tests/interop/test_runtimes.py",
+        "tests/interop/test_server_client.py",
         "tests/interop/test_stock_clients.py",
     ),
     "payments": (

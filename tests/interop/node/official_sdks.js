@@ -2,6 +2,8 @@
 
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
+import { zodResponseFormat, zodTextFormat } from "openai/helpers/zod";
+import { z } from "zod";
 import { signIn } from "./account.js";
 import { done } from "./say.js";
 
@@ -71,11 +73,29 @@ async function repeating() {
   return { text: (await anthropic.messages.create(call)).content[0].text, receipts };
 }
 
+/** Ask for a tool's arguments and for an object, whole and as a stream. */
+async function shaped() {
+  const { anthropic, openai, receipts } = sdks();
+  const person = z.object({ name: z.string(), age: z.number() });
+  const weather = { name: "weather", description: "Tells the weather", parameters: z.toJSONSchema(z.object({ city: z.string() })) };
+  const text = { format: zodTextFormat(person, "person") };
+  const parsed = await openai.chat.completions.parse({ ...chat, response_format: zodResponseFormat(person, "person") });
+  const response = await openai.responses.stream({ model: "fast", input: "Hello", max_output_tokens: 100, text }).finalResponse();
+  const tools = [{ type: "function", function: weather }];
+  const called = await openai.chat.completions.stream({ ...chat, tools, tool_choice: "required" }).finalChatCompletion();
+  const { parameters: input_schema, ...described } = weather;
+  const used = await anthropic.messages.create({ ...call, tools: [{ ...described, input_schema }], tool_choice: { type: "any" } });
+  const cities = [JSON.parse(called.choices[0].message.tool_calls[0].function.arguments).city, used.content[0].input.city];
+  return { people: [parsed.choices[0].message.parsed.name, response.output_parsed.name], cities, receipts };
+}
+
+/** Leave a stream of each package after its first words. */
 async function left() {
-  const { receipts, anthropic } = sdks();
+  const { receipts, anthropic, openai } = sdks();
   const stream = anthropic.messages.stream(call);
   stream.once("text", () => stream.abort());
   await stream.done().catch(() => undefined);
+  for await (const _ of await openai.chat.completions.create({ ...chat, stream: true })) break;
   return receipts;
 }
 
@@ -86,5 +106,6 @@ done({
   lost: await spentBy(lost),
   refusals: await refusals(),
   repeating: await spentBy(repeating),
+  shaped: await shaped(),
   left: await left(),
 });
