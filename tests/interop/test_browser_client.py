@@ -8,6 +8,7 @@ import pytest
 
 from tests.interop.conftest import signed_assertion
 from tests.interop.node_script import run_script
+from tests.support.concurrency import PATIENCE_SECONDS
 from tests.support.demo_gateway import DemoGateway
 
 CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js"
@@ -16,7 +17,7 @@ CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js"
 def test_its_own_tests_pass() -> None:
     files = sorted(str(path) for path in (CLIENT / "test").glob("*.test.js"))
     assert files
-    completed = subprocess.run(["node", "--test", *files], capture_output=True, text=True, timeout=120)
+    completed = subprocess.run(["node", "--test", *files], capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert completed.returncode == 0, completed.stdout + completed.stderr
 
 

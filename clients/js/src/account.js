@@ -125,8 +125,8 @@ export class Account {
   }
 
   /**
-   * Make a `fetch` for an official SDK. Each call has one Idempotency-Key and is repeated here where that can help, so give
-   * the SDK `maxRetries: 0`.
+   * Make a `fetch` for an official SDK. Each call has one Idempotency-Key and is repeated here where that can help; an SDK
+   * that repeats it after that does so with its key.
    * @param {import("./sdk_fetch.js").SdkOptions} options
    */
   sdkFetch(options) {

@@ -117,7 +117,7 @@ function program(code) {
     let asked = 0;
     const json = (body, status = 200) => new Response(JSON.stringify(body), { status });
     const product = (fetch) => new ProductServer({ url: "https://g.example", issuer: "i", product: "p", key, fetch });`;
-  return spawnSync(process.execPath, ["--expose-gc", "--input-type=module", "-e", imports + code], { encoding: "utf8", timeout: 60_000 });
+  return spawnSync(process.execPath, ["--expose-gc", "--input-type=module", "-e", imports + code], { encoding: "utf8", timeout: 300_000 });
 }
 
 test("a program ends by itself, and its output has nothing of the client's", () => {
