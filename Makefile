@@ -20,7 +20,7 @@ export NO_PROXY := 127.0.0.1,localhost,::1$(if $(NOT_PROXIED),$(comma)$(NOT_PROX
 export no_proxy := $(NO_PROXY)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo demo-app test quick check fmt lock bench bench-peers chaos venv venv-dev venv-peers python
+.PHONY: help run demo demo-app test quick check fmt docs lock bench bench-peers chaos venv venv-dev venv-peers python
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -54,6 +54,9 @@ check: venv-dev ## lint, formatting, types, import rules, migrations and start-u
 fmt: venv-dev ## format the code and fix what a linter can fix
 	$(RUN) -m ruff format
 	$(RUN) -m ruff check --fix
+
+docs: venv-dev ## build the documentation as a site into .docs; a broken link or an unlisted page is an error
+	@exec $(RUN) -m docs.site
 
 lock: venv-dev ## pin the newest versions that requirements*.in allow, with hashes
 	$(LOCK) --upgrade requirements.in --output-file requirements.txt

@@ -20,7 +20,7 @@ NAMED = {
 }
 # What only `requirements-local-model.txt` installs, and is imported only where the setting asks for it.
 OPTIONAL = PROJECT_DIR / "inference" / "vendors" / "demo" / "local_model"
-OURS = {*SERVICE, "account_gateway_client", "bench", "clients", "tests"}
+OURS = {*SERVICE, "account_gateway_client", "bench", "clients", "docs", "tests"}
 
 
 @cache
@@ -61,6 +61,7 @@ def pinned(file: str) -> dict[str, str]:
         *((package, "requirements.txt") for package in SERVICE),
         ("inference/vendors/demo/local_model", "requirements-local-model.txt"),
         ("bench", "requirements-dev.txt"),
+        ("docs", "requirements-dev.txt"),
         ("clients", "requirements-dev.txt"),
         ("tests", "requirements-dev.txt"),
     ],

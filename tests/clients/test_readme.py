@@ -19,6 +19,7 @@ from tests.support.upstream import FakeUpstream
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN, CLIENT = Page("README.md"), Page("clients/python/README.md")
+FIRST, MODEL = Page("docs/index.md"), Page("docs/guides/model.md")
 EXAMPLE_LINES_MAX = 15
 RECEIPT = r"Receipt\(usage_id='use_[0-9a-z]{26}', hold_microusd=\d+, charge_microusd=\d+, replayed=False\)"
 
@@ -44,7 +45,7 @@ def amounts_of(label: str, text: str) -> list[int]:
     return [int(amount.replace(",", "")) for amount in found]
 
 
-@pytest.mark.parametrize("readme", [MAIN, CLIENT], ids=["main", "client"])
+@pytest.mark.parametrize("readme", [MAIN, CLIENT, FIRST], ids=["main", "client", "first"])
 def test_the_example_is_short_and_runs(demo_gateway: DemoGateway, readme: Page, tmp_path: Path) -> None:
     example = readme.code("python")
     assert len([line for line in example.splitlines() if line.strip()]) < EXAMPLE_LINES_MAX
@@ -56,9 +57,8 @@ def test_the_example_is_short_and_runs(demo_gateway: DemoGateway, readme: Page, 
     assert len(re.findall(RECEIPT, completed.stdout)) == 1
 
 
-@pytest.mark.parametrize("readme", [MAIN, CLIENT], ids=["main", "client"])
-def test_the_other_sdk_takes_the_same_http_client(demo_gateway: DemoGateway, readme: Page, tmp_path: Path) -> None:
-    completed = run_example(f"{readme.code('python')}\n{messages_example_of(readme)}", demo_gateway, tmp_path)
+def test_the_other_sdk_takes_the_same_http_client(demo_gateway: DemoGateway, tmp_path: Path) -> None:
+    completed = run_example(f"{CLIENT.code('python')}\n{messages_example_of(CLIENT)}", demo_gateway, tmp_path)
     assert completed.returncode == 0, completed.stderr
     assert completed.stdout.count("the gateway's demo backend") == 2
     assert len(re.findall(RECEIPT, completed.stdout)) == 2
@@ -96,18 +96,18 @@ def await_price(demo_gateway: DemoGateway, per_token: str) -> None:
 
 
 @pytest.mark.usefixtures("demo_restored")
-def test_a_real_model_is_connected_and_called_as_the_readme_says(demo_gateway: DemoGateway, tmp_path: Path) -> None:
-    shell = shlex.split(MAIN.code("sh", after="Create your product's key").splitlines()[0])
+def test_a_real_model_is_connected_and_called_as_the_guide_says(demo_gateway: DemoGateway, tmp_path: Path) -> None:
+    shell = shlex.split(MODEL.code("sh").splitlines()[-1])
     jwks = subprocess.run([sys.executable, *shell[1:]], **from_here(tmp_path)).stdout
     file = tmp_path / "gateway.yaml"
     with FakeUpstream() as upstream:
-        text = MAIN.code("yaml", after="Connect a real model").replace("https://api.openai.com/v1", upstream.base_url)
+        text = MODEL.code("yaml").replace("https://api.openai.com/v1", upstream.base_url)
         text, count = re.subn(r"jwks: .*", f"jwks: {jwks.strip()}", text)
         file.write_text(text)
         applied = demo_gateway.run("manage.py", "apply", str(file), PRIMARY_API_KEY="sk-primary")
         assert (applied.returncode, count) == (0, 1), applied.stderr
         await_price(demo_gateway, "0.25")
-        script = with_lines(MAIN.code("python"), MAIN.code("python", after="In `hello.py`"))
+        script = with_lines(FIRST.code("python"), MODEL.code("python"))
         (tmp_path / "hello.py").write_text(script.replace("http://localhost:8000", demo_gateway.base_url))
         completed = subprocess.run([sys.executable, "hello.py"], **from_here(tmp_path))
     assert completed.returncode == 0, completed.stderr

@@ -1,0 +1,1 @@
+"""Builds the pages of docs/ as a site."""
