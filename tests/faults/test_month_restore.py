@@ -19,7 +19,7 @@ from tests.support.database import connect, database_url
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("dropped_tables")]
 
-PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "backup.md"
 NAME = "gateway_restored"
 
 

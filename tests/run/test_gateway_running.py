@@ -18,6 +18,7 @@ from gateway.run.options import PROJECT_DIR
 from tests.run.machine import processes_of, workers_of
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.gateways import GatewayProcess
+from tests.support.pages import Page
 
 NEW_HISTORY = "the database begins a new history"
 """Each process says so once it finds the database restored, which may be at any later moment."""
@@ -191,10 +192,9 @@ def test_does_not_undo_what_a_file_has_set(gateway: GatewayProcess) -> None:
     assert price_of_fast(gateway) == "{'input_token': '7', 'output_token': '9'}"
 
 
-def test_is_backed_up_and_restored_as_the_operations_page_says(gateway: GatewayProcess, tmp_path: Path) -> None:
+def test_is_backed_up_and_restored_as_the_guide_says(gateway: GatewayProcess, tmp_path: Path) -> None:
     assert gateway.complaints == ""
-    page = (PROJECT_DIR / "docs" / "operations.md").read_text().partition("### The database of `make run`")[2]
-    backup, restore = re.findall(r"```sh\n(.*?)```", page.partition("\n## ")[0], re.DOTALL)
+    backup, restore = [block.code for block in Page("docs/guides/backup.md").blocks("sh", after="## The database of")]
     run_script(gateway, backup, tmp_path)
     apply_price(gateway, tmp_path, 8)
     addresses = "".join(line for line in backup.splitlines(keepends=True) if "pg_dump" not in line)

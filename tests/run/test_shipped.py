@@ -22,6 +22,7 @@ from gateway.run.postgres import Cluster
 from tests.support.concurrency import eventually
 from tests.support.database import make_home
 from tests.support.gateways import GatewayProcess
+from tests.support.pages import Page
 
 DEPLOY = PROJECT_DIR / "deploy"
 HOST = "gateway.example"
@@ -87,13 +88,12 @@ def manage(folder: Path, *arguments: str, **environment: str) -> subprocess.Comp
 
 
 def documented(folder: Path) -> dict[str, str]:
-    """Return the environment that the guide to deploying shows, with values for what it leaves out."""
-    text = (DEPLOY / "README.md").read_text(encoding="utf-8")
-    shown = dict(re.findall(r"^([A-Z_]+)=(\S+)", text, re.MULTILINE))
+    """Return the environment that the guide shows, with values for what it leaves out."""
+    shown = dict(line.split("=", 1) for line in Page("docs/guides/production.md").code("ini").splitlines())
     assert shown.keys() >= SECRETS.keys() | {"DATABASE_URL", "GATEWAY_CONFIG", "WEB_CONCURRENCY"}
     config = folder / "gateway.yaml"
     config.write_text(CONFIGURATION)
-    return {**shown, **SECRETS, "GATEWAY_CONFIG": str(config)}
+    return {**shown, **SECRETS, "GATEWAY_CONFIG": str(config), "DATA_DIR": str(folder / "data")}
 
 
 def service_of_the_unit() -> Mapping[str, str]:
