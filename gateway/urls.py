@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from gateway import reference
+from gateway import llms, reference
 from gateway.health import healthz, livez, readyz
 
 handler500 = "gateway.core.http.boundary.server_error"
@@ -14,6 +14,7 @@ urlpatterns = [
     path("readyz", readyz),
     path("openapi.json", reference.openapi),
     path("docs", reference.page),
+    path("llms.txt", llms.page),
     path("admin/", admin.site.urls),
     path("", include("accounts.urls")),
     path("", include("accounts.portal.urls")),
