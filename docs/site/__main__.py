@@ -60,7 +60,12 @@ def _navigation(listed: Iterable[Section]) -> list[dict[str, Any]]:
 def _item(entry: Entry) -> dict[str, Any]:
     if not entry.source.is_dir():
         return {entry.title: str(source.place_of(entry.source))}
-    return {entry.title: [{title_of(page): str(source.place_of(page))} for page in entry.pages]}
+    return {entry.title: [{_short(title_of(page)): str(source.place_of(page))} for page in entry.pages]}
+
+
+def _short(title: str) -> str:
+    """Return what stands before a colon, unless that is a number. The navigation shows no code."""
+    return re.sub(r"(?<=[^\W\d]): .*", "", title).replace("`", "")
 
 
 if __name__ == "__main__":
