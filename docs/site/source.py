@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from docs.site.contents import DOCS, LISTED, ROOT
+from docs.site.lists import indented
 from docs.site.tabs import tabbed
 
 FRONT_PAGE = DOCS / "index.md"
@@ -32,7 +33,7 @@ def write(pages: Iterable[Path], folder: Path) -> None:
     """Write the pages, the images of docs/, and every other file that a page links to, into a folder."""
     known = {page: place_of(page) for page in (*pages, LISTED)}
     for page, place in known.items():
-        _copy(folder / place, _relinked(page, place, known, folder).encode())
+        _copy(folder / place, tabbed(indented(_relinked(page, place, known, folder))).encode())
     for image in (found for pattern in IMAGES for found in DOCS.rglob(pattern) if not found.is_relative_to(OWN)):
         _copy(folder / image.relative_to(DOCS), image.read_bytes())
     for name in STYLE:
@@ -53,7 +54,7 @@ def _relinked(page: Path, place: Path, known: dict[Path, Path], folder: Path) ->
         return f"{mark}[{_LINK.sub(relink, text)}]({os.path.relpath(found, place.parent)}{anchor})"
 
     parts = _FENCES.split(page.read_text(encoding="utf-8"))
-    return tabbed("".join(part if number % 2 else _LINK.sub(relink, part) for number, part in enumerate(parts)))
+    return "".join(part if number % 2 else _LINK.sub(relink, part) for number, part in enumerate(parts))
 
 
 def _place_of_target(source: Path, known: dict[Path, Path], folder: Path) -> Path | None:

@@ -1,16 +1,38 @@
 """The documentation builds as a site in which every link and anchor leads somewhere, and nothing comes from elsewhere."""
 
 import re
+from collections import Counter
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from docs.site.__main__ import generate, main
 from docs.site.contents import DOCS, ROOT, Entry, Section, pages, problems, sections
+from docs.site.lists import indented
 from docs.site.source import place_of, write
 from docs.site.tabs import tabbed
 
+STRUCTURE = ("h1", "h2", "h3", "li", "ol", "pre", "td", "ul")
 LOADED = re.compile(r'<(?:script|img|link|iframe)\b[^>]*\b(?:src|href)="?((?:https?:)?//[^" >]+)')
+
+
+class Elements(HTMLParser):
+    """Counts the elements of a page's own text."""
+
+    def __init__(self, html: str, *, is_inside: bool) -> None:
+        super().__init__()
+        self.counts: Counter[str] = Counter()
+        self.is_inside = is_inside
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.is_inside = self.is_inside or tag == "article"
+        self.counts[tag] += self.is_inside and tag in STRUCTURE
+
+    def handle_endtag(self, tag: str) -> None:
+        self.is_inside = self.is_inside and tag != "article"
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +54,14 @@ def test_every_page_is_built_and_loads_nothing_from_elsewhere(site: Path) -> Non
         assert html_of(site, page).is_file(), page
     built = [*site.rglob("*.html")]
     assert {address for file in built for address in LOADED.findall(file.read_text(encoding="utf-8"))} == set()
+
+
+def test_every_page_has_the_lists_blocks_and_tables_that_it_has_in_the_repository(site: Path) -> None:
+    """The generator's Markdown is not that of the repository's web pages."""
+    markdown = MarkdownIt("gfm-like", {"linkify": False})
+    for page in pages(sections()):
+        expected = Elements(markdown.render(page.read_text(encoding="utf-8")), is_inside=True).counts
+        assert Elements(html_of(site, page).read_text(encoding="utf-8"), is_inside=False).counts == expected, page
 
 
 def test_pages_outside_of_docs_are_in_it_and_link_to_it(site: Path) -> None:
@@ -83,3 +113,13 @@ def test_blocks_of_one_language_are_no_tabs() -> None:
     assert tabbed('```python title="a.py"\npass\n\npass\n```\n\n```sh\nls\n```\n') == (
         '=== "Python"\n\n    ```python title="a.py"\n    pass\n\n    pass\n    ```\n\n=== "Shell"\n\n    ```sh\n    ls\n    ```\n\n'
     )
+
+
+def test_what_is_in_a_list_item_is_indented_for_the_generator() -> None:
+    text = "1. One:\n\n   ```py\n   if a:\n       b\n   ```\n\n   more\n2. Two\n   - in\n     two\n\nEnd\n"
+    assert indented(text) == (
+        "1. One:\n\n    ```py\n    if a:\n        b\n    ```\n\n    more\n\n2. Two\n\n    - in\n        two\n\nEnd\n"
+    )
+    assert indented("text\n- one\n- two\n") == "text\n\n- one\n- two\n"
+    assert indented("error\n4409. While\n") == "error\n4409. While\n"
+    assert indented("```sh\n- a\n  b\n```\n") == "```sh\n- a\n  b\n```\n"
