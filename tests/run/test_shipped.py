@@ -1,6 +1,7 @@
 """The unit and the image's command run as the restricted role, on a database that its owner prepared."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -16,6 +17,7 @@ import psycopg
 import pytest
 import requests
 
+from gateway.run import binaries
 from gateway.run.__main__ import main
 from gateway.run.options import PROJECT_DIR
 from gateway.run.postgres import Cluster
@@ -25,6 +27,7 @@ from tests.support.gateways import GatewayProcess
 from tests.support.pages import Page
 
 DEPLOY = PROJECT_DIR / "deploy"
+GUIDE = Page("docs/guides/production.md")
 HOST = "gateway.example"
 PASSWORD = "only-for-this-test"
 SECRETS = {"SECRET_KEY": "s" * 40, "FIELD_ENCRYPTION_KEYS": urlsafe_b64encode(b"k" * 32).decode()}
@@ -65,20 +68,37 @@ class Database:
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    """Make a database as the operator's guide says: prepared by its owner, then the script of the role."""
+    """Make a database as the guide says: prepared by its owner, then the script of the role, then the role's password."""
     database = Database(Cluster(make_home(), durable=False))
     database.cluster.start()
     try:
         database.run(f"CREATE ROLE owner LOGIN CREATEROLE PASSWORD '{PASSWORD}'")
         database.run("CREATE DATABASE made OWNER owner")
         database.run("CREATE DATABASE empty OWNER owner")
-        prepared = manage(tmp_path_factory.mktemp("owner"), "prepare", DATABASE_URL=database.url("owner", "made"))
-        assert prepared.returncode == 0, prepared.stderr
-        database.run((DEPLOY / "database_role.sql").read_text(), database.url("owner", "made"))
-        database.run(f"ALTER ROLE gateway_app PASSWORD '{PASSWORD}'", database.url("owner", "made"))
+        follow_the_guide(tmp_path_factory.mktemp("owner"), database.url("owner", "made"))
         yield database
     finally:
         database.cluster.stop()
+
+
+def follow_the_guide(folder: Path, owner_url: str) -> None:
+    """Run the guide's commands for tables and rights, as this user and in this folder. The password is not asked for."""
+    (folder / "environment").write_text("".join(f"{name}={value}\n" for name, value in documented(folder).items()))
+    commands = GUIDE.code("sh", after="## 4. Tables and rights")
+    for written, here in {
+        "/etc/account-gateway/environment": f"{folder}/environment",
+        "postgresql://gateway_owner:owner-password@127.0.0.1:5432/gateway": f"'{owner_url}'",
+        "runuser -u gateway -- .venv/bin/python": sys.executable,
+        "'\\password gateway_app'": f"\"ALTER ROLE gateway_app PASSWORD '{PASSWORD}'\"",
+    }.items():
+        assert written in commands
+        commands = commands.replace(written, here)
+    path = f"{binaries.find(None, os.environ).directory}{os.pathsep}{os.environ['PATH']}"
+    environment = {"PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    followed = subprocess.run(
+        ["bash", "-euc", commands], cwd=PROJECT_DIR, env=environment, capture_output=True, text=True
+    )
+    assert followed.returncode == 0, followed.stderr
 
 
 def manage(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -89,7 +109,7 @@ def manage(folder: Path, *arguments: str, **environment: str) -> subprocess.Comp
 
 def documented(folder: Path) -> dict[str, str]:
     """Return the environment that the guide shows, with values for what it leaves out."""
-    shown = dict(line.split("=", 1) for line in Page("docs/guides/production.md").code("ini").splitlines())
+    shown = dict(line.split("=", 1) for line in GUIDE.code("ini").splitlines())
     assert shown.keys() >= SECRETS.keys() | {"DATABASE_URL", "GATEWAY_CONFIG", "WEB_CONCURRENCY"}
     config = folder / "gateway.yaml"
     config.write_text(CONFIGURATION)
