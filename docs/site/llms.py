@@ -1,10 +1,10 @@
 """llms.txt and llms-full.txt, for programs that read: what there is, and all of it as Markdown (https://llmstxt.org)."""
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from docs.site.contents import Section, pages, title_of
+from docs.site.contents import Entry, Section, pages, title_of
 from docs.site.source import place_of
 
 # Why it is built as it is: of no use to somebody who calls or operates it.
@@ -23,20 +23,28 @@ A running gateway serves its own API reference at `/docs`, and the OpenAPI docum
 def write(sections: Iterable[Section], source: Path, site: Path) -> None:
     """Write both files into a built site, and beside each page its Markdown, to which llms.txt links."""
     listed = list(sections)
-    index, full = [INTRODUCTION], [INTRODUCTION]
-    for section in listed:
-        index.append(f"## {'Optional' if section.title == OPTIONAL else section.title}\n")
-        for entry in section.entries:
-            summary = f": {entry.summary}" if entry.summary else ""
-            titles = [entry.title] if len(entry.pages) == 1 else [title_of(page) for page in entry.pages]
-            index += [
-                f"- [{title}]({place_of(page)}){summary}" for title, page in zip(titles, entry.pages, strict=True)
-            ]
-        index.append("")
-    for page in pages(listed):
-        place = place_of(page)
+    for place in map(place_of, pages(listed)):
         (site / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source / place, site / place)
-    full += [(source / place_of(page)).read_text() for page in pages(s for s in listed if s.title != OPTIONAL)]
+    index = [INTRODUCTION, *map(_index_of, listed)]
+    full = [(source / place_of(page)).read_text(encoding="utf-8") for page in pages(_needed(listed))]
     (site / "llms.txt").write_text("\n".join(index), encoding="utf-8")
-    (site / "llms-full.txt").write_text("\n".join(full), encoding="utf-8")
+    (site / "llms-full.txt").write_text("\n".join([INTRODUCTION, *full]), encoding="utf-8")
+
+
+def _needed(listed: Iterable[Section]) -> list[Section]:
+    return [section for section in listed if section.title != OPTIONAL]
+
+
+def _index_of(section: Section) -> str:
+    """Return a section of llms.txt, with a line for each page."""
+    title = section.title if section.title != OPTIONAL else "Optional"
+    return "".join([f"## {title}\n\n", *(line for entry in section.entries for line in _lines_of(entry))])
+
+
+def _lines_of(entry: Entry) -> Iterator[str]:
+    """Yield the lines of an entry: its own, then those of a folder's other pages."""
+    first, *others = entry.pages
+    summary = f": {entry.summary}" if entry.summary else ""
+    yield f"- [{entry.title}]({place_of(first)}){summary}\n"
+    yield from (f"- [{title_of(page)}]({place_of(page)})\n" for page in others)
