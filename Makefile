@@ -19,6 +19,9 @@ NOT_PROXIED := $(or $(no_proxy),$(NO_PROXY))
 export NO_PROXY := 127.0.0.1,localhost,::1$(if $(NOT_PROXIED),$(comma)$(NOT_PROXIED))
 export no_proxy := $(NO_PROXY)
 
+# Else each of the many processes of a gateway would compile all modules again, also those of a second start.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run demo demo-app test quick check fmt docs lock bench bench-peers chaos venv venv-dev venv-peers python
 
@@ -34,8 +37,6 @@ demo: venv ## make paid calls through the running gateway and show their receipt
 demo-app: venv ## serve an example app on another origin: sign in, stream an answer; DEMO_APP_PORT sets its port
 	@exec $(RUN) manage.py demo_app
 
-# Else each of the many processes that tests start would compile all modules again.
-test quick: export PYTHONDONTWRITEBYTECODE =
 test: venv-dev ## run the whole test suite; TESTS=tests/run runs a part, WORKERS=0 uses one process
 	@exec $(RUN) -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
 

@@ -8,9 +8,13 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import queue
 import re
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import venv
@@ -25,16 +29,34 @@ COVERS = {
 }
 # A pinned package in a requirements file, and pip's output line when it starts a package.
 PIN = re.compile(r"^[\w.-]+(?:\[[\w,-]+\])?==", re.MULTILINE)
+BEGINNING = re.compile("(?=%s)" % PIN.pattern, re.MULTILINE)
 TURN = re.compile(r"(?:Collecting |Requirement already satisfied: )([\w.-]+)|Processing \S*/([\w.]+)-")
 PROJECT_DIR = Path(__file__).resolve().parents[2]
-UNPACKING = "  unpacking them ..."
-COUNT_SECONDS = 3.0
+# Succeeds in an environment whose Python is new enough, is the one that its packages were installed for, and has pip.
+USABLE = "import sys, pip; sys.exit(sys.version_info < %r)" % (OLDEST,)
+# Of pips that run at once, one waits for the network while another unpacks.
+PIPS = 3
+QUIET_SECONDS = 2.5
 # A download is repeated if the network is away for a moment. What pip has downloaded is kept in its cache.
 PAUSES_SECONDS = (5, 20)
+INTERRUPTED = 130
+# What pip prints when something fails that a user can mend, and what to say then. Others are shown as they are.
+FULL = "the disk is full."
+UNREACHABLE = (
+    "the package index does not answer; is there a network? HTTPS_PROXY names a proxy, PIP_INDEX_URL a mirror."
+)
+NOT_PROXIED = "the proxy does not let pip through; HTTPS_PROXY names it, NO_PROXY what needs none."
+UNTRUSTED = "pip does not trust the package index's certificate; PIP_CERT names the file of one that your network uses."
+REASONS = (
+    (r"No space left on device|Disk quota exceeded", FULL),
+    (r"ProxyError|Tunnel connection failed|Cannot connect to proxy", NOT_PROXIED),
+    (r"CERTIFICATE_VERIFY_FAILED", UNTRUSTED),
+    (r"NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|Connection aborted|Retrying", UNREACHABLE),
+)
 
 
 def main(arguments: list) -> int:
-    """Return 0 when the environment is ready, 1 after one line on standard error."""
+    """Return 0 when the environment is ready, 1 after one line on standard error, 130 if interrupted."""
     if sys.version_info < OLDEST:
         return fail("Python 3.11 or later is needed, but this is %d.%d; set PYTHON=..." % sys.version_info[:2])
     requirements = PROJECT_DIR / arguments[0]
@@ -44,6 +66,9 @@ def main(arguments: list) -> int:
             return ready(environment, requirements)
     except OSError as error:
         return fail("Cannot prepare %s: %s" % (environment, error))
+    except KeyboardInterrupt:
+        fail("Stopped; the next start goes on from here.")
+        return INTERRUPTED
 
 
 def ready(environment: Path, requirements: Path) -> int:
@@ -51,15 +76,21 @@ def ready(environment: Path, requirements: Path) -> int:
     stamp = environment / (requirements.stem + ".stamp")
     wanted = fingerprint(requirements)
     python = environment / "bin" / "python"
-    if python.exists() and stamp.exists() and stamp.read_text() == wanted:
+    is_usable = runs(python, "-I", "-c", USABLE)
+    if is_usable and stamp.exists() and stamp.read_text() == wanted:
         return 0
-    if not has_pip(python):
+    if not is_usable:
         say("creating the environment %s with Python %d.%d ..." % (environment.name, *sys.version_info[:2]))
-        if not create(environment):
-            return fail("Python's venv module has no pip here; on Debian: apt install python3-venv")
+        with speaking("  still creating it"):
+            is_created = create(environment)
+        if not is_created:
+            return fail(
+                "Python's venv module has no pip here, or the disk is full; on Debian: apt install python3-venv"
+            )
     say("installing %s into %s (only once; takes about a minute) ..." % (requirements.name, environment.name))
-    if not install_patiently(python, requirements):
-        return fail("Installing %s failed; see above." % requirements.name)
+    reason = install_patiently(python, requirements)
+    if reason:
+        return fail("Installing %s failed: %s" % (requirements.name, reason))
     stamp.write_text(wanted)
     for covered in COVERS.get(requirements.stem, ()):
         other = requirements.with_name(covered + ".txt")
@@ -74,7 +105,8 @@ def fingerprint(requirements: Path) -> str:
 
 
 def create(environment: Path) -> bool:
-    """Create a virtual environment; an interrupted one is repaired if possible, otherwise created again."""
+    """Create a virtual environment; an interrupted one is repaired if possible, otherwise created again, as is one of another
+    Python."""
     for clear in (False, True):
         with contextlib.suppress(subprocess.CalledProcessError, OSError, SystemExit):
             venv.EnvBuilder(with_pip=True, symlinks=True, clear=clear).create(str(environment))
@@ -85,52 +117,123 @@ def create(environment: Path) -> bool:
 
 def has_pip(python: Path) -> bool:
     """Return whether an environment is complete enough to install into."""
-    return runs(python, "-m", "pip", "--version")
+    return runs(python, "-I", "-c", USABLE) and runs(python, "-m", "pip", "--version")
 
 
-def install_patiently(python: Path, requirements: Path) -> bool:
-    """Install, and try again after each of PAUSES_SECONDS if that fails."""
+def install_patiently(python: Path, requirements: Path) -> str:
+    """Install, and try again after each of PAUSES_SECONDS if that fails. Return why it did not work, nothing if it did."""
     for pause_seconds in PAUSES_SECONDS:
-        if install(python, requirements):
-            return True
-        say("installing %s failed; trying again in %d s ..." % (requirements.name, pause_seconds))
-        time.sleep(pause_seconds)
+        reason = install(python, requirements)
+        if not reason or reason == FULL:
+            return reason
+        say("that failed; trying again in %d s ... (%s)" % (pause_seconds, reason))
+        with speaking("  still waiting"):
+            time.sleep(pause_seconds)
     return install(python, requirements)
 
 
-def install(python: Path, requirements: Path) -> bool:
-    """Install exactly the pinned files, each with a recorded hash. Files that are not pinned are not installed."""
-    command = [python, "-m", "pip", "install", "--progress-bar=off", "--disable-pip-version-check", "--no-input"]
-    command += ["--root-user-action=ignore", "--require-hashes", "--no-deps", "-r", requirements]
+def install(python: Path, requirements: Path) -> str:
+    """Install exactly the pinned files, each with a recorded hash. Return why that failed, nothing if it did not."""
+    environment = python.parent.parent
     total = len(PIN.findall(requirements.read_text(encoding="utf-8")))
-    running = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, universal_newlines=True)
-    with running as pip, counting(python.parent.parent, total) as unpacking:
-        for news in progress(pip.stdout or (), total):
-            say(news)
-            if news == UNPACKING:
-                unpacking.set()
-    return pip.returncode == 0
+    forget_unfinished(environment)
+    with tempfile.TemporaryDirectory(prefix="requirements-") as folder, contextlib.ExitStack() as running:
+        pips = []
+        for part in parts(requirements, Path(folder)):
+            pips.append(running.enter_context(start_pip(python, part)))
+            running.callback(pips[-1].terminate)
+        complaints = follow(pips, environment, total)
+        failed = [pip for pip in pips if pip.wait()]
+    return reason_of(complaints) if failed else ""
 
 
-@contextlib.contextmanager
-def counting(environment: Path, total: int) -> Iterator:
-    """Yield an event; once it is set, say every few seconds how many packages pip has unpacked, about which it is silent."""
-    begun, ended = threading.Event(), threading.Event()
+def start_pip(python: Path, requirements: Path) -> subprocess.Popen:
+    """Start pip on a file. What it installs is compiled when it is imported first: most never is."""
+    command = [python, "-m", "pip", "install", "--progress-bar=off", "--disable-pip-version-check", "--no-input"]
+    command += ["--root-user-action=ignore", "--require-hashes", "--no-deps", "--no-compile", "-r", requirements]
+    return subprocess.Popen(
+        [str(part) for part in command],
+        env=dict(os.environ, PIP_USER="0", PYTHONUNBUFFERED="1"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+        errors="replace",
+    )
 
-    def count() -> None:
-        begun.wait()
-        before = len(packages(environment))
-        while not ended.wait(COUNT_SECONDS):
-            say("  %d of %d unpacked" % (min(len(packages(environment)) - before, total), total))
 
-    thread = threading.Thread(target=count)
-    thread.start()
-    try:
-        yield begun
-    finally:
-        ended.set()
-        begun.set()
-        thread.join()
+def forget_unfinished(environment: Path) -> None:
+    """Let pip install again what it was unpacking when it was killed: a package's INSTALLER is written last."""
+    for folder in packages(environment):
+        if not (folder / "INSTALLER").exists():
+            shutil.rmtree(str(folder), ignore_errors=True)
+
+
+def parts(requirements: Path, folder: Path) -> list:
+    """Write the file's pinned packages to PIPS files, in turns, each below what the file says before the first package; return
+    the files, only the given one if it has no pinned package."""
+    head, *blocks = BEGINNING.split(requirements.read_text(encoding="utf-8"))
+    written = []
+    for number in range(min(PIPS, len(blocks))):
+        written.append(folder / ("%d.txt" % number))
+        written[-1].write_text(head + "".join(blocks[number::PIPS]), encoding="utf-8")
+    return written or [requirements]
+
+
+def follow(pips: list, environment: Path, total: int) -> list:
+    """Tell what the pips do until they have ended, at least every QUIET_SECONDS; return their warnings and errors."""
+    lines = queue.Queue()  # type: queue.Queue
+    for pip in pips:
+        threading.Thread(target=forward, args=(pip.stdout, lines), daemon=True).start()
+    before = len(packages(environment))
+    complaints = []
+    counted = Count(total)
+    running = len(pips)
+    while running:
+        try:
+            line = lines.get(timeout=QUIET_SECONDS)
+        except queue.Empty:
+            say("  %d of %d unpacked" % (min(len(packages(environment)) - before, counted.total), counted.total))
+            continue
+        running -= line is None
+        if line and line.startswith(("WARNING:", "ERROR:")):
+            complaints.append(line.strip())
+        elif line:
+            counted.hear(line)
+    return complaints
+
+
+def forward(lines: Iterable, to: queue.Queue) -> None:
+    """Put lines into a queue, then None."""
+    for line in lines:
+        to.put(line)
+    to.put(None)
+
+
+class Count:
+    """Counts the packages that pips turn to, of `total` on this platform."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self._seen = set()  # type: set
+
+    def hear(self, line: str) -> None:
+        """Tell when a line of pip's output says that it turns to a package."""
+        turn = TURN.match(line)
+        name = turn and (turn.group(1) or turn.group(2))
+        if name and name not in self._seen:
+            self._seen.add(name)
+            say("  %d of %d: %s" % (len(self._seen), self.total, name))
+        elif line.startswith("Ignoring "):
+            self.total -= 1  # not needed on this platform
+
+
+def reason_of(complaints: list) -> str:
+    """Return in a line what pips complained of, and what would help where that is known."""
+    for pattern, reason in REASONS:
+        if re.search(pattern, "\n".join(complaints)):
+            return reason
+    errors = [line for line in dict.fromkeys(complaints) if line.startswith("ERROR:")]
+    return "; ".join(errors or complaints) or "pip was killed."
 
 
 def packages(environment: Path) -> list:
@@ -138,19 +241,22 @@ def packages(environment: Path) -> list:
     return list(environment.glob("lib/python*/site-packages/*.dist-info"))
 
 
-def progress(lines: Iterable, total: int) -> Iterator:
-    """Yield progress lines for pip's output: each of `total` packages when it is started, then the unpacking."""
-    seen = set()
-    for line in lines:
-        turn = TURN.match(line)
-        name = turn and (turn.group(1) or turn.group(2))
-        if name and name not in seen:
-            seen.add(name)
-            yield "  %d of %d: %s" % (len(seen), total, name)
-        elif line.startswith("Ignoring "):
-            total -= 1  # not needed on this platform
-        elif line.startswith("Installing collected packages"):
-            yield UNPACKING
+@contextlib.contextmanager
+def speaking(text: str) -> Iterator:
+    """Print a text every QUIET_SECONDS."""
+    ended = threading.Event()
+
+    def speak() -> None:
+        while not ended.wait(QUIET_SECONDS):
+            say(text + " ...")
+
+    thread = threading.Thread(target=speak, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def runs(*command: object) -> bool:
@@ -166,7 +272,12 @@ def locked(directory: Path) -> Iterator:
     """Wait for another process that is installing in the same checkout."""
     lock = os.open(str(directory), os.O_RDONLY)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another process is installing here; waiting for it ...")
+            with speaking("  still waiting"):
+                fcntl.flock(lock, fcntl.LOCK_EX)
         yield
     finally:
         os.close(lock)
@@ -184,4 +295,5 @@ def fail(message: str) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main(sys.argv[1:]))
