@@ -86,3 +86,22 @@ async def test_an_error_is_raised_and_gives_the_turn_back() -> None:
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
             await turns.run(lambda: 1 // 0)
+
+
+async def test_a_thread_that_cannot_be_started_gives_the_turn_back(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = Turns("test")
+    first = begin(turns, work, "one", "first")
+    await eventually_async(lambda: work.begun == ["first"])
+    failed, last = begin(turns, work, "one", "failed"), begin(turns, work, "one", "last")
+    submit = turns._thread.submit
+
+    def refuse(*arguments: object) -> None:
+        monkeypatch.setattr(turns._thread, "submit", submit)
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(turns._thread, "submit", refuse)
+    work.may_end.set()
+    assert await first == "first"
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        await failed
+    assert await asyncio.wait_for(last, PATIENCE_SECONDS) == "last"

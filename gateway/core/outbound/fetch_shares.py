@@ -50,7 +50,13 @@ class Share:
         TimeoutError."""
         async with asyncio.timeout(LOOK_UP_SECONDS):
             await self._look_ups.acquire()
-            found = asyncio.get_running_loop().run_in_executor(_threads, how, host, port, family, socket.SOCK_STREAM)
+            try:
+                found = asyncio.get_running_loop().run_in_executor(
+                    _threads, how, host, port, family, socket.SOCK_STREAM
+                )
+            except BaseException:  # the system has no thread left
+                self._look_ups.release()
+                raise
             found.add_done_callback(self._looked_up)
             return await asyncio.shield(found)
 

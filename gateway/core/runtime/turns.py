@@ -55,7 +55,11 @@ class Turns:
         """
         turn = self._turns.get().setdefault(current_account(), asyncio.Semaphore(1))
         await turn.acquire()
-        work = self._thread.submit(partial(function, *args, **kwargs))
+        try:
+            work = self._thread.submit(partial(function, *args, **kwargs))
+        except BaseException:  # the system has no thread left
+            turn.release()
+            raise
         work.add_done_callback(partial(_give_back, asyncio.get_running_loop(), turn))
         return await asyncio.wrap_future(work)
 

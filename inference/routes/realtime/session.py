@@ -81,7 +81,8 @@ class Session:
         self._end(endings.LEFT)
 
     async def _close(self) -> None:
-        ending = self._ending.result() if self._ending.done() else endings.LEFT
+        # A task that is cancelled while it waits for the ending cancels that too.
+        ending = endings.LEFT if self._ending.cancelled() or not self._ending.done() else self._ending.result()
         await self._stream.close()
         await charge(self._call, self._state, ending)
         with suppress(ClientGone):

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from accounts.operations import consents, suspension
+from gateway.core.runtime import background
 from tests.factories.proofs import ISSUER, Signer, mint_token
 from tests.inference.calls.test_organizations import World
 from tests.inference.realtime.test_sessions import HELLO, cost
@@ -64,6 +65,17 @@ def test_a_newer_token_prolongs_it(stage: Stage) -> None:
     assert settled(caller).charge_microusd == cost(4, 0, 8)
     assert caller.token not in str(stage.upstream.realtime.sessions[0].events)
     assert stage.upstream.realtime.sessions[0].of("service.reauthorize") == []
+
+
+def test_a_session_whose_task_is_cancelled_is_charged_all_the_same(stage: Stage) -> None:
+    """As every task is when its event loop ends."""
+    caller, alias = talker(stage), live_model(stage)
+    with opened(caller, alias) as session:
+        session.say(HELLO)
+        [task] = [task for task in background._running.copy() if "_supervise" in repr(task)]
+        task.get_loop().call_soon_threadsafe(task.cancel)
+        session.ending()
+    assert settled(caller).charge_microusd == cost(4, 0, 8)
 
 
 def token_of(caller: Caller, **fields: Any) -> str:

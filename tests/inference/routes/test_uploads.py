@@ -3,14 +3,16 @@
 import asyncio
 import contextlib
 import socket
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from gateway.core.http.lean.uploads import _finished
 from tests.factories.audio import wav
 from tests.inference.routes.test_transcriptions import PRICE, ROUTES, TRANSCRIPTIONS
-from tests.support.concurrency import eventually
+from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.forms import BOUNDARY, Form, field, file_part, form, part, whole
 from tests.support.spooled import open_uploads
 from tests.support.stage import Caller, Stage
@@ -285,3 +287,19 @@ def test_little_of_an_upload_is_in_memory_at_any_time(stage: Stage) -> None:
     read = asyncio.run(Uploads().receive(reader, BOUNDARY.encode(), 25 * MIB))
     assert read.file.size_bytes == 8 * MIB
     read.file.release()
+
+
+async def test_what_a_thread_still_writes_is_waited_for_however_often_the_request_is_cancelled() -> None:
+    """By its client's end, and by the server's: the file must not be closed under the thread."""
+    may_end = threading.Event()
+    work = asyncio.get_running_loop().run_in_executor(None, may_end.wait, PATIENCE_SECONDS)
+    waiting = asyncio.create_task(_finished(work))  # type: ignore[arg-type]
+    for _ in range(3):
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.sleep(0)
+        assert not waiting.done()
+    may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert work.done()

@@ -47,7 +47,7 @@ async def _read(form: FormReader, reader: BodyReader, limit_bytes: int) -> Form:
     try:
         async with aclosing(reader.pieces(limit_bytes)) as pieces:
             async for piece in pieces:
-                # Shielded: a thread that is still writing must not find the file closed, or its descriptor reused.
+                # Waited for: a thread that is still writing must not find the file closed, or its descriptor reused.
                 await _finished(loop.run_in_executor(_threads, form.feed, piece))
     except OSError as error:
         raise _not_ready(str(error)) from error
@@ -55,12 +55,16 @@ async def _read(form: FormReader, reader: BodyReader, limit_bytes: int) -> Form:
 
 
 async def _finished(work: "asyncio.Future[None]") -> None:
-    """Wait for a thread's work to finish, even if the request is cancelled meanwhile."""
-    try:
-        await asyncio.shield(work)
-    except asyncio.CancelledError:
-        await asyncio.wait([work])
-        raise
+    """Wait for a thread's work to finish, however often the request is cancelled meanwhile: by its client's end and the server's."""
+    cancelled: asyncio.CancelledError | None = None
+    while not work.done():
+        try:
+            await asyncio.wait([work])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled:
+        raise cancelled
+    work.result()
 
 
 def _not_ready(cause: str) -> NotReady:
