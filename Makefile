@@ -26,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help run demo demo-app test quick check fmt docs lock bench bench-peers chaos venv venv-dev venv-peers python
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	@awk -F ':[^#]*## ' '/^[a-z-]+:[^#]*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: venv ## start the gateway with its own database; set PORT, HOST or DATA_DIR to change where, LOCAL_MODEL=true for real embeddings
 	@exec $(RUN) -m gateway.run --follow-parent

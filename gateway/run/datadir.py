@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.run.binaries import Binaries
+from gateway.run.children import spawn, stop
 from gateway.run.errors import StartError
 from gateway.run.files import read_text
 from gateway.run.identity import Identity
+from gateway.run.patience import Patience
 
 SUPERUSER = "gateway"
 ORPHAN_GRACE_SECONDS = 20.0
+GIVE_UP_SECONDS = 5.0
 NEW_CLUSTER_BYTES = 256 * 1024 * 1024
 """The free space that a new data directory needs: its files, and PostgreSQL's first logs."""
 # `postgres.py` parses messages, so their language is fixed.
@@ -39,7 +42,7 @@ class DataDirectory:
         version = read_text(self.path / "PG_VERSION")
         return int(version) if version else None
 
-    def create(self, binaries: Binaries, password: str, *, durable: bool) -> None:
+    def create(self, binaries: Binaries, password: str, patience: Patience, *, durable: bool) -> None:
         """Run `initdb` in a temporary directory and rename it, so that an interrupted run leaves nothing that looks
         complete."""
         self._remove_unfinished()
@@ -51,7 +54,7 @@ class DataDirectory:
             for path in (temporary, Path(secret.name)):
                 if self.identity:
                     self.identity.own(path)
-            self._initdb(binaries, temporary, secret.name, durable)
+            self._initdb(binaries, temporary, secret.name, patience, durable=durable)
         temporary.rename(self.path)
 
     def _check_space(self) -> None:
@@ -61,22 +64,27 @@ class DataDirectory:
             free, needed = free_bytes // 2**20, NEW_CLUSTER_BYTES // 2**20
             raise StartError(f"Only {free} MiB are free for {self.path}, and a new database needs {needed}.")
 
-    def _initdb(self, binaries: Binaries, target: Path, password_file: str, durable: bool) -> None:
+    def _initdb(
+        self, binaries: Binaries, target: Path, password_file: str, patience: Patience, *, durable: bool
+    ) -> None:
         command = [binaries.program("initdb"), "-D", str(target), "-U", SUPERUSER, f"--pwfile={password_file}"]
         command += ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--data-checksums", "--no-instructions"]
         command += [] if durable else ["--no-sync"]
-        outcome = subprocess.run(
-            command,
-            env=self.environment(os.environ),
-            cwd="/",
-            capture_output=True,
-            text=True,
-            check=False,
-            **(self.identity.spawn_arguments() if self.identity else {}),
-        )
-        if outcome.returncode:
-            shutil.rmtree(target, ignore_errors=True)
-            raise StartError(f"initdb failed: {_reason(outcome.stderr)}")
+        with tempfile.TemporaryFile() as messages:
+            environment = self.environment(os.environ)
+            child = spawn(command, environment=environment, output=messages, identity=self.identity)
+            try:
+                while child.poll() is None:
+                    patience.check("creating the database's files")
+                    time.sleep(0.02)
+            finally:
+                stop(child, signal.SIGINT, GIVE_UP_SECONDS)
+                if child.returncode:
+                    _remove(target)
+            messages.seek(0)
+            text = messages.read().decode(errors="replace")
+        if child.returncode:
+            raise StartError(f"initdb failed: {_reason(text)}")
 
     def environment(self, outer: Mapping[str, str]) -> dict[str, str]:
         """Return the environment of PostgreSQL's programs, without our PG* variables, which would configure them."""
@@ -101,11 +109,12 @@ class DataDirectory:
         lock.unlink(missing_ok=True)
 
     def _is_server(self, pid: int) -> bool:
-        """Return whether process `pid` is a server on this directory: its working directory is the data directory."""
+        """Return whether process `pid` is a server on this directory: its working directory is the data directory, or, on
+        systems without /proc, its command line names it."""
         try:
             return Path(f"/proc/{pid}/cwd").resolve(strict=True) == self.path.resolve()
         except OSError:
-            return False
+            return not Path("/proc/self").exists() and f"-D {self.path} " in _command_line(pid)
 
     def _end(self, pid: int) -> None:
         """Stop an orphaned server at once without losing committed data."""
@@ -115,6 +124,20 @@ class DataDirectory:
             if time.monotonic() > deadline:
                 raise StartError(f"A PostgreSQL server (process {pid}) is still running on {self.path}; stop it first.")
             time.sleep(0.05)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder that a process which is about to end may still write to."""
+    deadline = time.monotonic() + GIVE_UP_SECONDS
+    while folder.exists() and time.monotonic() < deadline:
+        shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(0.02)
+
+
+def _command_line(pid: int) -> str:
+    """Return the command line of a process, as `ps` shows it; nothing if it has ended."""
+    command = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
 def _reason(text: str) -> str:

@@ -12,6 +12,7 @@ from gateway.run.environment import RUN_FILE, SANDBOX_MARK, SECRETS_FILE
 from gateway.run.errors import StartError
 from gateway.run.files import read_json, write_json
 from gateway.run.leftovers import end_leftovers, identify
+from gateway.run.patience import Patience
 
 FOLDERS = ("celery/messages", "celery/control", "static")
 
@@ -47,8 +48,8 @@ class Home:
 
 
 @contextmanager
-def occupy(path: Path) -> Iterator[Home]:
-    """Create the data directory and hold its lock. Raises StartError if that is not possible."""
+def occupy(path: Path, patience: Patience) -> Iterator[Home]:
+    """Create the data directory and hold its lock. Raises StartError if that is not possible, Stopped."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -58,7 +59,7 @@ def occupy(path: Path) -> Iterator[Home]:
         _take(lock, path)
         for folder in FOLDERS:
             (path / folder).mkdir(mode=0o700, parents=True, exist_ok=True)
-        end_leftovers(read_json(path / RUN_FILE).get("children", {}))
+        end_leftovers(read_json(path / RUN_FILE).get("children", {}), patience)
         yield Home(path)
     finally:
         os.close(lock)

@@ -6,10 +6,11 @@ import socket
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import reduce
 from pathlib import Path
 from types import FrameType
+from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from gateway.run.announcement import announce, ready
@@ -18,6 +19,7 @@ from gateway.run.database import SupervisedDatabase
 from gateway.run.errors import StartError
 from gateway.run.home import Home, occupy
 from gateway.run.options import PROJECT_DIR, Options
+from gateway.run.patience import Patience, Stopped
 from gateway.run.payments import payment_settings
 from gateway.run.ports import listen
 from gateway.run.postgres import Cluster, settings_for
@@ -29,6 +31,10 @@ from gateway.run.terminal import print_line
 TICK_SECONDS = 0.1
 READY_SECONDS = 120.0
 GIVE_UP_SECONDS = 2.0
+LOG_MAX_BYTES = 1024 * 1024
+STOPPING = b"stopping ...\n"
+STEP = "  "
+"""How the lines begin in which `prepare` says what it does next."""
 COMPLAINTS = ("CommandError: ", "gateway: ")
 
 
@@ -38,6 +44,7 @@ class Launch:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._signals = 0
+        self._patience = Patience(announce, self._is_stopping)
 
     def run(self) -> None:
         """Run until SIGINT or SIGTERM. Raises StartError if the gateway cannot start or continue.
@@ -46,10 +53,10 @@ class Launch:
         """
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._note)
-        options = self._options
         with (
+            suppress(Stopped),
             self._listeners() as listeners,
-            occupy(options.data_dir) as home,
+            occupy(self._options.data_dir, self._patience) as home,
             self._database() as cluster,
         ):
             addresses = self._addresses(cluster)
@@ -59,7 +66,10 @@ class Launch:
             self._serve(Parts(home, cluster, listeners, environment, addresses))
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        """Record a signal to stop; a second one means at once."""
+        """Answer a signal to stop, and record it; a second one means at once."""
+        if not self._signals:
+            with suppress(OSError):  # written without a buffer, which the interrupted code may be using
+                os.write(sys.stdout.fileno(), STOPPING)
         self._signals += 1
 
     def _is_stopping(self) -> bool:
@@ -83,8 +93,9 @@ class Launch:
         if self._options.database_url:
             yield None
             return
-        cluster = Cluster(self._options.data_dir, settings=settings_for(self._options.workers))
-        announce("starting the database ...")
+        settings = settings_for(self._options.workers)
+        cluster = Cluster(self._options.data_dir, settings=settings, patience=self._patience)
+        self._patience.tell("starting the database ...")
         try:
             cluster.start()
             yield cluster
@@ -110,19 +121,21 @@ class Launch:
 
     def _prepare(self, environment: Mapping[str, str]) -> None:
         """Migrate the database and apply the configuration; print what changed."""
-        announce("preparing the database (migrations, configuration) ...")
+        self._patience.tell("preparing the database (migrations, configuration) ...")
         log_path = self._options.data_dir / "prepare.log"
         with log_path.open("w+b") as log:
-            command = [sys.executable, "manage.py", "prepare"]
+            command = [sys.executable, "manage.py", "prepare", "--steps"]
             child = spawn(command, environment=environment, directory=PROJECT_DIR, output=log)
-            while child.poll() is None and not self._is_stopping():
-                time.sleep(0.02)
-            stop(child, signal.SIGTERM, GIVE_UP_SECONDS)
-            log.seek(0)
-            text = log.read().decode(errors="replace").strip()
-        if child.returncode and not self._is_stopping():
+            try:
+                while child.poll() is None:
+                    self._patience.check(_last_step(_read(log)))
+                    time.sleep(0.02)
+            finally:
+                stop(child, signal.SIGTERM, GIVE_UP_SECONDS)
+            text = "\n".join(line for line in _read(log).splitlines() if not line.startswith(STEP)).strip()
+        if child.returncode:
             raise StartError(_failure_text(text, log_path))
-        if text and not child.returncode:
+        if text:
             announce(text)
 
     def _serve(self, parts: "Parts") -> None:
@@ -130,6 +143,7 @@ class Launch:
         wanted = services(self._options, [one.fileno() for one in parts.listeners], parts.environment)
         servers = [service for service in wanted if service.name == "server"]
         supervisor = Supervisor(servers, say, self._options.stop_seconds)
+        self._patience.tell(f"starting the {servers[0].name if servers else 'jobs'} ...")
         try:
             self._watch(parts, supervisor, time.monotonic() + READY_SECONDS, until_ready=True)
             if not self._is_stopping():
@@ -142,7 +156,8 @@ class Launch:
                 announce(ready(self._options, parts.environment))
             self._watch(parts, supervisor, float("inf"), until_ready=False)
         finally:
-            announce("stopping ...")
+            if not self._is_stopping():
+                announce(STOPPING.decode().strip())
             # No new connection may wait for a server that is stopping.
             for listener in parts.listeners:
                 listener.close()
@@ -160,6 +175,8 @@ class Launch:
                 self._add_sandbox(parts, supervisor)
             if until_ready and ("server" not in self._options.parts or answers(self._options)):
                 return
+            if until_ready:
+                self._patience.check("starting the server")
             if time.monotonic() > deadline:
                 raise StartError(f"The server was not ready within {READY_SECONDS:.0f} s.")
 
@@ -208,6 +225,17 @@ class Parts:
 def say(message: str) -> None:
     """Print an event to the terminal."""
     print_line(f"gateway: {message}", sys.stderr)
+
+
+def _read(log: BinaryIO) -> str:
+    """Return what a child has written to its log so far. It goes on writing at the end, whose place it shares."""
+    return os.pread(log.fileno(), LOG_MAX_BYTES, 0).decode(errors="replace")
+
+
+def _last_step(text: str) -> str:
+    """Return what `prepare` does now."""
+    steps = [line.strip() for line in text.splitlines() if line.startswith(STEP)]
+    return steps[-1] if steps else "preparing the database"
 
 
 def _failure_text(text: str, log_path: Path) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway.run.children import signal_group
+from gateway.run.patience import Patience
 
 GRACE_SECONDS = 12.0
 # The start time is field 22 of /proc/<pid>/stat; fields are counted from the end of the name, which may contain spaces.
@@ -33,13 +34,14 @@ def _ask_ps(pid: int) -> str | None:
     return answer.stdout.strip() or None
 
 
-def end_leftovers(children: Mapping[str, Any]) -> None:
+def end_leftovers(children: Mapping[str, Any], patience: Patience) -> None:
     """Wait for recorded children that are still running to end, as the kernel signalled them to, and kill the rest."""
     alive = [child["pid"] for child in children.values() if _is_same(child)]
     for pid in alive:
         signal_group(pid, signal.SIGTERM, leader_only=True)
     deadline = time.monotonic() + GRACE_SECONDS
     while any(_is_same(child) for child in children.values()) and time.monotonic() < deadline:
+        patience.check("ending what an earlier start left running")
         time.sleep(0.05)
     for pid in alive:
         signal_group(pid, signal.SIGKILL)

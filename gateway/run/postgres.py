@@ -19,6 +19,7 @@ from gateway.run.datadir import SUPERUSER, DataDirectory
 from gateway.run.errors import DatabaseEnded, StartError
 from gateway.run.files import read_or_create_secret, read_text, write_private
 from gateway.run.identity import database_identity
+from gateway.run.patience import Patience
 from gateway.run.placement import place_binaries, place_data
 from gateway.run.ports import free_port, is_free
 
@@ -64,6 +65,7 @@ class Cluster:
     home: Path
     durable: bool = True
     settings: Mapping[str, str] = field(default_factory=dict)
+    patience: Patience = field(default_factory=Patience)
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -74,7 +76,7 @@ class Cluster:
     def start(self) -> str:
         """Start the server, create data and database if necessary, and return the database's URL.
 
-        Raises StartError in one line, DatabaseEnded if another try may help; no server is left running then.
+        Raises StartError in one line, DatabaseEnded if another try may help, and Stopped; no server is left running then.
         """
         data, binaries = self._prepare()
         try:
@@ -113,7 +115,8 @@ class Cluster:
         binaries = place_binaries(find(data.major, os.environ), identity)
         password = read_text(_password_path(self.home))
         if data.major is None:
-            data.create(binaries, password or read_or_create_secret(_password_path(self.home)), durable=self.durable)
+            password = password or read_or_create_secret(_password_path(self.home))
+            data.create(binaries, password, self.patience, durable=self.durable)
         elif not password:
             raise StartError(f"The database's password file is missing: restore {_password_path(self.home)}.")
         data.clear_orphan()
@@ -157,6 +160,7 @@ class Cluster:
         """Wait until the server's lock file says that it accepts connections; return False if it ended instead."""
         assert self.process is not None
         deadline = time.monotonic() + START_SECONDS
+        self.patience.begin()
         while self.process.poll() is None:
             if _is_ready(data.path / "postmaster.pid", self.process.pid):
                 return True
@@ -164,6 +168,7 @@ class Cluster:
                 raise DatabaseEnded(
                     f"PostgreSQL took more than {START_SECONDS:.0f} s to start (see {self.log_path})", 1
                 )
+            self.patience.check("starting the database")
             time.sleep(0.02)
         return False
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 from django.utils import timezone
 
@@ -35,14 +35,23 @@ class Command(BaseCommand):
     help = "Collect static files, migrate if the role may, apply GATEWAY_CONFIG and create a development operator. Safe to repeat."
     requires_system_checks: list[str] = []
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Define the flag of `make run`."""
+        parser.add_argument("--steps", action="store_true", help="say what is done next")
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Run all steps, in one process at a time."""
+        begin = self._say_step if options["steps"] else _say_nothing
         check_database()
+        begin("collecting static files")
         collect_static_files()
+        begin("waiting for another gateway that prepares this database")
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK_KEY])
             try:
+                begin("migrating the database")
                 bring_up_to_date()
+                begin("applying the configuration")
                 signing_keys.ensure_active_key(now=timezone.now())
                 receipt_keys.ensure_active_key(now=timezone.now())
                 self._apply(self._config())
@@ -51,6 +60,9 @@ class Command(BaseCommand):
                     self._make_operator()
             finally:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_KEY])
+
+    def _say_step(self, step: str) -> None:
+        self.stdout.write(f"  {step}")
 
     def _config(self) -> Path | None:
         """Return the file to apply. The demo's is applied only once: later it would overwrite what people have set."""
@@ -86,6 +98,10 @@ class Command(BaseCommand):
         )
         if not given:
             write_private(Path(settings.DATA_DIR) / "operator.txt", f"{OPERATOR_DID}\n{email}\n{password}\n")
+
+
+def _say_nothing(step: str) -> None:
+    """Stand for somebody who watches the steps."""
 
 
 def check_database() -> None:

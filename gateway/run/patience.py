@@ -1,0 +1,42 @@
+"""The waits of a start: none is silent for long, and all end as soon as the gateway is to stop."""
+
+import time
+from collections.abc import Callable
+
+QUIET_SECONDS = 2.5
+
+
+class Stopped(Exception):
+    """Says that the gateway was told to stop while it started."""
+
+
+def _tell_nobody(text: str) -> None:
+    """Stand for somebody who reads what is waited for."""
+
+
+def _never() -> bool:
+    return False
+
+
+class Patience:
+    """Tells what a start waits for whenever nothing was said for QUIET_SECONDS. By default nobody is told."""
+
+    def __init__(self, tell: Callable[[str], None] = _tell_nobody, is_stopping: Callable[[], bool] = _never) -> None:
+        self._tell, self._is_stopping = tell, is_stopping
+        self._told_at = time.monotonic()
+
+    def tell(self, text: str) -> None:
+        """Tell what begins."""
+        self._tell(text)
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin to wait for something else."""
+        self._told_at = time.monotonic()
+
+    def check(self, awaited: str) -> None:
+        """Tell what is still awaited, if it is time. Raises Stopped if the gateway is to stop."""
+        if self._is_stopping():
+            raise Stopped
+        if time.monotonic() - self._told_at > QUIET_SECONDS:
+            self.tell(f"  still {awaited} ...")
