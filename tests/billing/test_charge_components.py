@@ -146,6 +146,12 @@ def test_an_image_has_the_one_price_that_explains_the_charge(kinds: Any, charge:
     assert found == [expected]
 
 
+def test_a_charge_without_images_or_their_price_is_not_explained_by_them() -> None:
+    outcome, adjustment = Outcome(200, 200, 800, False), Component("adjustment", None, None, 200 * 10**6)
+    assert components_of(Quantities(), PriceList.parse({"image": {"a/b": "40"}}), outcome) == [adjustment]
+    assert components_of(Quantities(images=2), PriceList.parse({"request": "0"}), outcome) == [adjustment]
+
+
 def test_a_price_is_written_as_in_the_list() -> None:
     notation = PriceNotation(
         {

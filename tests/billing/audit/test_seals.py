@@ -91,6 +91,15 @@ def test_counts_what_became_final() -> None:
     assert audit.findings() == []
 
 
+def test_writes_each_end_of_the_chain_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    Purse().pay(1000)
+    with caplog.at_level("INFO", logger=seals.log.name):
+        chain = seals.seal(margin=AT_ONCE)
+        seals.seal(margin=AT_ONCE)
+    [line] = [record.getMessage() for record in caplog.records if record.name == seals.log.name]
+    assert line.endswith(f": {chain}")
+
+
 def test_counts_invoices_as_they_are_issued_paid_refused_and_credited() -> None:
     paid, refused = (invoicing.issued("org_seats", months_ago=months) for months in (2, 1))
     invoicing.drafted("org_other")

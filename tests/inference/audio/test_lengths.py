@@ -314,6 +314,14 @@ def _with_larger_parents(data: bytes, at: int, more: int) -> bytes:
     return bytes(sizes)
 
 
+def test_an_mp4_track_may_state_its_length_in_64_bits() -> None:
+    data = audio.m4a(60)
+    at = data.index(b"mdhd") + 4
+    wide = b"\1" + bytes(19) + (1000).to_bytes(4, "big") + (120_000).to_bytes(8, "big") + bytes(4)
+    grown = data[: at - 8] + (8 + len(wide)).to_bytes(4, "big") + b"mdhd" + wide + data[at + 24 :]
+    assert length_of(_with_larger_parents(grown, at - 8, len(wide) - 24)).seconds == 120
+
+
 @pytest.mark.parametrize(
     "data", [two_formats(), two_formats(odd=True), two_formats(apart=70_000), *map(twice, [b"stsd", b"stsz", b"mdhd"])]
 )

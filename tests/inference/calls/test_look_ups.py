@@ -90,6 +90,21 @@ def test_translated_calls_are_looked_up_as_well(stage: Stage, way: Any, streams:
     assert_charged(caller, COST)
 
 
+@pytest.mark.parametrize(("reported", "cost"), [({}, 6), ({"service_tier": "default"}, COST)])
+def test_a_record_is_charged_at_its_tier_or_else_at_the_one_asked_for(
+    stage: Stage, reported: dict[str, Any], cost: int
+) -> None:
+    caller = stage.caller(balance=BALANCE)
+    price = {**PRICE, "service_tiers": {"flex": {"input_token": "0.075", "output_token": "0.30"}}}
+    alias = stage.model(
+        "garbage-json", price=price, upstream=stage.upstream_row(options=LOOKED_UP), max_output_tokens=30
+    )
+    caller.post({**chat(alias), "service_tier": "flex"}, path=CHAT)
+    stage.upstream.records.changed = reported
+    assert reconcile() == 1
+    assert_charged(caller, cost)
+
+
 def test_a_record_that_does_not_exist_yet_is_requested_again(stage: Stage) -> None:
     caller, records = left_to_review(stage, "garbage-json"), stage.upstream.records
     records.missing = True

@@ -238,6 +238,11 @@ def test_a_catalogue_that_cannot_be_read_says_why_in_one_line(text: bytes, words
     assert "\n" not in str(caught.value)
 
 
+def test_a_list_whose_vendor_writes_numbers_refuses_a_price_that_is_text() -> None:
+    text = DEEPINFRA.replace(b"0.039", b'"0.039"')
+    assert entry(text, "openai/gpt-oss-120b", "deepinfra").fault == "pricing.input_tokens is not a number"
+
+
 @pytest.mark.parametrize("form", ["litellm", "models.dev", "openrouter", "together", "deepinfra"])
 @pytest.mark.parametrize("text", [LITELLM, MODELS_DEV, OPENROUTER, TOGETHER, DEEPINFRA, b"[]", b"{}", b"1"])
 def test_a_catalogue_in_another_form_gives_no_price(text: bytes, form: str) -> None:
