@@ -23,7 +23,7 @@ from gateway.run.patience import Patience, Stopped
 from gateway.run.payments import payment_settings
 from gateway.run.ports import listen
 from gateway.run.postgres import Cluster, settings_for
-from gateway.run.probe import answers
+from gateway.run.probe import ANSWER_SECONDS, answers
 from gateway.run.services import Service, payments, sandbox, services
 from gateway.run.supervisor import Supervisor
 from gateway.run.terminal import print_line
@@ -143,7 +143,8 @@ class Launch:
         wanted = services(self._options, [one.fileno() for one in parts.listeners], parts.environment)
         servers = [service for service in wanted if service.name == "server"]
         supervisor = Supervisor(servers, say, self._options.stop_seconds)
-        self._patience.tell(f"starting the {servers[0].name if servers else 'jobs'} ...")
+        if servers:
+            self._patience.tell("starting the server ...")
         try:
             self._watch(parts, supervisor, time.monotonic() + READY_SECONDS, until_ready=True)
             if not self._is_stopping():
@@ -176,7 +177,7 @@ class Launch:
             if until_ready and ("server" not in self._options.parts or answers(self._options)):
                 return
             if until_ready:
-                self._patience.check("starting the server")
+                self._patience.check("starting the server", ANSWER_SECONDS)
             if time.monotonic() > deadline:
                 raise StartError(f"The server was not ready within {READY_SECONDS:.0f} s.")
 

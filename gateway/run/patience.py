@@ -34,9 +34,10 @@ class Patience:
         """Begin to wait for something else."""
         self._told_at = time.monotonic()
 
-    def check(self, awaited: str) -> None:
-        """Tell what is still awaited, if it is time. Raises Stopped if the gateway is to stop."""
+    def check(self, awaited: str, ahead_seconds: float = 0.0) -> None:
+        """Tell what is still awaited, if it is time, or will be before the next check, which is `ahead_seconds` away. Raises Stopped
+        if the gateway is to stop."""
         if self._is_stopping():
             raise Stopped
-        if time.monotonic() - self._told_at > QUIET_SECONDS:
+        if time.monotonic() - self._told_at > QUIET_SECONDS - ahead_seconds:
             self.tell(f"  still {awaited} ...")

@@ -26,6 +26,9 @@ def test_it_speaks_only_after_silence(monkeypatch: pytest.MonkeyPatch) -> None:
         now[0] += seconds
         waiting.check("starting")
     assert told == ["starting ...", "  still starting ...", "  still starting ..."]
+    now[0] += 1.0
+    waiting.check("starting", ahead_seconds=2.0)
+    assert len(told) == 4
 
 
 def test_it_names_the_step_that_goes_on() -> None:
