@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from billing.adapters import configured
 from billing.models import Checkout, Transfer
-from billing.operations import checkouts
+from billing.operations import checkouts, invoice_payments
 from billing.queries import checkouts as queries
 from billing.rules import checkouts as rules
 from gateway.schedule import INTERVAL_SECONDS
@@ -266,6 +266,7 @@ class TestFailures:
         payer.begin()
         settings.STRIPE_SECRET_KEY = ""
         assert reconcile() == 0
+        assert invoice_payments.follow(now=timezone.now()) == 0
 
 
 def test_a_live_key_makes_live_payments(payer: Payer, provider: FakeStripe, settings: Settings) -> None:
