@@ -9,7 +9,9 @@ from billing.models.wallet import Wallet
 
 
 class UsageSubject(models.Model):
-    """The caller and model that a day's row is about; `product` and `membership_id` are null as in the calls."""
+    """The caller, app and model that a day's row is about; `product` and `membership_id` are null as in the calls, and so is
+    `client_id`, which is also null for calls that closed before the horizon's `apps_begin_at`.
+    """
 
     id = models.BigAutoField(primary_key=True)
     wallet = models.ForeignKey(Wallet, models.PROTECT, related_name="+", db_index=False, db_constraint=False)
@@ -17,13 +19,14 @@ class UsageSubject(models.Model):
     membership_id = KeyField(null=True)
     actor_did = KeyField()
     model = KeyField()
+    client_id = KeyField(null=True)
 
     class Meta:
         db_table = "billing_usage_subject"
         constraints = [
             models.UniqueConstraint(
-                fields=["wallet", "product", "membership_id", "actor_did", "model"],
-                name="usage_subject_once",
+                fields=["wallet", "product", "membership_id", "actor_did", "model", "client_id"],
+                name="usage_subject_once_per_app",
                 nulls_distinct=False,
             )
         ]
@@ -67,7 +70,8 @@ class UsageHorizon(models.Model):
     """The end of the calls included in the days: every settled call that closed before `ends_at`, and no later one.
 
     There is one row, and none before the first run. The margins (`MarginDay`) include the same calls, but none that closed before
-    `margins_begin_at`; null before the first run that added any.
+    `margins_begin_at`; and the days name the app of no call that closed before `apps_begin_at`. Both are null before the first
+    run that knew of them.
     """
 
     id = models.SmallIntegerField(primary_key=True)
@@ -75,6 +79,7 @@ class UsageHorizon(models.Model):
     calls = models.BigIntegerField()
     moved_at = models.DateTimeField(db_default=Now())
     margins_begin_at = models.DateTimeField(null=True)
+    apps_begin_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "billing_usage_horizon"

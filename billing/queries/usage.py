@@ -1,9 +1,11 @@
 """Usage records, always scoped to an owner."""
 
-from django.db.models import QuerySet, Subquery
+from typing import NamedTuple
+
+from django.db.models import Count, QuerySet, Subquery, Sum
 
 from billing.models import Call, Wallet
-from billing.models.call import BEGINNING
+from billing.models.call import BEGINNING, IN_REVIEW
 from billing.rules.owners import Owner
 
 
@@ -29,3 +31,18 @@ def _of_member(owner: Owner, member: str) -> QuerySet[Call]:
     # By the organization that the call names, not by its wallet: the planner then knows how many of its calls are the
     # member's, and reads the newest from their own index. The audit checks that the wallet is the organization's.
     return Call.objects.filter(org_id=owner[1], membership_id=member)
+
+
+class Undecided(NamedTuple):
+    """An owner's calls whose outcome is not known yet: how many, and what they hold in micro-USD."""
+
+    calls: int
+    held_microusd: int
+
+
+def undecided(owner: Owner) -> Undecided:
+    """Count an owner's calls in review."""
+    kind, key = owner
+    wallet = Wallet.objects.filter(owner_kind=kind, owner_key=key).values("id")[:1]
+    found = Call.objects.filter(IN_REVIEW, wallet_id=Subquery(wallet)).aggregate(Count("id"), Sum("hold_microusd"))
+    return Undecided(found["id__count"], found["hold_microusd__sum"] or 0)

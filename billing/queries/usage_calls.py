@@ -19,11 +19,15 @@ class CallPage(NamedTuple):
     next: str | None
 
 
-def page_of(owner: Owner, month: Month, after: str | None = None, *, size: int = PAGE) -> CallPage:
-    """Return the calls that began in the month, newest first; with `after`, those that follow that call of the
-    owner."""
+def page_of(
+    owner: Owner, month: Month, after: str | None = None, *, client_id: str | None = None, size: int = PAGE
+) -> CallPage:
+    """Return the calls that began in the month, newest first; with `after`, those that follow that call of the owner, and with
+    `client_id`, only that app's."""
     start, end = month
     calls = usage.of_owner(owner).filter(created_at__gte=start, created_at__lt=end)
+    if client_id is not None:
+        calls = calls.filter(client_id=client_id)
     last = usage.of_owner(owner).filter(pk=after).first() if after else None
     if last is not None:
         calls = calls.filter(Q(created_at__lt=last.created_at) | Q(id__lt=last.id), created_at__lte=last.created_at)

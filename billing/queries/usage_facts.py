@@ -18,7 +18,7 @@ from billing.rules.owners import Owner
 
 # `{bound}` limits the rows that are read one by one, for a report that is refused beyond a limit.
 FACTS = """
-SELECT d.closed_on AS day, s.product, s.membership_id, s.actor_did, s.model,
+SELECT d.closed_on AS day, s.product, s.membership_id, s.actor_did, s.model, s.client_id,
        CASE d.begun_on WHEN d.closed_on THEN d.calls ELSE 0 END AS calls,
        CASE d.begun_on WHEN d.closed_on THEN d.input_tokens ELSE 0 END AS input_tokens,
        CASE d.begun_on WHEN d.closed_on THEN d.output_tokens ELSE 0 END AS output_tokens,
@@ -27,22 +27,24 @@ SELECT d.closed_on AS day, s.product, s.membership_id, s.actor_did, s.model,
  WHERE s.wallet_id = %(wallet)s AND d.closed_on >= %(first)s AND d.closed_on < %(after)s
    AND (d.begun_on = d.closed_on OR d.charges > 0)
 UNION ALL
-SELECT d.begun_on, s.product, s.membership_id, s.actor_did, s.model, d.calls, d.input_tokens, d.output_tokens, 0, 0
+SELECT d.begun_on, s.product, s.membership_id, s.actor_did, s.model, s.client_id, d.calls, d.input_tokens, d.output_tokens,
+       0, 0
   FROM billing_usage_subject s JOIN billing_usage_day d ON d.subject_id = s.id
  WHERE s.wallet_id = %(wallet)s AND d.begun_on >= %(first)s AND d.begun_on < %(after)s AND d.closed_on > d.begun_on
 UNION ALL
-(SELECT (r.created_at AT TIME ZONE 'UTC')::date, r.product, r.membership_id, r.actor_did, r.model, 1,
+(SELECT (r.created_at AT TIME ZONE 'UTC')::date, r.product, r.membership_id, r.actor_did, r.model, r.client_id, 1,
         coalesce(u.input_tokens, 0), coalesce(u.output_tokens, 0), 0, 0
    FROM billing_reservation r LEFT JOIN billing_usage_record u ON u.reservation_id = r.id
   WHERE r.wallet_id = %(wallet)s AND r.created_at >= %(start)s AND r.created_at < %(end)s
     AND r.created_at > '2000-01-01T00:00:00Z' AND r.closed_at >= %(horizon)s AND r.state = 'settled' {bound})
 UNION ALL
-(SELECT (r.created_at AT TIME ZONE 'UTC')::date, r.product, r.membership_id, r.actor_did, r.model, 1, 0, 0, 0, 0
+(SELECT (r.created_at AT TIME ZONE 'UTC')::date, r.product, r.membership_id, r.actor_did, r.model, r.client_id, 1, 0, 0,
+        0, 0
    FROM billing_reservation r
   WHERE r.wallet_id = %(wallet)s AND r.created_at >= %(start)s AND r.created_at < %(end)s AND r.closed_at IS NULL
   {bound})
 UNION ALL
-(SELECT (t.created_at AT TIME ZONE 'UTC')::date, r.product, r.membership_id, r.actor_did, r.model, 0, 0, 0,
+(SELECT (t.created_at AT TIME ZONE 'UTC')::date, r.product, r.membership_id, r.actor_did, r.model, r.client_id, 0, 0, 0,
         1, t.amount_microusd
    FROM billing_transfer t LEFT JOIN billing_reservation r ON r.id = t.source
   WHERE t.wallet_id = %(wallet)s AND t.created_at >= greatest(%(start)s, %(horizon)s) AND t.created_at < %(end)s

@@ -1,4 +1,4 @@
-"""An owner's use in a UTC month: by product and member, by day, by model.
+"""An owner's use in a UTC month: by product and member, by app, by day, by model.
 
 These reports are for pages, so they are never refused: the most expensive rows are shown, and the rest is summed. The
 API's summary, which must not show partial data, has limits of its own (`reports.py`).
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from billing.queries.usage_facts import SUMS, read
 from billing.rules.months import Month
 from billing.rules.owners import Owner
-from billing.rules.usage_reports import DayUse, MemberUse, ModelUse, UsageReport, Use
+from billing.rules.usage_reports import AppUse, DayUse, MemberUse, ModelUse, UsageReport, Use
 
 ROWS_MAX = 200
 """The number of rows that a page can show and a person can read."""
@@ -44,6 +44,11 @@ def by_product_and_member(owner: Owner, month: Month, *, rows_max: int = ROWS_MA
 def by_model(owner: Owner, month: Month, *, rows_max: int = ROWS_MAX) -> UsageReport[ModelUse]:
     """Report the use of models, most expensive first."""
     return _report(owner, month, "model", ModelUse, rows_max)
+
+
+def by_app(owner: Owner, month: Month, *, rows_max: int = ROWS_MAX) -> UsageReport[AppUse]:
+    """Report the use by apps, most expensive first."""
+    return _report(owner, month, "client_id", AppUse, rows_max)
 
 
 def by_day(owner: Owner, month: Month) -> tuple[DayUse, ...]:

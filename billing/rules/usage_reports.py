@@ -66,6 +66,14 @@ class ModelUse:
     use: Use
 
 
+@dataclass(frozen=True, slots=True)
+class AppUse:
+    """The use of an app. `client_id` is None if it was not recorded, as before daily totals named apps."""
+
+    client_id: str | None
+    use: Use
+
+
 Row = TypeVar("Row")
 
 

@@ -13,26 +13,29 @@ DECLARE
   v_ends timestamptz;
   v_calls bigint;
   v_margins_begin timestamptz;
+  v_apps_begin timestamptz;
 BEGIN
   IF (p_span > interval '0') IS NOT TRUE THEN  -- the horizon would move back, and calls would count twice
     RAISE EXCEPTION 'a span of %', p_span USING ERRCODE = 'check_violation';
   END IF;
   INSERT INTO billing_usage_horizon (id, ends_at, calls) VALUES (1, '2000-01-01 00:00:00+00', 0)  -- before any call
   ON CONFLICT (id) DO NOTHING;
-  SELECT h.ends_at, h.margins_begin_at INTO v_begins, v_margins_begin FROM billing_usage_horizon h WHERE h.id = 1 FOR NO KEY UPDATE;
+  SELECT h.ends_at, h.margins_begin_at, h.apps_begin_at INTO v_begins, v_margins_begin, v_apps_begin
+    FROM billing_usage_horizon h WHERE h.id = 1 FOR NO KEY UPDATE;
   IF v_begins >= p_ends_at THEN
     RETURN;
   END IF;
   IF v_begins = '2000-01-01 00:00:00+00' THEN
     SELECT coalesce(min(r.closed_at), p_ends_at) INTO v_begins FROM billing_reservation r;
     v_margins_begin := v_begins;
+    v_apps_begin := v_begins;
     DELETE FROM billing_margin_day;  -- a process of the version before resets the horizon without them
     UPDATE billing_model_margin m SET margins_microusd = '{}';
   END IF;
   v_ends := least(p_ends_at, v_begins + p_span);
 
   WITH served AS MATERIALIZED (
-    SELECT r.wallet_id, r.product, r.membership_id, r.actor_did, r.model,
+    SELECT r.wallet_id, r.product, r.membership_id, r.actor_did, r.model, r.client_id,
            (r.closed_at AT TIME ZONE 'UTC')::date AS closed_on, (r.created_at AT TIME ZONE 'UTC')::date AS begun_on,
            r.deployment, count(*) AS calls, coalesce(sum(u.input_tokens), 0) AS input_tokens,
            coalesce(sum(u.output_tokens), 0) AS output_tokens, coalesce(sum(t.charges), 0) AS charges,
@@ -45,12 +48,12 @@ BEGIN
         SELECT count(*) AS charges, sum(c.amount_microusd) AS charged_microusd
           FROM billing_transfer c WHERE c.source = r.id AND c.kind = 'charge') t ON true
      WHERE r.closed_at >= v_begins AND r.closed_at < v_ends AND r.state = 'settled'
-     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
   ), sums AS MATERIALIZED (
-    SELECT wallet_id, product, membership_id, actor_did, model, closed_on, begun_on, sum(calls) AS calls,
+    SELECT wallet_id, product, membership_id, actor_did, model, client_id, closed_on, begun_on, sum(calls) AS calls,
            sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(charges) AS charges,
            sum(charged_microusd) AS charged_microusd
-      FROM served GROUP BY 1, 2, 3, 4, 5, 6, 7
+      FROM served GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
   ), margins AS (
     INSERT INTO billing_margin_day AS d (
       closed_on, model, product, deployment, calls, charged_microusd, cost_microusd, uncosted_calls,
@@ -80,9 +83,9 @@ BEGIN
   ), known AS (
     SELECT s.* FROM billing_usage_subject s WHERE s.wallet_id IN (SELECT wallet_id FROM sums)
   ), added AS (
-    INSERT INTO billing_usage_subject (wallet_id, product, membership_id, actor_did, model)
-    SELECT wallet_id, product, membership_id, actor_did, model FROM sums
-    EXCEPT SELECT wallet_id, product, membership_id, actor_did, model FROM known
+    INSERT INTO billing_usage_subject (wallet_id, product, membership_id, actor_did, model, client_id)
+    SELECT wallet_id, product, membership_id, actor_did, model, client_id FROM sums
+    EXCEPT SELECT wallet_id, product, membership_id, actor_did, model, client_id FROM known
     RETURNING *
   ), days AS (
     INSERT INTO billing_usage_day AS d (
@@ -92,6 +95,7 @@ BEGIN
       JOIN (SELECT * FROM known UNION ALL SELECT * FROM added) s
         ON s.wallet_id = n.wallet_id AND s.actor_did = n.actor_did AND s.model = n.model
        AND s.product IS NOT DISTINCT FROM n.product AND s.membership_id IS NOT DISTINCT FROM n.membership_id
+       AND s.client_id IS NOT DISTINCT FROM n.client_id
      ORDER BY n.wallet_id, s.id  -- rows that are read together are stored together
     ON CONFLICT (subject_id, closed_on, begun_on) DO UPDATE
       SET calls = d.calls + EXCLUDED.calls, input_tokens = d.input_tokens + EXCLUDED.input_tokens,
@@ -101,7 +105,7 @@ BEGIN
   SELECT coalesce(sum(n.calls), 0) INTO v_calls FROM sums n;
 
   UPDATE billing_usage_horizon h SET ends_at = v_ends, calls = h.calls + v_calls, moved_at = clock_timestamp(),
-         margins_begin_at = coalesce(v_margins_begin, v_begins)
+         margins_begin_at = coalesce(v_margins_begin, v_begins), apps_begin_at = coalesce(v_apps_begin, v_begins)
    WHERE h.id = 1;
   ends_at := v_ends;
   calls := v_calls;

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import Account
+from accounts.models import Account, Integration
 from billing.rules.months import name_of
 from organizations.operations import members
 from organizations.rules.roles import Role
@@ -23,7 +23,7 @@ from tests.portal.usage_pages import TICK, Months, exact_amounts, tables, used
 pytestmark = pytest.mark.django_db
 
 
-QUERIES_MAX = FRAME_QUERIES_MAX + 20
+QUERIES_MAX = FRAME_QUERIES_MAX + 23
 
 
 NO_MONTHS = ["", "2999-01", "1999-01", "2026-13", "now", "' OR 1=1 --", "<script>", "9" * 400, "２０２６-０１"]  # noqa: RUF001
@@ -211,6 +211,46 @@ class TestPerson:
         ]
         calls = found[f"Calls that began in {months.last[0]:%B %Y}, newest first"][1:]
         assert [call[1:] for call in calls] == [["reasoning", "Charged", "$0.00010"], ["fast", "Charged", "$0.00025"]]
+
+    def test_shows_use_by_app_with_links_to_its_calls(
+        self, alice: Client, own: Purse, organization_pages: OrganizationPages, months: Months
+    ) -> None:
+        Integration.objects.create(
+            issuer="https://studio.example",
+            product_id="studio",
+            did_prefix="did:web:studio.example:",
+            jwks={"keys": []},
+        )
+        apps = {"agw": 40, "https://notes.example": 30, "https://studio.example": 20, None: 10}
+        made = {app: used(own, cost, months.last[0] + cost * TICK, client_id=app) for app, cost in apps.items()}
+        month = {"month": name_of(months.last)}
+        answer = alice.get("/wallet/usage", month)
+        assert [line[:3] for line in tables(answer)["Use by app, highest charge first"][1:]] == [
+            ["Command line (agw)", "$0.00004", "1"],
+            ["notes.example", "$0.00003", "1"],
+            ["Studio (server)", "$0.00002", "1"],
+            ["Not recorded", "$0.00001", "1"],
+            ["Total", "$0.00010", "4"],
+        ]
+        links = re.findall(r'href="\?month=[\d-]+&amp;app=([^"#]+)#calls"', answer.content.decode())
+        assert links == ["agw", "https%3A%2F%2Fnotes.example", "https%3A%2F%2Fstudio.example"]
+        for app in ("agw", "https://notes.example", "https://studio.example"):
+            page = alice.get("/wallet/usage", {**month, "app": app}).content.decode()
+            assert re.findall(r'href="/wallet/usage/(use_\w+)"', page) == [made[app]]
+        unknown = text_of(alice.get("/wallet/usage", {**month, "app": "You won <b>"}))
+        assert "Calls by this app Show the calls of all apps This app made no calls in this month." in unknown
+        assert "You won" not in unknown
+
+    def test_pages_of_an_apps_calls_stay_with_the_app(self, alice: Client, own: Purse, months: Months) -> None:
+        for number in range(60):
+            used(own, 1, months.this[0] + number * TICK, client_id="agw" if number % 10 else "other")
+        query = {"month": name_of(months.this), "app": "agw"}
+        page = alice.get("/wallet/usage", query).content.decode()
+        assert re.findall(r"app=agw&amp;after=(use_\w+)#calls", page)
+        [after] = re.findall(r"app=agw&amp;after=(use_\w+)#calls", page)
+        page = alice.get("/wallet/usage", {**query, "after": after}).content.decode()
+        assert len(re.findall(r'href="/wallet/usage/(use_\w+)"', page)) == 4
+        assert f"?month={name_of(months.this)}&amp;app=agw#calls" in page
 
     def test_an_unavailable_month_is_reported(self, alice: Client, own: Purse) -> None:
         for month in NO_MONTHS:

@@ -50,6 +50,11 @@ FORGERIES: Corruptions = {
         "SELECT billing_roll_up_usage(clock_timestamp(), interval '100 years')",
         "UPDATE billing_usage_horizon SET calls = calls + 1",
     ),
+    "days of use that say another app than their calls": (
+        "usage_days_match_calls",
+        "SELECT billing_roll_up_usage(clock_timestamp(), interval '100 years')",
+        "UPDATE billing_usage_subject SET client_id = 'https://other.example'",
+    ),
     "margins that say more than their calls": (
         "margin_days_match_calls",
         "SELECT billing_roll_up_usage(clock_timestamp(), interval '100 years')",

@@ -29,6 +29,7 @@ INSTANTS = (
 )
 SUBJECTS = (("studio", "mem_1", "did:web:a"), (None, "mem_1", "did:web:a"), ("courier", "mem_2", "did:web:b"))
 MODELS = ("fast", "deep")
+APPS = ("https://notes.example", "https://studio.example", None)
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Call:
     member: str
     did: str
     model: str
+    app: str | None
     charge: int | None
 
     @property
@@ -59,7 +61,8 @@ def scenario() -> Iterator[Call]:
     """Make a call for each pair of instants, some of them free, released or open still."""
     for number, (begun_at, closed_at) in enumerate(combinations_with_replacement(INSTANTS, 2)):
         product, member, did = SUBJECTS[number % 3]
-        call = Call(begun_at, closed_at, product, member, did, MODELS[number % 2], 0 if number % 7 == 6 else number + 1)
+        app, charge = APPS[number % 4 % 3], 0 if number % 7 == 6 else number + 1
+        call = Call(begun_at, closed_at, product, member, did, MODELS[number % 2], app, charge)
         yield call
         if number % 5 == 0:
             yield replace(call, charge=None)
@@ -79,6 +82,7 @@ def _book(purse: Purse, call: Call) -> str:
         membership_id=call.member,
         did=call.did,
         model=call.model,
+        client_id=call.app,
         now=call.begun_at,
     )
     if call.closed_at is not None and call.charge is None:

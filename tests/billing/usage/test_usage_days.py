@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from billing.models import UsageDay, UsageHorizon
+from billing.models import UsageDay, UsageHorizon, UsageSubject
 from billing.operations import finality, usage_days
 from billing.queries import audit, usage_pages, usage_reports
 from billing.rules.months import month_around
@@ -24,6 +24,7 @@ from tests.support.database import connect
 pytestmark = pytest.mark.django_db(transaction=True)
 
 AT_ONCE = timedelta(0)
+APP = "https://app.example"
 ROLL_UP = "SELECT * FROM billing_roll_up_usage(%s, interval '1 year')"
 Row = tuple[Any, ...]
 
@@ -46,7 +47,7 @@ def days() -> list[Row]:
     """Return every day as it is, by what it is about."""
     columns = ("closed_on", "begun_on", "calls", "input_tokens", "output_tokens", "charges", "charged_microusd")
     about = ("subject__wallet_id", "subject__product", "subject__membership_id", "subject__model")
-    return sorted(UsageDay.objects.values_list(*about, *columns), key=repr)
+    return sorted(UsageDay.objects.values_list(*about, *columns, "subject__client_id"), key=repr)
 
 
 def used(purse: Purse) -> Use:
@@ -62,6 +63,19 @@ def test_days_are_the_same_in_one_run_in_many_or_made_again(purse: Purse) -> Non
     assert sum(row[6] for row in found) == sum(call.charge is not None for call in calls)
     assert usage_days.rebuild(margin=AT_ONCE) == sum(call.charge is not None for call in calls)
     assert days() == found
+
+
+def test_what_an_older_version_added_up_has_no_app(purse: Purse) -> None:
+    settle(purse.call(100, client_id=APP), 30)
+    usage_days.roll_up(margin=AT_ONCE)
+    UsageSubject.objects.update(client_id=None)
+    UsageHorizon.objects.update(apps_begin_at=None)
+    settle(purse.call(100, client_id=APP), 20)
+    usage_days.roll_up(margin=AT_ONCE)
+    assert [(row[-1], row[-2]) for row in days()] == [(APP, 20), (None, 30)]
+    assert [finding for finding in audit.findings() if finding.invariant == "usage_days_match_calls"] == []
+    usage_days.rebuild(margin=AT_ONCE)
+    assert [(row[-1], row[-2]) for row in days()] == [(APP, 50)]
 
 
 def test_two_runs_at_once_add_each_call_once(purse: Purse, beside: psycopg.Connection[Any]) -> None:
@@ -118,7 +132,7 @@ def test_a_charge_of_credits_and_balance_is_added_whole(purse: Purse) -> None:
     purse.call(100)
     assert usage_days.roll_up(margin=AT_ONCE) == 1
     [row] = days()
-    assert row[6:] == (1, 200, 0, 3, 30)
+    assert row[6:] == (1, 200, 0, 3, 30, None)
     assert (used(purse).calls, used(purse).charged_microusd) == (2, 30)
 
 

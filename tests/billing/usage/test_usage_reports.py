@@ -42,10 +42,12 @@ def check(purse: Purse, calls: list[Call]) -> None:
 
 def check_sums(purse: Purse, calls: list[Call], span: Month) -> None:
     by_member = usage_reports.by_product_and_member(purse.owner, span)
-    by_model = usage_reports.by_model(purse.owner, span)
+    by_model, by_app = usage_reports.by_model(purse.owner, span), usage_reports.by_app(purse.owner, span)
     by_subject = month.expected(calls, *span, lambda call: (call.product, call.member, call.did))
     assert {(row.product, row.membership_id, row.did): row.use for row in by_member.rows} == by_subject
     assert {row.model: row.use for row in by_model.rows} == month.expected(calls, *span, lambda call: call.model)
+    assert {row.client_id: row.use for row in by_app.rows} == month.expected(calls, *span, lambda call: call.app)
+    assert by_app.total == by_model.total
     assert (
         usage_reports.total(purse.owner, span) == by_member.total == by_model.total == sum(by_subject.values(), Use())
     )
