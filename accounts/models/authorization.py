@@ -36,7 +36,8 @@ class AuthorizationCode(models.Model):
     """An authorization code, stored hashed. It is valid for 60 seconds and can be used once. RFC 6749 section 4.1.2.
 
     Its first use sets `spent_at`, even with a wrong code verifier. `session` is the grant issued by that use; a second
-    use revokes it. A code challenge can be used for only one authorization, ever.
+    use revokes it. `scopes` is emptied when the person revokes the client. A code challenge can be used for only one
+    authorization, ever.
     """
 
     code_sha256 = models.BinaryField(primary_key=True, max_length=32)

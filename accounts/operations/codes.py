@@ -76,8 +76,8 @@ def redeem(redemption: Redemption, *, now: datetime) -> Grant:
 
 
 def is_known(*, account: Account, client_id: str) -> bool:
-    """Return whether this person has allowed a client within the last 30 days, or is signed in there."""
-    code = AuthorizationCode.objects.filter(account=account, client_id=client_id)
+    """Return whether this person has allowed a client within the last 30 days and not revoked it, or is signed in there."""
+    code = AuthorizationCode.objects.filter(account=account, client_id=client_id).exclude(scopes=[])
     return code.exists() or DeviceSession.objects.filter(account=account, client_id=client_id).exists()
 
 

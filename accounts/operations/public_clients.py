@@ -1,7 +1,7 @@
 """Reads how the operator has set up public clients: registered, trusted or disabled. A browser client needs no row, nor
 does a built-in one."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from accounts.models import PublicClient
 from accounts.rules.public_clients import BUILT_IN_NAMES, ClientError
@@ -47,10 +47,10 @@ def is_trusted(client_id: str) -> bool:
     return PublicClient.objects.filter(client_id=client_id, enabled=True, trusted=True).exists()
 
 
-def names_of(client_ids: Iterable[str]) -> dict[str, str]:
+def names_of(client_ids: Collection[str]) -> dict[str, str]:
     """Return the names of those clients that have one: built in, or given by the operator."""
     rows = PublicClient.objects.filter(client_id__in=client_ids).values_list("client_id", "name")
-    return dict(rows) | BUILT_IN_NAMES
+    return dict(rows) | {one: name for one, name in BUILT_IN_NAMES.items() if one in client_ids}
 
 
 def registered_name(client_id: str) -> str:

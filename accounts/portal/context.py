@@ -12,8 +12,8 @@ SECTIONS = (
     ("/", "Home", ()),
     ("/organizations", "Organizations", ("/organizations/",)),
     ("/wallet", "Wallet", ("/wallet/",)),
-    ("/apps", "Apps", ()),
-    ("/devices", "Devices", ()),
+    ("/apps", "Apps", ("/apps/",)),
+    ("/developers", "Developers", ()),
     ("/account/2fa/", "Security", ("/account/",)),
 )
 

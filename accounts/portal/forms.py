@@ -67,14 +67,21 @@ class NameForm(ModelForm):
 
 
 class ConsentForm(Form):
-    """What a person allows an app on the consent page, apart from the scopes: a monthly budget in micro-USD, or None."""
+    """What a person allows an app on the consent page, apart from the scopes: a monthly budget in micro-USD, or None to keep what
+    is set. The field shows the budget that is in force; sent back unchanged, it sets nothing, because the budget may have been
+    changed meanwhile.
+    """
 
     budget_usd = BudgetLimitField(
         label="Monthly budget in US dollars (optional)",
         required=False,
+        show_hidden_initial=True,
         help_text="Calls of this app that would exceed it are refused. Leave it empty for no new limit. You can change it "
         "under Apps.",
     )
+
+    def clean_budget_usd(self) -> int | None:
+        return self.cleaned_data["budget_usd"] if "budget_usd" in self.changed_data else None
 
 
 class ChangePasswordForm(forms.ChangePasswordForm):

@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 from accounts.portal.views import (
     authorize,
     consents,
+    developers,
     devices,
     did_documents,
     emails,
@@ -17,9 +18,11 @@ from accounts.portal.views import (
 urlpatterns = [
     path("authorize", authorize.begin, name="portal_authorize"),
     path("authorize/<str:request_id>", authorize.consent, name="portal_consent"),
-    path("consents", RedirectView.as_view(pattern_name="portal_apps")),  # where people have bookmarked it
+    # Where people have bookmarked it.
+    path("consents", RedirectView.as_view(pattern_name="portal_apps")),
+    path("devices", RedirectView.as_view(pattern_name="portal_apps")),
     path("consents/<int:consent_id>/withdraw", consents.withdraw, name="portal_withdraw_consent"),
-    path("devices", devices.devices, name="portal_devices"),
+    path("developers", developers.show, name="portal_developers"),
     path("devices/<str:session_id>/revoke", devices.revoke, name="portal_revoke_device"),
     path("accounts/<str:account_id>/did.json", did_documents.show),
     path("account/name/", names.change, name="portal_name"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from gateway.core.contract.capabilities import Capability, infer
+from gateway.core.contract.capabilities import INFER_PREFIX, Capability, infer
 
 # All other scopes are for trusted servers and the first-party portal.
 BROWSER_CAPABILITIES = (
@@ -29,6 +29,17 @@ _WORDS = {
 def grantable(aliases: Iterable[str]) -> frozenset[str]:
     """Return all scopes that a public client can request, given the enabled aliases."""
     return frozenset(BROWSER_CAPABILITIES) | frozenset(infer(alias) for alias in aliases)
+
+
+def descriptions_of(scopes: Iterable[str]) -> list[str]:
+    """Return what scopes allow, in words: each once, and the models that may be used together."""
+    found = list(scopes)
+    models = sorted(scope.partition(":")[2] for scope in found if scope.startswith(INFER_PREFIX))
+    words = [description_of(scope) for scope in found if not scope.startswith(INFER_PREFIX)]
+    if models:
+        listed = ", ".join(f"“{model}”" for model in models)
+        words.append(f"Use the model{'s' if len(models) > 1 else ''} {listed}, paid from your wallet")
+    return words
 
 
 def description_of(scope: str) -> str:

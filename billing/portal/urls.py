@@ -6,6 +6,7 @@ from billing.portal.views import apps, payments, usage, wallet
 
 urlpatterns = [
     path("apps", apps.index, name="portal_apps"),
+    path("apps/revoke", apps.revoke, name="portal_revoke_app"),
     path("apps/budgets/<str:budget_id>/disable", apps.disable, name="portal_disable_budget"),
     path("wallet", wallet.index, name="portal_wallet"),
     path("wallet/payments", payments.index, name="portal_payments"),

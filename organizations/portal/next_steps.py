@@ -1,14 +1,16 @@
 """Suggests next steps on the home page, the most urgent first."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from accounts.models import Account
-from accounts.queries import second_factors
+from accounts.queries import app_names, devices, second_factors
 from accounts.rules.passkey_hosts import can_have_passkeys
-from billing.queries import payment_pages
+from billing.queries import budgets, payment_pages
 from billing.queries.wallets import WalletBalance
 from gateway.core.contract.amounts import usd
 from organizations.models import Membership
@@ -24,10 +26,18 @@ class Step(NamedTuple):
     path: str
 
 
-def of(account: Account, wallet: WalletBalance, host: str) -> list[Step]:
-    """Return the suggestions for a person, which may be none. Each can be followed at once at the portal's `host`."""
-    joined = list(memberships.of_person(account.did))
-    return [*_of_wallet(wallet), *_of_bills(joined), *_of_sign_in(account, host), *_of_teams(joined)]
+def of(account: Account, wallet: WalletBalance, host: str, *, now: datetime, has_used: bool) -> list[Step]:
+    """Return the suggestions for a person, which may be none. Each can be followed at once at the portal's `host`. `has_used`
+    says that the person has made calls this month."""
+    joined, apps = list(memberships.of_person(account.did)), devices.live_of(account, now).exists()
+    return [
+        *_of_wallet(wallet),
+        *_of_bills(joined),
+        *_of_budgets(account, now, has_apps=apps),
+        *_of_sign_in(account, host),
+        *_of_developers(is_new=not (apps or has_used)),
+        *_of_teams(joined),
+    ]
 
 
 def _of_wallet(wallet: WalletBalance) -> Iterator[Step]:
@@ -45,6 +55,26 @@ def _of_bills(joined: list[Membership]) -> Iterator[Step]:
         if one.organization.is_past_due and one.role in MONEY_MANAGERS:
             path = reverse("organization_invoices", args=[one.organization_id])
             yield Step(f"{one.organization.name} has an overdue bill.", "Open its invoices", path)
+
+
+def _of_budgets(account: Account, now: datetime, *, has_apps: bool) -> Iterator[Step]:
+    owner, path = ("account", account.did), reverse("portal_apps")
+    nearly = budgets.nearly_used(owner, now)
+    names = app_names.of(budget.client_id for budget, _ in nearly if budget.client_id)
+    for budget, bar in nearly:
+        whose = f" for {names[budget.client_id]}" if budget.client_id else ""
+        used = "is used up, so calls are refused" if bar.is_full else f"is {bar.used_percent}% used"
+        reason = f"Your budget of {usd(budget.limit_at(now))} a {budget.period}{whose} {used}."
+        yield Step(reason, "Change the budget", f"{path}?{urlencode({'app': budget.client_id or ''})}#set")
+    if has_apps and not nearly and not budgets.of_owner(owner).filter(disabled_at=None).exists():
+        reason = "Your apps can spend everything in your wallet. A budget limits what they spend in a day, a week or a month."
+        yield Step(reason, "Set a budget", f"{path}#set")
+
+
+def _of_developers(*, is_new: bool) -> Iterator[Step]:
+    if is_new:
+        reason = "Do you write programs? Send your first request, from a shell, Python or TypeScript."
+        yield Step(reason, "See how", reverse("portal_developers"))
 
 
 def _of_sign_in(account: Account, host: str) -> Iterator[Step]:

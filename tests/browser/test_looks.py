@@ -25,7 +25,7 @@ OUTSIDE = (
 REFUSED = "/authorize?client_id=https://app.example&redirect_uri=https://app.example/callback&state=s&scope=orgs:manage"
 INSIDE = (
     "/",
-    "/devices",
+    "/developers",
     "/apps",
     "/organizations",
     "/wallet",
@@ -135,7 +135,7 @@ def test_the_way_through_the_app(opened: Any, gateway: AppGateway, look: Look) -
     person.allow()
     person.ask()
     look_at(person.page)
-    for path in ("/devices", "/apps"):
+    for path in ("/developers", "/apps", "/"):
         person.page.goto(gateway.base_url + path)
         look_at(person.page)
 
@@ -154,7 +154,7 @@ def test_the_way_to_a_live_session_and_out_of_its_consent(opened: Any, gateway: 
     look_at(page)
     page.goto(f"{gateway.base_url}/apps")
     page.get_by_role("button", name="Withdraw").wait_for()
-    page.evaluate(f"document.querySelector('.rows strong').textContent = 'https://{'a' * 63}.example'")
+    page.evaluate(f"document.querySelector('section h2').textContent = 'https://{'a' * 63}.example'")
     look_at(page)
     page.get_by_role("button", name="Withdraw").click()
     page.get_by_role("status").wait_for()
@@ -173,8 +173,8 @@ def test_a_theme_that_a_link_asks_for_wins_over_the_devices(opened: Any, gateway
 def test_a_page_works_without_javascript(opened: Any, gateway: AppGateway) -> None:
     person: Person = opened(java_script_enabled=False)
     person.sign_up_at_the_portal()
-    person.page.get_by_role("link", name="Devices").first.click()
-    assert person.page.get_by_role("heading", name="Devices").is_visible()
+    person.page.get_by_role("link", name="Developers").first.click()
+    assert person.page.get_by_role("heading", name="Developers").is_visible()
 
 
 def test_a_phones_header_is_one_row_with_a_menu(opened: Any, gateway: AppGateway) -> None:
@@ -182,12 +182,12 @@ def test_a_phones_header_is_one_row_with_a_menu(opened: Any, gateway: AppGateway
     person.sign_up_at_the_portal()
     header, menu = person.page.get_by_role("banner"), person.page.get_by_role("button", name="Menu")
     assert _height(header) <= ONE_ROW_PIXELS
-    expect(header.get_by_role("link", name="Devices")).to_be_hidden()
+    expect(header.get_by_role("link", name="Developers")).to_be_hidden()
     menu.click()
     expect(header.get_by_text(person.email)).to_be_visible()
     expect(header.get_by_role("button", name="Sign out")).to_be_visible()
-    header.get_by_role("link", name="Devices").click()
-    expect(person.page.get_by_role("heading", name="Devices")).to_be_visible()
+    header.get_by_role("link", name="Developers").click()
+    expect(person.page.get_by_role("heading", name="Developers")).to_be_visible()
 
 
 def test_a_desk_needs_no_menu(person: Person) -> None:

@@ -125,16 +125,17 @@ def test_signing_out_ends_the_session_in_every_tab(guest: Person, gateway: AppGa
     for page in (guest.page, other):
         expect(page.get_by_role("button", name="Sign in")).to_be_visible()
     assert guest.as_the_app("return (await gateway.caller.transport.key()).thumbprint") != thumbprint
-    guest.page.goto(f"{gateway.base_url}/devices")
-    expect(guest.page.get_by_text("No apps are signed in to your account.")).to_be_visible()
+    guest.page.goto(f"{gateway.base_url}/apps")
+    expect(guest.page.get_by_role("button", name="Revoke app")).to_be_visible()
+    expect(guest.page.get_by_role("button", name="End session")).to_have_count(0)
 
 
 def test_signing_in_again_replaces_the_device(guest: Person, gateway: AppGateway) -> None:
     guest.as_the_app("await gateway.signIn({ scopes: ['wallet:read'], deviceName: 'The second' })")
     expect(guest.page.get_by_role("button", name="Allow")).to_be_visible()
     guest.allow()
-    guest.page.goto(f"{gateway.base_url}/devices")
-    expect(guest.page.get_by_role("button", name="Revoke")).to_have_count(1)
+    guest.page.goto(f"{gateway.base_url}/apps")
+    expect(guest.page.get_by_role("button", name="End session")).to_have_count(1)
     expect(guest.page.get_by_text("The second")).to_be_visible()
 
 

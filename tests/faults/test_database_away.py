@@ -63,7 +63,7 @@ class World:
     def page(self) -> requests.Response:
         """Open a page of the portal with a session's cookie."""
         cookies = {"sessionid": "a" * 32}
-        return requests.get(f"{self.gateway.base_url}/devices", cookies=cookies, timeout=60, allow_redirects=False)
+        return requests.get(f"{self.gateway.base_url}/developers", cookies=cookies, timeout=60, allow_redirects=False)
 
     def models(self) -> requests.Response:
         """List the models, which uses the process's cached catalogue."""

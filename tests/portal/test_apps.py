@@ -2,6 +2,9 @@
 
 import html
 import re
+from contextlib import suppress
+from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -9,12 +12,16 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import Account, Consent, DeviceSession, PublicClient
-from accounts.operations import consents
+from accounts.models import Account, AuthorizationCode, Consent, DeviceSession, PublicClient
+from accounts.operations import apps, consents
+from accounts.operations import codes as codes_operations
+from accounts.operations.codes import is_known
+from accounts.rules.pkce import challenge_of
 from billing.models import Budget
 from billing.operations import budgets, own_budgets
 from billing.queries import audit
 from billing.rules.budgets import BudgetPeriod, Subject
+from gateway.core.contract.errors import InvalidGrant
 from tests.factories.billing import Purse, settle
 from tests.factories.organizations import Team, account
 from tests.portal.organization_browser import FRAME_QUERIES_MAX, signed_in
@@ -69,11 +76,120 @@ def test_lists_apps_with_what_they_may(alice: Client, did: str) -> None:
     consents.give(account=account("alice"), client_id="agw", kind="realtime", now=timezone.now())
     device_of(account("bob"))
     DeviceSession.objects.filter(account=account("bob")).update(client_id="https://bobs.example")
+    DeviceSession.objects.filter(account=account("alice")).update(
+        scopes=["wallet:read", "infer:fast", "infer:cheap"], jkt="k" * 43
+    )
     words = text_of(alice.get("/apps"))
-    assert re.search(rf"{APP} Notes Allowed [a-z0-9\W]+, signed in on 2 devices", words)
-    assert re.search(rf"{OTHER} Allowed [a-z0-9\W]+ May open live sessions", words)
-    assert "agw Command line (agw) Allowed" in words
+    assert re.search(
+        rf"Notes Address {APP} Allowed [^.]+ Spent in \w+ \d+ \$0.00 Budget None: it can spend everything", words
+    )
+    assert (
+        "It can See your credits and balance Use the models “cheap”, “fast”, paid from your wallet Signed in on 2"
+        in words
+    )
+    assert words.count(f"Key {'k' * 43}") == 2
+    assert "Command line (agw)" in words
+    assert re.search(rf"other.example Address {OTHER} .* You agreed It may open live sessions", words)
     assert "bobs.example" not in words
+
+
+def test_says_what_an_app_spent_and_may_spend(alice: Client, did: str) -> None:
+    purse = Purse("account", did).pay(10_000_000)
+    settle(purse.call(3_000_000, client_id=APP), 2_500_000)
+    settle(purse.call(1_000_000, client_id=OTHER), 900_000)
+    put(alice, APP, "month", "5"), put(alice, APP, "day", "100")
+    words = text_of(alice.get("/apps"))
+    assert re.search(
+        r"Spent in \w+ \d+ \$2.50 Budget \$100.00 a day, 2% used; \$5.00 a month, 50% used. Set a budget", words
+    )
+    page = page_of(alice)
+    assert "/wallet/usage?app=https%3A%2F%2Fapp.example#calls" in page
+    assert f'<option value="{APP}" selected>app.example</option>' in html.unescape(
+        alice.get("/apps", {"app": APP}).content.decode()
+    )
+
+
+@pytest.mark.parametrize("old", ["/devices", "/consents"])
+def test_old_addresses_lead_here(alice: Client, old: str) -> None:
+    assert alice.get(old)["Location"] == "/apps"
+
+
+def test_revoking_an_app_ends_all_of_it_and_nothing_else(alice: Client, did: str) -> None:
+    me, now = account("alice"), timezone.now()
+    device_of(me, "Phone")
+    other = device_of(me, "Other")
+    DeviceSession.objects.filter(pk=other.pk).update(client_id=OTHER)
+    bobs = device_of(account("bob"))
+    for who in (me, account("bob")):
+        consents.give(account=who, client_id=APP, kind="realtime", now=now)
+    codes = [
+        code_of(me, APP, 1),
+        code_of(me, APP, 2, spent_at=now),
+        code_of(account("bob"), APP, 3),
+        code_of(me, OTHER, 4),
+    ]
+    put(alice, APP)
+    assert "The app was signed out" in follow(alice, alice.post("/apps/revoke", {"client_id": APP}))
+    live = DeviceSession.objects.filter(revoked_at=None)
+    assert set(live) == {other, bobs}
+    assert [one.account for one in Consent.objects.filter(withdrawn_at=None)] == [account("bob")]
+    assert [(code.spent_at is None, code.scopes) for code in refreshed(codes)] == [
+        (False, []),
+        (False, []),
+        (True, ["wallet:read"]),
+        (True, ["wallet:read"]),
+    ]
+    assert "Revoke app app.example" not in page_of(alice)
+    assert own(did) == [(APP, "month", 5_000_000)]
+    DeviceSession.objects.filter(revoked_at__isnull=False).delete()
+    assert [is_known(account=me, client_id=one) for one in (APP, OTHER)] == [False, True]
+    assert "The app was signed out" not in follow(alice, alice.post("/apps/revoke", {"client_id": APP})), (
+        "nothing is left"
+    )
+
+
+@pytest.mark.parametrize("client_id", ["", "https://never.example", "x" * 10_000])
+def test_revoking_what_was_never_allowed_changes_nothing(alice: Client, did: str, client_id: str) -> None:
+    assert "The app was signed out" not in follow(alice, alice.post("/apps/revoke", {"client_id": client_id}))
+    assert DeviceSession.objects.filter(revoked_at=None).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_code_that_is_redeemed_while_its_app_is_revoked_leaves_no_session() -> None:
+    me = Account.objects.create_user("did:web:studio.example:racer")
+    for number in range(4):
+        verifier = f"{number:043}"
+        code = code_of(me, APP, number, challenge=challenge_of(verifier), value=f"code {number}")
+        redemption = codes_operations.Redemption(f"code {number}", verifier, APP, f"{APP}/callback", "k" * 43, "Laptop")
+
+        def redeem(redemption: codes_operations.Redemption = redemption) -> None:
+            with suppress(InvalidGrant):
+                codes_operations.redeem(redemption, now=timezone.now())
+
+        at_once(redeem, lambda: apps.revoke(account=me, client_id=APP, now=timezone.now()))
+        assert not DeviceSession.objects.filter(account=me, revoked_at=None).exists()
+        assert refreshed([code])[0].spent_at is not None
+
+
+def code_of(
+    who: Account, client_id: str, number: int, challenge: str = "", value: str = "", **fields: Any
+) -> AuthorizationCode:
+    now = timezone.now()
+    return AuthorizationCode.objects.create(
+        code_sha256=sha256((value or f"{who.did} {number}").encode()).digest(),
+        account=who,
+        client_id=client_id,
+        redirect_uri=f"{client_id}/callback",
+        scopes=["wallet:read"],
+        code_challenge=challenge or f"{number:043}",
+        created_at=now,
+        expires_at=now + timedelta(seconds=60),
+        **fields,
+    )
+
+
+def refreshed(codes: list[AuthorizationCode]) -> list[AuthorizationCode]:
+    return [AuthorizationCode.objects.get(pk=code.pk) for code in codes]
 
 
 @pytest.mark.parametrize("period", PERIODS)
@@ -85,7 +201,7 @@ def test_sets_changes_and_turns_off(alice: Client, did: str, app: str, period: s
     assert own(did) == [(app or None, period, 3_000_000)]
     [budget] = Budget.objects.all()
     assert budget.scope == ("client" if app else "account")
-    assert f"Turn off the budget of $3.00 a {period} for {app or 'everything'}" in page_of(alice)
+    assert f"Turn off the budget of $3.00 a {period} for {'app.example' if app else 'everything'}" in page_of(alice)
     assert "The budget was turned off." in follow(alice, off(alice, budget))
     assert own(did) == []
     page = page_of(alice)
@@ -128,7 +244,7 @@ def test_a_withdrawn_consent_keeps_the_budgets(alice: Client, did: str) -> None:
     DeviceSession.objects.update(revoked_at=timezone.now())
     assert own(did) == [(OTHER, "month", 5_000_000)]
     page = page_of(alice)
-    assert f"for {OTHER}" in page
+    assert "for other.example" in page
     assert f'<option value="{OTHER}">' in page, "so that it can be changed"
     purse = Purse("account", did).pay(10_000_000)
     assert purse.reserve(5_000_001, client_id=OTHER).outcome == "budget_exceeded"
@@ -200,7 +316,7 @@ def test_takes_few_statements_however_many_there_are(
         )
     for period in PERIODS:
         put(alice, "", period), put(alice, APP, period)
-    with django_assert_max_num_queries(FRAME_QUERIES_MAX + 5):
+    with django_assert_max_num_queries(FRAME_QUERIES_MAX + 10):
         page = page_of(alice)
     assert "Page 1 of 2" in page
     assert "https://a0.example" in alice.get("/apps?page=2").content.decode()

@@ -34,6 +34,7 @@ FORMS = {
     "/wallet/payments": ("amount", "key"),
     "/apps": ("app", "period", "limit"),
     "/apps/budgets/bud_1/disable": ("x",),
+    "/apps/revoke": ("client_id",),
     "/authorize/areq_1": ("answer", "scope", "budget_usd"),
 }
 PARAMETERS = ("response_type", "client_id", "redirect_uri", "code_challenge", "code_challenge_method", "scope", "state")

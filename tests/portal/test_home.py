@@ -10,11 +10,14 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Account
+from billing.operations import own_budgets
+from billing.rules.budgets import BudgetPeriod
 from organizations.models import Organization
 from organizations.rules.roles import Role
-from tests.factories.billing import Purse, settle
+from tests.factories.billing import Purse, review, settle
 from tests.factories.organizations import Team, account
 from tests.portal.organization_browser import signed_in
+from tests.portal.test_pages import device_of
 from tests.portal.test_wallet import text_of
 from tests.support.stripe import FakeStripe
 
@@ -54,7 +57,7 @@ class TestHeader:
             ("/wallet", ("/wallet", "page")),
             ("/wallet/payments", ("/wallet", "true")),
             ("/apps", ("/apps", "page")),
-            ("/devices", ("/devices", "page")),
+            ("/developers", ("/developers", "page")),
             ("/account/2fa/", ("/account/2fa/", "page")),
             ("/account/sessions/", ("/account/2fa/", "true")),
         ],
@@ -79,7 +82,7 @@ class TestHeader:
         self, client: Client, known: dict[str, str | None], name: str
     ) -> None:
         Account.objects.update(**known)
-        for path in ("/", "/devices", "/account/2fa/"):
+        for path in ("/", "/developers", "/account/2fa/"):
             assert f">{name}</strong>" in header_of(client.get(path))
 
     def test_shows_no_name_to_anonymous_visitors(self) -> None:
@@ -119,6 +122,7 @@ class TestHome:
         assert steps_of(client) == [
             ("Add money", "/wallet"),
             ("Add a passkey", "/account/2fa/webauthn/add/"),
+            ("See how", "/developers"),
             ("Create an organization", "/organizations"),
         ]
 
@@ -126,6 +130,10 @@ class TestHome:
         assert ("Add money", "/wallet") not in steps_of(client), "no payment provider is set up"
         Authenticator.objects.create(user=alice, type="webauthn", data={"name": "Laptop", "credential": {}})
         Team("alice")
+        assert steps_of(client) == [("See how", "/developers")]
+        device_of(alice)
+        assert steps_of(client) == [("Set a budget", "/apps#set")]
+        own_budgets.put(did=alice.did, client_id=None, limit_microusd=5_000_000, period=BudgetPeriod.DAY)
         assert steps_of(client) == []
         assert "Nothing needs your attention." in text_of(client.get("/"))
 
@@ -146,6 +154,42 @@ class TestHome:
         assert ("Add a passkey", "/account/2fa/webauthn/add/") not in steps_of(client)
         EmailAddress.objects.filter(pk=address.pk).update(verified=True)
         assert steps_of(client)[0] == ("Add a passkey", "/account/2fa/webauthn/add/")
+
+    def test_says_where_the_money_went_and_what_is_held(self, client: Client, alice: Account) -> None:
+        purse = Purse("account", alice.did).pay(20_000_000)
+        for number in range(4):
+            settle(
+                purse.call(5_000_000, client_id=f"https://a{number}.example", model=f"m{number}"),
+                (number + 1) * 1_000_000,
+            )
+        settle(purse.call(5_000_000, client_id="https://free.example", model="m3"), 0)
+        review(purse.call(2_000_000))
+        purse.call(1_000_000)
+        words = text_of(client.get("/"))
+        assert (
+            "By app a3.example $4.00 a2.example $3.00 a1.example $2.00 By model m3 $4.00 m2 $3.00 m1 $2.00 All of"
+            in words
+        )
+        assert "Held by open calls $3.00" in words
+        assert "The outcome of 1 of your calls is not known yet, so $2.00 stay held." in words
+        assert "What cannot be found out within 72 hours is not charged." in words
+        others = text_of(signed_in(account("bob")).get("/"))
+        assert not any(one in others for one in ("Where it went", "Held by", "not known yet"))
+
+    def test_budgets_near_their_limit_are_pointed_out(self, client: Client, alice: Account) -> None:
+        purse, app = Purse("account", alice.did).pay(20_000_000), "https://notes.example"
+        own_budgets.put_monthly(did=alice.did, client_id=app, limit_microusd=5_000_000)
+        own_budgets.put(did=alice.did, client_id=None, limit_microusd=4_000_000, period=BudgetPeriod.DAY)
+        own_budgets.put(did=alice.did, client_id=None, limit_microusd=90_000_000, period=BudgetPeriod.MONTH)
+        purse.call(4_000_000, client_id=app)
+        words = text_of(client.get("/"))
+        assert "Your budget of $4.00 a day is used up, so calls are refused. Change the budget" in words
+        assert "Your budget of $5.00 a month for notes.example is 80% used. Change the budget" in words
+        assert "$90.00" not in words
+        assert steps_of(client)[:2] == [
+            ("Change the budget", "/apps?app=#set"),
+            ("Change the budget", "/apps?app=https%3A%2F%2Fnotes.example#set"),
+        ]
 
     def test_a_debt_comes_first(self, client: Client, alice: Account, provider: FakeStripe) -> None:
         purse = Purse("account", alice.did).pay(100)

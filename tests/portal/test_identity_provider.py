@@ -57,7 +57,7 @@ def test_a_person_gets_an_account_once(client: Client, provider: IdentityProvide
 
 
 def test_comes_back_to_the_page_that_waited(client: Client, provider: IdentityProvider) -> None:
-    assert sign_in(client, "?next=/devices") == "/devices"
+    assert sign_in(client, "?next=/developers") == "/developers"
     assert sign_in(Client(), "?next=https://evil.example/") == "/"
 
 

@@ -44,7 +44,7 @@ def test_signing_up_makes_an_account_with_a_did_of_this_host(client: Client) -> 
     assert re.fullmatch(r"did:web:gateway\.example:accounts:acc_[0-9a-z]{26}", account.did)
     home = client.get("/")
     assert b"Organizations" in home.content
-    assert b"Devices" in home.content
+    assert b"Developers" in home.content
 
 
 SESSIONLESS = re.compile(r"/(v1|webhooks|static|\.well-known|healthz|livez|readyz|openapi\.json|docs)(/|$)")
@@ -57,7 +57,7 @@ def test_no_page_of_a_session_is_stored(client: Client) -> None:
     for path in pages:
         answer = client.get(path)
         assert "no-store" in answer["Cache-Control"], path
-    assert {"/", "/devices", "/account/email/", "/account/sessions/", "/account/2fa/totp/activate/"} <= set(pages)
+    assert {"/", "/developers", "/account/email/", "/account/sessions/", "/account/2fa/totp/activate/"} <= set(pages)
 
 
 def test_pages_that_a_session_begins_or_ends_with_are_not_stored_either(client: Client) -> None:
@@ -227,19 +227,19 @@ class TestDevices:
     def test_lists_and_revokes_ones_own(self, client: Client) -> None:
         sign_up(client)
         device = device_of(Account.objects.get())
-        page = client.get("/devices").content.decode()
+        page = client.get("/apps").content.decode()
         assert "Laptop" in page
         assert "https://app.example" in page
         response = client.post(f"/devices/{device.pk}/revoke")
-        assert (response.status_code, response["Location"]) == (303, "/devices")
+        assert (response.status_code, response["Location"]) == (303, "/apps")
         device.refresh_from_db()
         assert device.revoked_at is not None
-        assert "Laptop" not in client.get("/devices").content.decode().replace("The device", "")
+        assert "Laptop" not in client.get("/apps").content.decode()
 
     def test_anothers_are_neither_seen_nor_ended(self, client: Client) -> None:
         device = device_of(make_account("bob"), "Bobs phone")
         sign_up(client)
-        assert "Bobs phone" not in client.get("/devices").content.decode()
+        assert "Bobs phone" not in client.get("/apps").content.decode()
         client.post(f"/devices/{device.pk}/revoke")
         device.refresh_from_db()
         assert device.revoked_at is None
@@ -253,7 +253,7 @@ class TestDevices:
         assert device.revoked_at is not None
 
     def test_strangers_sign_in_first(self, client: Client) -> None:
-        for path in ("/", "/devices", "/authorize/areq_1"):
+        for path in ("/", "/apps", "/developers", "/authorize/areq_1"):
             response = client.get(path)
             assert response.status_code == 302
             assert response["Location"].startswith("/account/login/?next=")

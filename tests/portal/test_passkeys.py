@@ -296,7 +296,7 @@ def test_security_leads_to_everything_that_protects_the_account(
     page = client.get("/account/2fa/").content.decode()
     for path in ("webauthn/", "webauthn/add/", "recovery-codes/", "totp/activate/"):
         assert f'href="/account/2fa/{path}"' in page
-    for path in ("/account/password/change/", "/account/sessions/", "/devices"):
+    for path in ("/account/password/change/", "/account/sessions/", "/apps"):
         assert f'href="{path}"' in page
     assert ('href="/account/email/"' in page) is mail
 

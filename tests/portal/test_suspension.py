@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 PAGES = (
     "/",
     "/apps",
-    "/devices",
+    "/developers",
     "/organizations",
     "/wallet",
     "/account/2fa/",

@@ -167,7 +167,7 @@ def test_its_forms_may_lead_to_the_hosted_page_and_nowhere_else(
         assert target == f"'self' https://checkout.stripe.com {provider.origin}"
     settings.STRIPE_API_BASE = "https://api.stripe.com"
     assert client.get("/wallet")["Content-Security-Policy"].endswith("form-action 'self' https://checkout.stripe.com")
-    assert client.get("/devices")["Content-Security-Policy"].endswith("form-action 'self'")
+    assert client.get("/developers")["Content-Security-Policy"].endswith("form-action 'self'")
 
 
 def test_a_hosted_page_elsewhere_is_reached_by_a_link(client: Client, provider: FakeStripe) -> None:

@@ -111,7 +111,7 @@ def test_the_health_check_answers_without_a_body_that_is_announced_and_hangs_up(
 @pytest.mark.parametrize("charset", ["rot13", "utf-16", "base64", "idna", "undefined", "latin-1"])
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
 def test_a_form_is_utf_8_whatever_its_charset_says(stage: Stage, kind: str, charset: str) -> None:
-    address = f"{stage.origin}/account/login/?next=%2Fdevices"
+    address = f"{stage.origin}/account/login/?next=%2Fdevelopers"
     headers = {"Content-Type": f"{kind}; charset={charset}"}
     token = stage.client.get(address, headers=headers).cookies["csrftoken"]
     body = "login=Z%C3%BC"
@@ -121,7 +121,7 @@ def test_a_form_is_utf_8_whatever_its_charset_says(stage: Stage, kind: str, char
     page = stage.client.post(address, content=body, headers={**headers, "X-CSRFToken": token})
     assert page.status_code == 200
     assert 'value="Zü"' in page.text
-    assert 'value="/devices"' in page.text
+    assert 'value="/developers"' in page.text
 
 
 UNREADABLE_TYPES = [

@@ -19,6 +19,7 @@ from accounts.portal.session import browser_secret, remember_target
 from accounts.queries.accounts import person
 from accounts.rules.public_clients import ClientError
 from accounts.rules.public_scopes import description_of
+from gateway.core.contract.amounts import usd
 from gateway.core.contract.errors import InvalidRequest, RateLimited
 from gateway.core.contract.limits import AUTHORIZATIONS_PER_MINUTE, CODES_MAX, CODES_SECONDS
 from gateway.core.http.addresses import client_network
@@ -59,7 +60,8 @@ def consent(request: HttpRequest, request_id: str) -> HttpResponse:
             return _answer(request, request_id, secret)
         pending = operations.pending(request_id, browser_secret=secret, now=now)
         if operations.needs_consent(pending):
-            return _page(request, pending, ConsentForm(), pending.scopes)
+            form = ConsentForm(initial={"budget_usd": _monthly_budget(request, pending.client_id)})
+            return _page(request, pending, form, pending.scopes)
         return _redirect(_allow(request, request_id, secret, pending.scopes))
     except ClientError as error:
         return _error_page(request, error)
@@ -113,6 +115,13 @@ def _page(request: HttpRequest, pending: AuthorizationRequest, form: ConsentForm
         "form": form,
     }
     return render(request, "portal/consent.html", context, status=400 if form.is_bound else 200)
+
+
+def _monthly_budget(request: HttpRequest, client_id: str) -> str | None:
+    """Return the person's monthly budget for an app in dollars, or None."""
+    found = app_budgets.registered().enabled(person(request).did, client_id, timezone.now())
+    monthly = next((budget.limit_microusd for budget in found if budget.period == "month"), None)
+    return None if monthly is None else usd(monthly).removeprefix("$").replace(",", "")
 
 
 def _limit(request: HttpRequest) -> None:
