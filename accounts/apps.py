@@ -11,8 +11,19 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the start-up checks, and start the epoch of the replay store after migrations or a flush."""
+        """Register the start-up checks and the exported data, and start the epoch of the replay store after migrations or a flush."""
         from accounts import checks  # noqa: F401
+        from accounts.operations import exports
+        from accounts.queries import own_data as own
+
+        exports.register(
+            exports.TextFile("account.json", "the account", own.account),
+            exports.Table("email_addresses", "its addresses", own.EMAIL_ADDRESSES, own.email_addresses),
+            exports.Table("sign_in_methods", "passkeys and the like", own.SIGN_IN_METHODS, own.sign_in_methods),
+            exports.Table("browsers", "browsers that are signed in", own.BROWSERS, own.browsers),
+            exports.Table("devices", "apps that are or were signed in", own.DEVICES, own.devices),
+            exports.Table("consents", "consents beyond scopes", own.CONSENTS, own.consents),
+        )
 
         post_migrate.connect(_begin_epoch, sender=self)
 

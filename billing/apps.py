@@ -8,8 +8,16 @@ class BillingConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register people's budgets for apps with the accounts app, whose consent page sets them."""
-        from accounts.operations import app_budgets
+        """Register people's budgets for apps with the accounts app, whose consent page sets them, and the exported data."""
+        from accounts.operations import app_budgets, exports
         from billing.operations import own_budgets
+        from billing.queries import own_data as own
 
         app_budgets.register(app_budgets.AppBudgets(enabled=own_budgets.of_app, set_monthly=own_budgets.put_monthly))
+        exports.register(
+            exports.Table("wallet", "what is in the wallet", own.WALLET, own.wallet),
+            exports.Table("payments", "payments", own.PAYMENTS, own.payments),
+            exports.Table("credits", "credits", own.CREDITS, own.credits),
+            exports.Table("budgets", "budgets", own.BUDGETS, own.own_budgets),
+            exports.Table("calls", "calls; a usage_id is the id of a call's receipt, too", own.CALLS, own.calls),
+        )

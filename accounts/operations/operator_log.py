@@ -1,4 +1,4 @@
-"""Adds to the log of operators' actions what a configuration changed, and purges the log.
+"""Adds to the log of operators' actions what a configuration changed and what people did with their accounts, and purges it.
 
 It is retained forever unless `AUDIT_DAYS` is set.
 """
@@ -30,6 +30,19 @@ def record(changes: Iterable[Change], *, source: str, now: datetime) -> None:
     if found := list(changes):
         user = _configuration()
         LogEntry.objects.bulk_create([_entry(change, user, source, now) for change in found])
+
+
+def record_own(account: Account, message: str, *, now: datetime) -> None:
+    """Log what a person did with their whole account, as an entry of that person."""
+    LogEntry.objects.create(
+        user=account,
+        action_time=now,
+        content_type=ContentType.objects.get_for_model(Account),
+        object_id=str(account.pk),
+        object_repr=account.did[:REPR_MAX_CHARACTERS],
+        action_flag=CHANGE,
+        change_message=message,
+    )
 
 
 def _configuration() -> Account:

@@ -46,7 +46,7 @@ def test_names_a_model_that_there_is(
     models_are(monkeypatch, *names)
     page = alice.get("/developers").content.decode()
     assert page.count(f'"{model}"') == 3
-    assert ("No model can be called at the moment." in page) is not names
+    assert ("No model can be called at the moment." in page) == (names == ())
 
 
 def test_shows_scopes_and_ones_own_keys(alice: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +56,8 @@ def test_shows_scopes_and_ones_own_keys(alice: Client, monkeypatch: pytest.Monke
         device = device_of(account(who))
         DeviceSession.objects.filter(pk=device.pk).update(jkt=key * 43, client_id="agw")
     words = text_of(alice.get("/developers"))
-    assert "infer:fast Use this model, paid from your wallet wallet:read See your credits and balance" in words
+    assert "infer:fast Use the model “fast”, paid from your wallet." in words
+    assert "wallet:read See your credits and balance" in words
     assert re.search(rf"Laptop Command line \(agw\), last used [^.]+ {'a' * 43}", words)
     assert "b" * 43 not in words
 

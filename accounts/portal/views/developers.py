@@ -26,12 +26,13 @@ def show(request: HttpRequest) -> HttpResponse:
     sessions = list(devices.live_of(person(request), timezone.now()))
     names = app_names.of({session.client_id for session in sessions})
     models = sorted(model_names.registered().callable_now())
+    model = FIRST_MODEL if FIRST_MODEL in models else next(iter(models), FIRST_MODEL)
     context = {
         "base_url": settings.GATEWAY_BASE_URL,
-        "model": FIRST_MODEL if FIRST_MODEL in models else next(iter(models), FIRST_MODEL),
+        "model": model,
+        "model_scope": infer(model),
         "models": models,
         "scopes": [(scope.value, description_of(scope)) for scope in BROWSER_CAPABILITIES],
-        "model_scopes": [infer(model) for model in models],
         "sessions": [(session, names[session.client_id]) for session in sessions],
     }
     return render(request, "portal/developers.html", context)

@@ -69,6 +69,10 @@ AUTHORIZATIONS_PER_MINUTE = 240  # per address
 CODES_MAX = 90
 CODES_SECONDS = 600
 
+# Exports of all data of an account
+EXPORTS_MAX = 3
+EXPORTS_SECONDS = 3600
+
 # Invitations that cannot be accepted, named by one account or from one address
 INVITATION_GUESSES_MAX = 20
 INVITATION_GUESSES_PER_ADDRESS_MAX = 200

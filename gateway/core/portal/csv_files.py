@@ -3,13 +3,12 @@
 import csv
 import io
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from asgiref.sync import sync_to_async
-from django.db import connections
 from django.http import StreamingHttpResponse
-from django.utils.http import content_disposition_header
+
+from gateway.core.portal.streams import file_response
 
 Cell = str | int | None
 Row = Sequence[Cell]
@@ -25,12 +24,14 @@ _FORMULA = re.compile(r"""^(?=[\t\r\n])|(^|[;,|\t\r\n"'])([ ]*)(?=[=+\-@＝＋�
 def csv_response(name: str, header: Row, rows: Iterable[Row]) -> StreamingHttpResponse:
     """Respond with a file of that name, a header and rows. Only a few hundred rows are in memory at a time, and no
     database connection is held while they are sent."""
+    return file_response(f"{name}.csv", "text/csv; charset=utf-8; header=present", csv_pieces(header, rows))
+
+
+def csv_pieces(header: Row, rows: Iterable[Row]) -> Iterator[str]:
+    """Write a header and rows as CSV, a few hundred rows at a time."""
     lines = _lines(chain([header], rows))
-    disposition = content_disposition_header(as_attachment=True, filename=f"{name}.csv") or "attachment"
-    headers = {"Content-Disposition": disposition}
-    return StreamingHttpResponse(
-        _pieces(lines), content_type="text/csv; charset=utf-8; header=present", headers=headers
-    )
+    while piece := "".join(islice(lines, ROWS_AT_ONCE)):
+        yield piece
 
 
 def name_part(words: str, otherwise: str) -> str:
@@ -58,19 +59,3 @@ def _escaped(cell: Cell) -> Cell:
 
 def _with_apostrophe(found: re.Match[str]) -> str:
     return f"{found[1] or ''}'{found[2] or ''}"
-
-
-async def _pieces(lines: Iterator[str]) -> AsyncIterator[str]:
-    take = sync_to_async(_take)
-    while piece := await take(lines):
-        yield piece
-
-
-def _take(lines: Iterator[str]) -> str:
-    """Read the next lines, then return the database connection that they were read with."""
-    try:
-        return "".join(islice(lines, ROWS_AT_ONCE))
-    finally:
-        for connection in connections.all(initialized_only=True):
-            if not connection.in_atomic_block:  # a transaction belongs to the caller, who continues it
-                connection.close_if_unusable_or_obsolete()
