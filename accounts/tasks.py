@@ -7,6 +7,7 @@ from django.utils import timezone
 from accounts.operations import (
     authorize,
     cache_entries,
+    closing,
     codes,
     devices,
     exchange,
@@ -51,6 +52,12 @@ def purge_authorizations() -> dict[str, int]:
 def purge_cache() -> int:
     """Delete expired cache entries; return how many."""
     return cache_entries.purge_expired(now=timezone.now())
+
+
+@job("closed accounts")
+def erase_closed() -> int:
+    """Delete what is still stored for closed accounts; return how many of them are done with."""
+    return closing.erase(now=timezone.now())
 
 
 @job("limits")

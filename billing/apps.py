@@ -8,12 +8,15 @@ class BillingConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register people's budgets for apps with the accounts app, whose consent page sets them, and the exported data."""
-        from accounts.operations import app_budgets, exports
+        """Register people's budgets for apps with the accounts app, whose consent page sets them, its part in the closing of
+        accounts, and the exported data."""
+        from accounts.operations import app_budgets, closing, exports
         from billing.operations import own_budgets
+        from billing.operations.closing import BillingPart
         from billing.queries import own_data as own
 
         app_budgets.register(app_budgets.AppBudgets(enabled=own_budgets.of_app, set_monthly=own_budgets.put_monthly))
+        closing.register("billing", BillingPart())
         exports.register(
             exports.Table("wallet", "what is in the wallet", own.WALLET, own.wallet),
             exports.Table("payments", "payments", own.PAYMENTS, own.payments),

@@ -1,6 +1,10 @@
 """What the console calls each scheduled job, and says that it does. How often it runs is in the schedule."""
 
 JOB_TEXTS: dict[str, tuple[str, str]] = {
+    "accounts.tasks.erase_closed": (
+        "Erase closed accounts",
+        "Deletes the stored responses and answers of accounts that were closed, and whatever else is left of them.",
+    ),
     "accounts.tasks.purge_assertions": (
         "Purge used assertions",
         "Deletes the records of product assertions that have expired and so cannot be used again.",

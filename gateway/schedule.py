@@ -10,6 +10,7 @@ MINUTE = 60.0
 HOUR = 60 * MINUTE
 
 INTERVAL_SECONDS = {
+    "accounts.tasks.erase_closed": 5 * MINUTE,
     "accounts.tasks.purge_assertions": 5 * MINUTE,
     "accounts.tasks.purge_authorizations": 5 * MINUTE,
     "accounts.tasks.purge_cache": 5 * MINUTE,

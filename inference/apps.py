@@ -10,12 +10,13 @@ class InferenceConfig(AppConfig):
     def ready(self) -> None:
         """Register the start-up checks, this app's models and aliases with the accounts app, its look-up of upstreams' records
         with billing, its alarm with the HTTP client, and the exported data."""
-        from accounts.operations import exports, model_names
+        from accounts.operations import closing, exports, model_names
         from billing.operations import reviews
         from gateway.core.outbound.distrust import distrust
         from inference import checks  # noqa: F401
         from inference.metering import out_of_turn
         from inference.metering.served import callable_aliases
+        from inference.operations.closing import InferencePart
         from inference.operations.look_ups import look_up
         from inference.queries import catalogue, own_data
         from inference.queries.aliases import enabled_names
@@ -24,6 +25,7 @@ class InferenceConfig(AppConfig):
         model_names.register(
             model_names.ModelNames(known=catalogue.known_names, enabled=enabled_names, callable_now=callable_aliases)
         )
+        closing.register("inference", InferencePart())
         exports.register(
             exports.TextFile("stored_responses.jsonl", "stored responses, one a line", own_data.stored_responses)
         )

@@ -12,7 +12,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from accounts.admin.people import PEOPLE, SEARCH_HELP
 from accounts.models import Account
-from accounts.operations import devices, suspension
+from accounts.operations import closing, devices, suspension
 from gateway.core.console import ConsoleAdmin, ReasonForm, dialog, links, may_act
 
 RIGHT = "accounts.change_account"
@@ -52,7 +52,13 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
     add_form = AccountCreationForm
     change_password_form = PasswordForm
     list_display = ("name", "email", "did", "state", "is_staff", "created_at")
-    list_filter = ("is_staff", "is_active", ("suspended_at", admin.EmptyFieldListFilter))
+    list_select_related = ("closing",)
+    list_filter = (
+        "is_staff",
+        "is_active",
+        ("suspended_at", admin.EmptyFieldListFilter),
+        ("closing", admin.EmptyFieldListFilter),
+    )
     search_fields = PEOPLE.columns
     search_help_text = SEARCH_HELP
     ordering = ("-created_at",)
@@ -65,7 +71,7 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         ("Operator console", {"fields": OPERATOR_FIELDS}),
     )
     add_fieldsets = ((None, {"fields": ("did", "email", "display_name", "usable_password", "password1", "password2")}),)
-    actions_detail = ("suspend", "unsuspend")
+    actions_detail = ("suspend", "unsuspend", "close")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> Any:
         """Make the DID read-only once it is set, and allow only superusers to make operators."""
@@ -80,7 +86,9 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
             suspension.end_sessions(account=obj, now=timezone.now())
 
     def has_change_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
-        """Allow only superusers to change operators' accounts, including their passwords."""
+        """Allow nobody to change closed accounts, and only superusers to change operators', including their passwords."""
+        if obj is not None and hasattr(obj, "closing"):
+            return False
         if obj is not None and (obj.is_staff or obj.is_superuser) and not request.user.is_superuser:
             return False
         return super().has_change_permission(request, obj)
@@ -108,9 +116,13 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         }
         return links((title, table, account.did) for title, table in tables.items())
 
-    @display(description="State", label={"live": "success", "suspended": "danger", "inactive": "warning"})
+    @display(
+        description="State", label={"live": "success", "suspended": "danger", "inactive": "warning", "closed": "info"}
+    )
     def state(self, account: Account) -> str:
         """Return whether the account's tokens are accepted."""
+        if hasattr(account, "closing"):
+            return "closed"
         if account.suspended_at:
             return "suspended"
         return "live" if account.is_active else "inactive"
@@ -155,6 +167,29 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         is_new = suspension.unsuspend(account=Account.objects.get(pk=object_id))
         return self._finish(request, form, object_id, is_new, "Suspension lifted")
 
+    def has_close_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Allow operators who may change an account to close it, except their own."""
+        return may_act(request, RIGHT, _changeable(request).exclude(pk=request.user.pk or 0), object_id)
+
+    @action(
+        description="Close",
+        icon="person_off",
+        permissions=["close"],
+        dialog=dialog(
+            "Close this account for good",
+            "At the wish of its person: what names them and all access is deleted, and credits are given up. Calls and payments stay "
+            "in the ledger. This cannot be undone, and the account does not come back by an assertion of its product.",
+            "Close",
+            ReasonForm,
+        ),
+    )
+    def close(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        try:
+            is_new = closing.close(account=Account.objects.get(pk=object_id), now=timezone.now())
+        except closing.CannotClose as error:
+            return self.leave_dialog(request, object_id, f"Nothing has changed. {error}", messages.ERROR)
+        return self._finish(request, form, object_id, is_new, "Closed")
+
     def _finish(self, request: HttpRequest, form: ReasonForm, object_id: str, is_new: bool, done: str) -> HttpResponse:
         if is_new:
             return self.finish_dialog(request, form, object_id, done)
@@ -162,6 +197,6 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
 
 
 def _changeable(request: HttpRequest) -> QuerySet[Account]:
-    """Return the accounts that an operator may change: those of operators only with every permission."""
-    rows = Account.objects.all()
+    """Return the accounts that an operator may change: no closed ones, and those of operators only with every permission."""
+    rows = Account.objects.filter(closing=None)
     return rows if request.user.is_superuser else rows.filter(is_staff=False, is_superuser=False)

@@ -4,6 +4,7 @@ from accounts.models.account import Account, AccountManager
 from accounts.models.appearance import AppearanceProduct
 from accounts.models.authorization import AuthorizationCode, AuthorizationRequest
 from accounts.models.cache_entry import CacheEntry
+from accounts.models.closing import Closing
 from accounts.models.consent import Consent
 from accounts.models.consumed_assertion import ConsumedAssertion
 from accounts.models.device_session import DeviceSession
@@ -22,6 +23,7 @@ __all__ = [
     "AuthorizationCode",
     "AuthorizationRequest",
     "CacheEntry",
+    "Closing",
     "Consent",
     "ConsumedAssertion",
     "DeviceSession",

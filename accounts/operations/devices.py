@@ -9,7 +9,7 @@ from django.db.models import F
 from django.db.models.query import QuerySet
 
 from accounts.models import Account, DeviceSession
-from accounts.operations import public_clients, public_scopes, tokens
+from accounts.operations import closing, public_clients, public_scopes, tokens
 from accounts.operations.tokens import MintedToken
 from accounts.rules import refresh
 from accounts.rules.refresh import Credential
@@ -50,6 +50,8 @@ def open_session(
 
     If the account has the maximum number of devices, the session that was not used for longest ends. Joins the caller's transaction.
     """
+    if not closing.stays_open(account):
+        raise InvalidGrant(private="the account is closed")
     persistent = device_name is not None
     if persistent:
         _end_least_recent(account, now)

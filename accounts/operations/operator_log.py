@@ -6,6 +6,7 @@ It is retained forever unless `AUDIT_DAYS` is set.
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.contrib.auth.hashers import make_password
@@ -43,6 +44,17 @@ def record_own(account: Account, message: str, *, now: datetime) -> None:
         action_flag=CHANGE,
         change_message=message,
     )
+
+
+def forget(account: Account) -> None:
+    """Replace the names and addresses of a person in the log by the account's DID."""
+    addresses = EmailAddress.objects.filter(user=account).values_list("email", flat=True)
+    named = {account.display_name, account.email or "", *addresses} - {""}
+    about = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(Account), object_id=str(account.pk))
+    about.update(object_repr=account.did[:REPR_MAX_CHARACTERS])
+    of_sign_in = ContentType.objects.filter(app_label__in=("account", "mfa", "socialaccount", "usersessions"))
+    others = LogEntry.objects.filter(content_type__in=of_sign_in, object_repr__in=named)
+    others.update(object_repr=account.did[:REPR_MAX_CHARACTERS])
 
 
 def _configuration() -> Account:

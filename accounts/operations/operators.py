@@ -5,10 +5,14 @@ from datetime import datetime
 from django.conf import settings
 from django.db import transaction
 
-from accounts.models import Account
+from accounts.models import Account, Closing
 from accounts.operations import addresses, devices, suspension
 from accounts.rules.dids import portal_did
 from gateway.core.contract.ids import new_id
+
+
+class AccountClosed(Exception):
+    """The account was closed, which cannot be undone."""
 
 
 @transaction.atomic
@@ -22,8 +26,10 @@ def create(email: str, password: str) -> Account:
 @transaction.atomic
 def promote(account: Account, password: str | None, *, now: datetime) -> list[str]:
     """Make an existing account an operator that can sign in; return a description of the changes. A new password ends
-    its sessions.
+    its sessions. Raises AccountClosed for a closed account.
     """
+    if Closing.objects.filter(account=account).exists():
+        raise AccountClosed
     done = []
     if not (account.is_staff and account.is_superuser):
         account.is_staff = account.is_superuser = True

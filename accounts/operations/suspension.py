@@ -26,5 +26,6 @@ def end_sessions(*, account: Account, now: datetime) -> None:
 
 
 def unsuspend(*, account: Account) -> bool:
-    """Lift a suspension, so that the account can sign in again; return False if there was none."""
-    return Account.objects.filter(pk=account.pk, suspended_at__isnull=False).update(suspended_at=None) > 0
+    """Lift a suspension, so that the account can sign in again; return False if there was none, or the account is closed."""
+    suspended = Account.objects.filter(pk=account.pk, suspended_at__isnull=False, closing=None)
+    return suspended.update(suspended_at=None) > 0

@@ -5,13 +5,14 @@ from typing import Any
 from allauth.account import forms
 from allauth.account.adapter import get_adapter
 from django.db import transaction
-from django.forms import CharField, Form, ModelForm, TextInput
+from django.forms import BooleanField, CharField, Form, ModelForm, TextInput
 from django.http import HttpRequest
 
 from accounts.allauth_internals import record_authentication
 from accounts.models import Account
 from accounts.operations import addresses
 from gateway.core.api.names import validate_name
+from gateway.core.contract.amounts import usd
 from gateway.core.contract.limits import ACCOUNT_NAME_MAX_CHARACTERS
 from gateway.core.portal.forms import BudgetLimitField
 
@@ -82,6 +83,20 @@ class ConsentForm(Form):
 
     def clean_budget_usd(self) -> int | None:
         return self.cleaned_data["budget_usd"] if "budget_usd" in self.changed_data else None
+
+
+class CloseForm(Form):
+    """Confirms that an account is closed for good and, if there are any, that its credits are given up."""
+
+    gives_up_credits = BooleanField()
+    understands = BooleanField(label="I understand that this cannot be undone.")
+
+    def __init__(self, *args: Any, credits_microusd: int, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if credits_microusd:
+            self.fields["gives_up_credits"].label = f"I give up my credits of {usd(credits_microusd)}."
+        else:
+            del self.fields["gives_up_credits"]
 
 
 class ChangePasswordForm(forms.ChangePasswordForm):

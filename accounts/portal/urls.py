@@ -26,6 +26,7 @@ urlpatterns = [
     path("developers", developers.show, name="portal_developers"),
     path("devices/<str:session_id>/revoke", devices.revoke, name="portal_revoke_device"),
     path("accounts/<str:account_id>/did.json", did_documents.show),
+    path("account/close/", own_data.close, name="portal_close"),
     path("account/data/", own_data.show, name="portal_data"),
     path("account/name/", names.change, name="portal_name"),
     path("account/email/", emails.manage, name="account_email"),

@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest
 
-from accounts.models import Account
+from accounts.models import Account, Closing
 from accounts.rules.principal import Principal
 from gateway.core.contract.errors import InvalidToken
 
@@ -13,6 +13,11 @@ def of_principal(principal: Principal) -> Account:
     if account is None:
         raise InvalidToken(private="unknown_account")
     return account
+
+
+def is_closed(did: str) -> bool:
+    """Return whether the account with this DID was closed."""
+    return Closing.objects.filter(account__did=did).exists()
 
 
 def person(request: HttpRequest) -> Account:

@@ -72,7 +72,7 @@ class TransferKindFilter(WordFilter):
     """Filters by the kinds of transfers."""
 
     title = parameter_name = "kind"
-    words = ("charge", "expiry", "grant", "merge", "payment", "refund", "refund_return", "repayment")
+    words = ("charge", "expiry", "forfeit", "grant", "merge", "payment", "refund", "refund_return", "repayment")
 
 
 @admin.register(Transfer)

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypedDict, Unpack
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
+from accounts.queries import accounts
 from billing.adapters import configured
 from billing.adapters.base import PaymentProvider, ProviderError, SessionRequest
 from billing.models import Checkout, CheckoutStatus, OwnerKind
@@ -20,7 +21,7 @@ from billing.queries import locked
 from billing.rules import checkouts as rules
 from billing.rules.owners import Owner
 from billing.rules.provider_records import Reversals, Session
-from gateway.core.contract.errors import IdempotencyKeyReused, RateLimited
+from gateway.core.contract.errors import Forbidden, IdempotencyKeyReused, RateLimited
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import OPEN_CHECKOUTS_MAX
 from gateway.core.database.turns import take_turn
@@ -174,9 +175,22 @@ def dismiss(checkout_id: str, *, now: datetime) -> bool:
     return True
 
 
-def _check_open(owner: Owner, now: datetime) -> None:
-    """Raise RateLimited if the owner has too many unpaid checkouts; serialize the owner's checkouts."""
+def turn_of(owner: Owner) -> None:
+    """Wait for all other transactions that begin a checkout of the owner, and make later ones wait."""
     take_turn("checkouts of " + "/".join(owner))
+
+
+def _is_closed(owner: Owner) -> bool:
+    return owner[0] == OwnerKind.ACCOUNT and accounts.is_closed(owner[1])
+
+
+def _check_open(owner: Owner, now: datetime) -> None:
+    """Raise RateLimited if the owner has too many unpaid checkouts, and Forbidden if their account is closed; serialize the
+    owner's checkouts.
+    """
+    turn_of(owner)
+    if _is_closed(owner):
+        raise Forbidden("The account is closed.")
     waiting = (CheckoutStatus.CREATING, CheckoutStatus.OPEN)
     begun = Checkout.objects.filter(owner_kind=owner[0], owner_key=owner[1], status__in=waiting)
     times = list(begun.order_by("created_at").values_list("created_at", flat=True)[: OPEN_CHECKOUTS_MAX + 1])
@@ -259,6 +273,8 @@ def _credit(checkout: Checkout, now: datetime) -> None:
     if payment.outcome == "conflict":
         raise RuntimeError(f"the ledger has another payment of {checkout.id}")
     checkout.paid_at = now
+    if _is_closed(checkout.owner):
+        log.critical("checkout %s was paid after its account was closed; pay it back at the provider", checkout.id)
 
 
 def _move(checkout: Checkout, taken: Reversals) -> None:

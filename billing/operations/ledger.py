@@ -237,6 +237,11 @@ def merge_lots(*, lot_id: str, limit: int = 256, now: datetime | None = None) ->
     return call("billing_merge_lots", _whole, lot_id=lot_id, limit=limit, **_at(now))
 
 
+def forfeit_credits(*, owner: Owner, now: datetime | None = None) -> Statement[int]:
+    """End all granted credits of an owner whose account is closed; return their amount in micro-USD."""
+    return call("billing_forfeit_credits", _first, owner_kind=owner[0], owner_key=owner[1], **_at(now))
+
+
 def repay_debts(*, limit: int = 100, now: datetime | None = None) -> Statement[Any]:
     """Repay debts from released credits and balance; rows of (wallet id, amount in micro-USD)."""
     return call("billing_repay_debts", _whole, limit=limit, **_at(now))

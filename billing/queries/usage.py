@@ -40,9 +40,14 @@ class Undecided(NamedTuple):
     held_microusd: int
 
 
-def undecided(owner: Owner) -> Undecided:
-    """Count an owner's calls in review."""
+def open_calls(owner: Owner) -> QuerySet[Call]:
+    """Return an owner's calls that have not ended, those in review included."""
     kind, key = owner
     wallet = Wallet.objects.filter(owner_kind=kind, owner_key=key).values("id")[:1]
-    found = Call.objects.filter(IN_REVIEW, wallet_id=Subquery(wallet)).aggregate(Count("id"), Sum("hold_microusd"))
+    return Call.objects.filter(closed_at__isnull=True, wallet_id=Subquery(wallet))
+
+
+def undecided(owner: Owner) -> Undecided:
+    """Count an owner's calls in review."""
+    found = open_calls(owner).filter(IN_REVIEW).aggregate(Count("id"), Sum("hold_microusd"))
     return Undecided(found["id__count"], found["hold_microusd__sum"] or 0)

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from accounts.models import Account
+from accounts.operations import closing
 from gateway.core.contract.errors import Forbidden, InvitationUnavailable, NotFound
 from gateway.core.contract.ids import new_id
 from gateway.core.database.purge import blank
@@ -68,7 +69,8 @@ def accept(*, token: str, account: Account) -> Membership:
     org_id = invitations.organization_of(digest(token))
     with joining(org_id, actor_did=account.did) as change:
         invitation = invitations.acceptable_at(digest(token), change.now)
-        if Membership.objects.filter(organization=org_id, account=account, removed_at__isnull=True).exists():
+        is_member = Membership.objects.filter(organization=org_id, account=account, removed_at__isnull=True).exists()
+        if is_member or not closing.stays_open(account):
             raise InvitationUnavailable
         return _join(change, invitation, account)
 

@@ -1,4 +1,4 @@
-"""Changes members' roles and removes members. SPEC: States and transitions, Membership."""
+"""Changes members' roles, removes members, and lets them leave. SPEC: States and transitions, Membership."""
 
 from gateway.core.contract.errors import Forbidden, LastOwner
 from organizations.models import Membership, Seat
@@ -46,10 +46,17 @@ def remove(*, org_id: str, membership_id: str, actor_did: str) -> Membership:
     return membership
 
 
-def _remove(change: Change, membership: Membership) -> None:
+def leave(*, org_id: str, actor_did: str) -> None:
+    """End one's own membership, as `remove` does, whatever one's role. Raises NotMember, or LastOwner."""
+    with changing(org_id, actor_did=actor_did, roles=tuple(Role)) as change:
+        assert change.actor is not None
+        _remove(change, change.actor, action="member.leave")
+
+
+def _remove(change: Change, membership: Membership, action: str = "member.remove") -> None:
     if membership.role == Role.OWNER:
         _require_an_owner(membership.organization_id)
-    change.record("member.remove", membership.id, role=membership.role)
+    change.record(action, membership.id, role=membership.role)
     membership.removed_at = change.now
     membership.version += 1
     membership.save(update_fields=["removed_at", "version"])

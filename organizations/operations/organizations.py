@@ -5,7 +5,9 @@ from datetime import datetime
 from django.db import transaction
 
 from accounts.models import Account
+from accounts.operations import closing
 from billing.operations import wallets
+from gateway.core.contract.errors import Forbidden
 from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry, Membership, Organization
 from organizations.operations.changes import changing
@@ -15,6 +17,8 @@ from organizations.rules.roles import OWNERS, Role
 @transaction.atomic
 def create(*, name: str, account: Account, now: datetime) -> Membership:
     """Create an organization with its owner's membership, billing account and wallet, atomically."""
+    if not closing.stays_open(account):
+        raise Forbidden("The account is closed.")
     organization = Organization.objects.create(id=new_id("org"), name=name, created_at=now, changed_at=now)
     membership = Membership.objects.create(
         id=new_id("mem"), organization=organization, account=account, role=Role.OWNER, created_at=now

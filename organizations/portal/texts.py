@@ -55,6 +55,7 @@ ACTIONS = {
     "invitation.accept": "joined as {role}",
     "member.role": "changed {subject} from {before} to {after}",
     "member.remove": "removed {subject} ({role})",
+    "member.leave": "left ({role})",
     "product.enable": "enabled {subject}",
     "product.disable": "disabled {subject}",
     "product.cap": "changed the seat cap of {subject} from {before} to {after}",

@@ -4,6 +4,8 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from accounts.models import Account
+from accounts.operations import closing
 from billing.models import PriceVersion, Transfer, Wallet
 from billing.operations import budgets, costs, ledger, reviews, seals
 from billing.operations.budgets import Override
@@ -41,7 +43,7 @@ def furnish() -> dict[str, str]:
     seals.seal_until(timezone.now())
     rows |= _calls(purse) | _calls_of_organization(org) | _prices(purse) | _costs(purse)
     rows |= _open_calls(purse, org) | _invoices()
-    rows |= _budgets_of_person(other)
+    rows |= _budgets_of_person(other) | _closed_account()
     matches.furnish()
     for name, one in (("purse", purse), ("org", org), ("other", other)):
         rows[f"{name}_wallet"] = Wallet.objects.get(owner_key=one.key).id
@@ -71,6 +73,19 @@ def _money(purse: Purse, org: Purse, now: datetime) -> dict[str, str]:
         "lot": purse.grant(300),
         "expiring_lot": purse.grant(40, product="courier", expires_at=now + timedelta(days=30)),
         "indebted": indebted.key,
+    }
+
+
+def _closed_account() -> dict[str, str]:
+    """Close the account of a person who had credits."""
+    person = Account.objects.create_user("did:web:gateway.example:accounts:acc_closed", display_name="Carla")
+    purse = Purse("account", person.did)
+    lots = [purse.grant(70), purse.grant(5, product="courier")]
+    closing.close(account=person, now=timezone.now())
+    return {
+        "closed": str(person.pk),
+        "forfeited_lot": lots[0],
+        "closed_wallet": Wallet.objects.get(owner_key=person.did).pk,
     }
 
 

@@ -197,7 +197,8 @@ def test_only_a_piece_is_in_memory() -> None:
     def pieces() -> Iterator[str]:
         nonlocal made
         random = Random(7)
-        for made in range(1, 201):
+        for _ in range(200):
+            made += 1
             yield random.randbytes(10_000).hex()
 
     sent = zip_pieces([ArchivedFile("long.txt", pieces())])

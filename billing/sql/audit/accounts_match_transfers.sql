@@ -24,7 +24,8 @@ WITH flow AS MATERIALIZED (
   ('refund_return', 'platform:payments', 'wallet'), ('refund_return', 'platform:payments', 'lot'),
   ('refund_return', 'platform:payments', 'debt'),
   ('repayment', 'wallet', 'debt'), ('repayment', 'lot', 'debt'),
-  ('grant', 'platform:grants', 'lot'), ('merge', 'lot', 'lot'), ('expiry', 'lot', 'platform:expired')
+  ('grant', 'platform:grants', 'lot'), ('merge', 'lot', 'lot'), ('expiry', 'lot', 'platform:expired'),
+  ('forfeit', 'lot', 'platform:expired')
 )
 SELECT coalesce(w.id, e.account), format('balance %s, ledger %s', w.balance_microusd, coalesce(e.amount, 0))
   FROM billing_wallet w FULL JOIN (SELECT * FROM entry WHERE account LIKE 'wallet:%') e ON e.account = 'wallet:' || w.id

@@ -38,7 +38,10 @@ class Command(BaseCommand):
             return
         needs_password = not account.has_usable_password() if set_password is None else set_password
         password = self._password(account) if needs_password else None
-        done = operators.promote(account, password, now=timezone.now())
+        try:
+            done = operators.promote(account, password, now=timezone.now())
+        except operators.AccountClosed:
+            raise CommandError(f"The account {account.did} was closed, which cannot be undone.") from None
         self.stdout.write(f"{who} ({account.did}) was {', '.join(done) or 'an operator already. Nothing has changed'}.")
 
     def _password(self, account: Account) -> str:

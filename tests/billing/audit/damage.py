@@ -3,6 +3,33 @@
 from tests.billing.audit.forgeries import TRANSFER, Corruptions
 
 DAMAGE: Corruptions = {
+    "a closed account reactivated": (
+        "closed_accounts_stay_closed",
+        "UPDATE accounts_account SET is_active = true WHERE id = :closed",
+    ),
+    "a closed account with a name": (
+        "closed_accounts_stay_closed",
+        "UPDATE accounts_account SET display_name = 'Carla' WHERE id = :closed",
+    ),
+    "a closed account that was never erased": (
+        "closed_accounts_stay_closed",
+        "UPDATE accounts_closing SET closed_at = closed_at - interval '3 hours'",
+    ),
+    "an erased account with an address": (
+        "closed_accounts_stay_closed",
+        "UPDATE accounts_closing SET erased_at = now()",
+        "INSERT INTO account_emailaddress (email, verified, \"primary\", user_id) VALUES ('carla@example.com', false, true, :closed)",
+    ),
+    "a closing undone": ("closed_accounts_stay_closed", "DELETE FROM accounts_closing"),
+    "a credit kept for a closed account": (
+        "closed_accounts_stay_closed",
+        "DELETE FROM billing_transfer WHERE kind = 'forfeit' AND source = :forfeited_lot",
+        "UPDATE billing_credit_lot SET remaining_microusd = granted_microusd, closed_at = NULL WHERE id = :forfeited_lot",
+    ),
+    "a grant called given up": (
+        "accounts_match_transfers",
+        "UPDATE billing_transfer SET kind = 'forfeit' WHERE kind = 'grant'",
+    ),
     "a balance raised": (
         "accounts_match_transfers",
         "UPDATE billing_wallet SET balance_microusd = balance_microusd + 1 WHERE id = :purse_wallet",
