@@ -80,7 +80,7 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         return self.readonly_fields if request.user.is_superuser else (*self.readonly_fields, *OPERATOR_FIELDS)
 
     def save_model(self, request: HttpRequest, obj: Account, form: Any, change: bool) -> None:
-        """Save the account. Closing it ends its sessions permanently, as a suspension does."""
+        """Save the account. Deactivating it ends its sessions permanently, as a suspension does."""
         super().save_model(request, obj, form, change)
         if change and not obj.is_active:
             suspension.end_sessions(account=obj, now=timezone.now())

@@ -1,6 +1,7 @@
 -- A closed account stays closed: nobody reactivates it, not even an operator or a process of an older version, and nothing
 -- personal comes back into its row. SQLSTATE restrict_violation.
-CREATE OR REPLACE FUNCTION accounts_stays_closed() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION accounts_stays_closed() RETURNS trigger LANGUAGE plpgsql
+SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
     IF (NEW.is_active OR NEW.suspended_at IS NULL OR NEW.email IS NOT NULL OR NEW.display_name <> '' OR NEW.is_staff
         OR NEW.is_superuser OR NEW.did <> OLD.did)

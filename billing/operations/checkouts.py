@@ -24,7 +24,6 @@ from billing.rules.provider_records import Reversals, Session
 from gateway.core.contract.errors import Forbidden, IdempotencyKeyReused, RateLimited
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import OPEN_CHECKOUTS_MAX
-from gateway.core.database.turns import take_turn
 
 log = logging.getLogger("billing.checkouts")
 
@@ -175,11 +174,6 @@ def dismiss(checkout_id: str, *, now: datetime) -> bool:
     return True
 
 
-def turn_of(owner: Owner) -> None:
-    """Wait for all other transactions that begin a checkout of the owner, and make later ones wait."""
-    take_turn("checkouts of " + "/".join(owner))
-
-
 def _is_closed(owner: Owner) -> bool:
     return owner[0] == OwnerKind.ACCOUNT and accounts.is_closed(owner[1])
 
@@ -188,7 +182,7 @@ def _check_open(owner: Owner, now: datetime) -> None:
     """Raise RateLimited if the owner has too many unpaid checkouts, and Forbidden if their account is closed; serialize the
     owner's checkouts.
     """
-    turn_of(owner)
+    locked.checkouts_of(owner)
     if _is_closed(owner):
         raise Forbidden("The account is closed.")
     waiting = (CheckoutStatus.CREATING, CheckoutStatus.OPEN)

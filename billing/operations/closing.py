@@ -10,7 +10,6 @@ from accounts.models import Account
 from accounts.operations.closing import Obstacle, Part
 from billing.models import Checkout, CheckoutStatus, CreditLot, StoredReplay
 from billing.operations import ledger, replays
-from billing.operations.checkouts import turn_of
 from billing.queries import locked, usage, wallets
 from billing.rules.owners import Owner
 from gateway.core.contract.amounts import usd
@@ -44,7 +43,7 @@ class BillingPart(Part):
 
     def lock(self, account: Account) -> None:
         locked.wallet(owner_of(account))
-        turn_of(owner_of(account))
+        locked.checkouts_of(owner_of(account))
 
     def close(self, account: Account, now: datetime) -> None:
         ledger.forfeit_credits(owner=owner_of(account)).run()

@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from billing.models import Checkout, Invoice, OwnerKind, Wallet
 from billing.rules.owners import Owner
 from gateway.core.contract.ids import new_id
+from gateway.core.database.turns import take_turn
 
 
 def wallet(owner: Owner) -> Wallet:
@@ -51,6 +52,11 @@ def clock() -> datetime:
 def checkout(checkout_id: str) -> Checkout:
     """Lock a checkout until the transaction ends. Its wallet is locked after it, never before."""
     return Checkout.objects.select_for_update(no_key=True).get(pk=checkout_id)
+
+
+def checkouts_of(owner: Owner) -> None:
+    """Wait for all other transactions that begin a checkout of the owner, and make later ones wait for this one's end."""
+    take_turn("checkouts of " + "/".join(owner))
 
 
 def invoice(invoice_id: str) -> Invoice:

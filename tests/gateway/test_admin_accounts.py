@@ -8,8 +8,9 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Account, DeviceSession, ReceiptKey, SigningKey
+from accounts.models import Account, Closing, DeviceSession, ReceiptKey, SigningKey
 from accounts.operations import receipt_keys, signing_keys
+from tests.factories.billing import Purse
 from tests.gateway.console import ALICE, make_session
 from tests.gateway.operators import address, clerk, logged
 
@@ -63,6 +64,36 @@ def test_an_operator_does_not_suspend_their_own_account(operator: Client) -> Non
     own = Account.objects.get(email="operator@localhost")
     assert decide(operator, "suspend", own, reason="r").status_code == 403
     assert Account.objects.get(pk=own.pk).suspended_at is None
+
+
+def test_an_account_is_closed_for_good(operator: Client) -> None:
+    account = Account.objects.get(did=ALICE)
+    Account.objects.filter(pk=account.pk).update(display_name="Alice Liddell")
+    assert "HX-Redirect" not in decide(operator, "close", account, reason="")
+    assert decide(operator, "close", account, reason="asked by letter")["HX-Redirect"]
+    assert Closing.objects.get().account == account
+    for verb in ("close", "suspend", "unsuspend"):
+        assert decide(operator, verb, account, reason="again").status_code == 403
+    assert logged()[-1] == (CHANGE, "Closed: asked by letter")
+    page = operator.get(address("accounts_account_change", account.pk))
+    assert page.status_code == 200
+    assert "closed" in page.content.decode()
+    form = {"did": ALICE, "email": "alice@example.com", "display_name": "Alice", "is_active": "on"}
+    assert operator.post(address("accounts_account_change", account.pk), form).status_code == 403
+    listed = operator.get(address("accounts_account_changelist"), {"closing__isempty": "0"})
+    assert ALICE in listed.content.decode()
+    log = operator.get(address("admin_logentry_changelist")).content.decode()
+    assert "Alice Liddell" not in log
+
+
+def test_an_account_with_money_is_not_closed(operator: Client) -> None:
+    account = Account.objects.get(did=ALICE)
+    Purse("account", ALICE).pay(5_000_000)
+    page = decide(operator, "close", account, reason="asked by letter")
+    assert not Closing.objects.exists()
+    assert page["HX-Redirect"]
+    shown = operator.get(address("accounts_account_change", account.pk)).content.decode()
+    assert "Nothing has changed. Your wallet has" in shown
 
 
 def test_an_account_is_never_deleted_and_keeps_its_did(operator: Client) -> None:

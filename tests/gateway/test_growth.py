@@ -100,7 +100,10 @@ CONFIGURATION = {
     *("integrations_integrationswitch", "integrations_project", "integrations_sandboxsettings"),
 }
 # People, with what they sign in by. Sign-ups of one address are limited.
-PEOPLE = {"accounts_account", "account_emailaddress", "mfa_authenticator", "socialaccount_socialaccount"}
+PEOPLE = {
+    *("accounts_account", "accounts_closing", "account_emailaddress", "mfa_authenticator"),
+    "socialaccount_socialaccount",
+}
 # What an owner has as many of as it has accounts, clients or projects, or as a limit allows. Representations come
 # from the answers of configured models, counters from their usages, up to a limit.
 BOUNDED = {

@@ -46,7 +46,9 @@ def _export(request: HttpRequest) -> HttpResponseBase:
 def close(request: HttpRequest) -> HttpResponse:
     """Say what closing the account means and what prevents it. The form closes it for good and signs the person out."""
     account, now = person(request), timezone.now()
-    form = CloseForm(request.POST or None, credits_microusd=closing.credits_microusd(account, now))
+    form = CloseForm(
+        request.POST if request.method == "POST" else None, credits_microusd=closing.credits_microusd(account, now)
+    )
     if request.method != "POST" or not form.is_valid():
         return _close_page(request, form, closing.obstacles(account, now))
     try:

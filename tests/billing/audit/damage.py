@@ -28,7 +28,7 @@ DAMAGE: Corruptions = {
     ),
     "a grant called given up": (
         "accounts_match_transfers",
-        "UPDATE billing_transfer SET kind = 'forfeit' WHERE kind = 'grant'",
+        "UPDATE billing_transfer SET kind = 'forfeit' WHERE kind = 'grant' AND source = :lot",
     ),
     "a balance raised": (
         "accounts_match_transfers",

@@ -12,8 +12,8 @@ import pytest
 from django.apps import apps
 from django.utils import timezone
 
-from accounts.models import ReceiptKey, SigningKey
-from accounts.operations import receipt_keys, signing_keys
+from accounts.models import Closing, ReceiptKey, SigningKey
+from accounts.operations import closing, receipt_keys, signing_keys
 from billing.models import (
     Call,
     Checkout,
@@ -29,6 +29,7 @@ from billing.models import (
 from billing.operations import seals, usage_days
 from gateway.core.contract.ids import new_id
 from gateway.core.jobs.models import JobRun
+from inference.models import StoredResponse
 from integrations.models import SandboxRun, SandboxSettings
 from organizations.models import Invitation, Organization
 from organizations.operations import seat_invoices
@@ -230,7 +231,23 @@ def key_states() -> Counter[str]:
     return Counter(state for model in keys for state in model.objects.values_list("state", flat=True))
 
 
+def closed_accounts(stage: Stage) -> None:
+    """Close accounts that have stored responses, most of them a while ago."""
+    for number in range(ROWS + 1):
+        person = make_account(f"closed{number}")
+        at = timezone.now() - (timedelta(minutes=10) if number == ROWS else LONG)
+        FILL["inference_stored_response"](timezone.now() + LONG, person.did)
+        StoredResponse.objects.filter(pk=person.did).update(owner_kind="account", owner_key=person.did)
+        closing.close(account=person, now=at)
+
+
+def erased() -> tuple[int, int]:
+    """Count the accounts that are erased, and the stored responses that are left."""
+    return Closing.objects.exclude(erased_at=None).count(), StoredResponse.objects.count()
+
+
 WORK = {
+    "accounts.tasks.erase_closed": Work(closed_accounts, erased, (ROWS, 1), ROWS),
     "accounts.tasks.purge_assertions": old_rows("accounts_consumed_assertion"),
     "accounts.tasks.purge_authorizations": old_rows("accounts_authorization_code"),
     "accounts.tasks.purge_cache": old_rows("accounts_cache_entry"),
