@@ -35,6 +35,12 @@ def verified_holder(email: str) -> Account | None:
     return Account.objects.get(pk=proven.user_id) if proven else _assigned_by_operator(email).first()
 
 
+def addresses_of(account: Account) -> set[str]:
+    """Return every address that an account has or claims, in lower case."""
+    claimed = EmailAddress.objects.filter(user=account).values_list("email", flat=True)
+    return {email.lower() for email in (account.email, *claimed) if email}
+
+
 def clear_account_emails(email: str) -> None:
     """Make room for a new claim: earlier claims remain, but the address is removed from their accounts' `email`."""
     Account.objects.filter(email__iexact=email).update(email=None)

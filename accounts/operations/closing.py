@@ -88,10 +88,10 @@ def close(*, account: Account, now: datetime) -> bool:
     account, and then finds it closed.
     """
     with transaction.atomic():
-        operator_log.forget(account)
-        EmailAddress.objects.filter(user=account).delete()  # before the account is locked, as everywhere
         for part in _parts.values():
             part.leave(account, now)
+        operator_log.forget(account)
+        EmailAddress.objects.filter(user=account).delete()  # before the account is locked, as everywhere
         current = Account.objects.select_for_update().get(pk=account.pk)
         if Closing.objects.filter(account=current).exists():
             return False

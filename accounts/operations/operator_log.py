@@ -6,7 +6,6 @@ It is retained forever unless `AUDIT_DAYS` is set.
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.contrib.auth.hashers import make_password
@@ -14,6 +13,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import models
 
 from accounts.models import Account
+from accounts.operations.addresses import addresses_of
 from gateway.core.database.purge import oldest_of
 from gateway.core.database.purge import purge as purge_rows
 
@@ -48,8 +48,7 @@ def record_own(account: Account, message: str, *, now: datetime) -> None:
 
 def forget(account: Account) -> None:
     """Replace the names and addresses of a person in the log by the account's DID."""
-    addresses = EmailAddress.objects.filter(user=account).values_list("email", flat=True)
-    named = {account.display_name, account.email or "", *addresses} - {""}
+    named = {account.display_name, account.email or "", *addresses_of(account)} - {""}
     about = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(Account), object_id=str(account.pk))
     about.update(object_repr=account.did[:REPR_MAX_CHARACTERS])
     of_sign_in = ContentType.objects.filter(app_label__in=("account", "mfa", "socialaccount", "usersessions"))

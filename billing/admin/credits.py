@@ -13,6 +13,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from accounts.models import Account, Product
 from accounts.operations import addresses
+from accounts.queries.accounts import is_closed
 from billing.admin.owners import OWNER, SEARCH_HELP
 from billing.models import CreditLot, OwnerKind
 from billing.operations.credits import GrantConflict, grant
@@ -65,6 +66,8 @@ class GrantForm(forms.ModelForm):
         kind = OwnerKind.ACCOUNT if typed.startswith("did:") else OwnerKind.ORGANIZATION
         if parties.one(kind, typed) is None:
             raise ValidationError("No account or organization matches this. Enter an email address, a DID or an ID.")
+        if kind == OwnerKind.ACCOUNT and is_closed(typed):
+            raise ValidationError("This account was closed, so nobody could spend the credit.")
         return kind, typed
 
 

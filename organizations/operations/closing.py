@@ -6,10 +6,11 @@ from datetime import datetime
 from django.urls import reverse
 
 from accounts.models import Account
+from accounts.operations.addresses import addresses_of
 from accounts.operations.closing import CannotClose, Obstacle, Part
 from gateway.core.contract.errors import LastOwner, NotMember
 from organizations.models import Membership
-from organizations.operations import members
+from organizations.operations import invitations, members
 from organizations.queries import memberships
 from organizations.rules.roles import Role
 
@@ -24,6 +25,7 @@ class OrganizationsPart(Part):
 
     def leave(self, account: Account, now: datetime) -> None:
         """Leave in the order of the ids, so that several people who leave the same organizations do not lock each other out."""
+        invitations.forget_emails(addresses_of(account))
         for membership in sorted(memberships.of_person(account.did), key=lambda each: each.organization_id):
             try:
                 members.leave(org_id=membership.organization_id, actor_did=account.did)

@@ -6,9 +6,11 @@ return by their own invitation.
 
 import hashlib
 import secrets
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db.models.functions import Lower
 
 from accounts.models import Account
 from accounts.operations import closing
@@ -87,6 +89,12 @@ def blank_emails(*, now: datetime) -> int:
     """
     before = now - timedelta(days=settings.INVITATION_EMAIL_DAYS)
     return blank(Invitation.objects.filter(created_at__lt=before).order_by("created_at"), "email")
+
+
+def forget_emails(emails: Collection[str]) -> None:
+    """Delete these addresses, which are in lower case, from all invitations."""
+    noted = Invitation.objects.filter(email__isnull=False).annotate(address=Lower("email"))
+    noted.filter(address__in=emails).update(email=None)
 
 
 def digest(token: str) -> bytes:

@@ -38,6 +38,8 @@ INSIDE = (
     "/account/reauthenticate/",
     "/account/sessions/",
     "/account/name/",
+    "/account/data/",
+    "/account/close/",
     "/account/password/change/",
     "/account/logout/",
     REFUSED,

@@ -28,7 +28,7 @@ from billing.queries.wallets import view
 from gateway.core.contract.errors import ApiError, Forbidden, InvalidGrant, InvitationUnavailable
 from inference.models import StoredResponse
 from integrations.models import AccountKey, EvolutionArtifact
-from organizations.models import AuditEntry, Membership
+from organizations.models import AuditEntry, Invitation, Membership
 from organizations.operations import invitations, members, organizations
 from organizations.rules.roles import Role
 from tests.factories import payments
@@ -145,7 +145,10 @@ class TestClosed:
         before, books = state_of(other)[:3], Transfer.objects.filter(wallet__owner_key=clara.did)
         posted = list(books.order_by("pk").values())
         team = Team("founder")
-        _, token = invitations.invite(org_id=team.id, role=Role.ADMIN, email=None, actor_did=team.owner.did)
+        _, token = invitations.invite(
+            org_id=team.id, role=Role.ADMIN, email="Clara@Example.com", actor_did=team.owner.did
+        )
+        invitations.invite(org_id=team.id, role=Role.ADMIN, email="otto@example.com", actor_did=team.owner.did)
         invitations.accept(token=token, account=clara)
         assert close(clara)
         closing.erase(now=timezone.now())
@@ -158,6 +161,7 @@ class TestClosed:
         about = "".join(repr(row) for row in LogEntry.objects.filter(user=clara).values_list("object_repr"))
         assert "Clara" not in about
         assert state_of(other)[:3] == before
+        assert set(Invitation.objects.values_list("email", flat=True)) == {None, "otto@example.com"}
         assert audit.findings() == []
 
     def test_the_organization_sees_that_the_person_left(self, clara: Account) -> None:
