@@ -31,16 +31,17 @@ class App(NamedTuple):
 def of_person(account: Account, now: datetime) -> list[App]:
     """List a person's apps, the one allowed last first: those that are signed in, that may open live sessions, or that were
     allowed within the last 30 days and not revoked since."""
-    codes = AuthorizationCode.objects.filter(account=account).exclude(scopes=[]).order_by("-created_at")[:CODES_READ]
+    found = AuthorizationCode.objects.filter(account=account).exclude(scopes=[]).order_by("-created_at")
+    codes = list(found.values_list("client_id", "created_at", "scopes")[:CODES_READ])
     signed_in = list(devices.live_of(account, now))
     consented = {consent.client_id: consent for consent in consents.active_of(account)}
-    allowed = [(code.client_id, code.created_at) for code in codes]
+    allowed = [(client_id, at) for client_id, at, _ in codes]
     allowed += [(each.client_id, each.created_at) for each in signed_in]
     allowed += [(each.client_id, each.given_at) for each in consented.values()]
     seen: dict[str, datetime] = {}
     for client_id, at in allowed:
         seen[client_id] = max(at, seen.get(client_id, at))
-    names, scopes = app_names.of(seen), {code.client_id: code.scopes for code in reversed(codes)}
+    names, scopes = app_names.of(seen), {client_id: granted for client_id, _, granted in reversed(codes)}
     apps = []
     for client_id, at in seen.items():
         sessions = [each for each in signed_in if each.client_id == client_id]

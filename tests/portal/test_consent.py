@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import AuthorizationCode, AuthorizationRequest, Limit, PublicClient
+from accounts.models import Account, AuthorizationCode, AuthorizationRequest, Limit, PublicClient
 from accounts.operations.limits import Rate
 from accounts.portal.views import authorize
 from accounts.rules import pkce
@@ -353,6 +353,30 @@ class TestBudget:
         ]
         Budget.objects.update(disabled_at=timezone.now())
         assert "of which" not in person.get(again(person, 2)).content.decode()
+
+    def test_the_field_has_what_is_in_force_and_sets_only_a_change(self, person: Client) -> None:
+        answer_of(allow(person, begin(person)["Location"], budget_usd="1234.5"))
+        path = again(person, 1)
+        page = person.get(path).content.decode()
+        sent = {
+            name: re.findall(rf'name="{name}" value="([^"]*)"', page) for name in ("budget_usd", "initial-budget_usd")
+        }
+        assert sent == {"budget_usd": ["1234.50"], "initial-budget_usd": ["1234.50"]}
+        Budget.objects.update(limit_microusd=1_000_000)  # lowered in another tab
+        form = {name: found for name, [found] in sent.items()}
+        answer_of(allow(person, path, **form))
+        assert Budget.objects.get().limit_microusd == 1_000_000
+        answer_of(allow(person, again(person, 2), **form | {"initial-budget_usd": "1"}))
+        assert Budget.objects.get().limit_microusd == 1_234_500_000
+        answer_of(allow(person, again(person, 3), budget_usd="3", **{"initial-budget_usd": "<x>"}))
+        assert Budget.objects.get().limit_microusd == 3_000_000
+
+    def test_without_a_budget_the_field_is_empty(self, person: Client) -> None:
+        did = Account.objects.get().did
+        own_budgets.put(did=did, client_id=APP, limit_microusd=1_000_000, period=BudgetPeriod.DAY)
+        own_budgets.put(did=did, client_id=None, limit_microusd=1_000_000, period=BudgetPeriod.MONTH)
+        page = person.get(begin(person)["Location"]).content.decode()
+        assert not re.search(r'name="budget_usd" value=', page)
 
     def test_one_too_many_is_reported_beside_the_field(self, person: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(own_budgets, "OWN_BUDGETS_MAX", 1)
