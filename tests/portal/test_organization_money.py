@@ -10,6 +10,7 @@ from accounts.models import Account
 from billing.models import Budget
 from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry, Invitation
+from organizations.operations import members
 from organizations.portal import texts
 from organizations.rules.roles import Role
 from tests.factories import invoicing
@@ -150,6 +151,7 @@ class TestLog:
         organization_pages.post("owner", "invitations", Invitation.objects.latest("created_at").pk, "revoke")
         for ending in ("end-override", "disable"):
             organization_pages.post("owner", "budgets", Budget.objects.get().pk, ending)
+        members.leave(org_id=organization_pages.team.id, actor_did=account("billing").did)
         assert set(AuditEntry.objects.values_list("action", flat=True)) == set(texts.ACTIONS)
         page = organization_pages.get("admin", "log")
         who = f"Member ({account('member').did})"
@@ -159,6 +161,7 @@ class TestLog:
             "joined as billing",
             f"changed {who} from member to admin",
             f"removed {who} (admin)",
+            "left (billing)",
             f"assigned a seat for Studio to {who}",
             f"removed the seat for Studio from {who}",
             "changed the seat cap of Studio from no cap to 5",

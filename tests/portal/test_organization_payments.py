@@ -146,7 +146,7 @@ class TestAddMoney:
     ) -> None:
         for _ in range(4):
             add(organization_pages)
-        for part, most in (("wallet", 12), ("payments", 12), ("budgets", 12), ("usage", 18)):
+        for part, most in (("wallet", 12), ("payments", 12), ("budgets", 12), ("usage", 21)):
             with django_assert_max_num_queries(FRAME_QUERIES_MAX + most):
                 organization_pages["owner"].get(organization_pages.path(part))
 
