@@ -1,9 +1,12 @@
-"""Registers the project's commands, start-up checks and SQL functions."""
+"""Registers the project's commands, start-up checks and SQL functions, and says where errors are explained."""
 
 from typing import Any
 
 from django.apps import AppConfig, apps
+from django.conf import settings
 from django.db.models.signals import post_migrate
+
+from gateway.core.contract.error_docs import ErrorDocs
 
 
 class GatewayConfig(AppConfig):
@@ -11,8 +14,10 @@ class GatewayConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the start-up checks and the installation of SQL functions."""
+        """Register the start-up checks, the address of the errors' documentation and the installation of SQL functions."""
         from gateway.core import checks  # noqa: F401
+
+        ErrorDocs.base_url = lambda: str(settings.GATEWAY_BASE_URL)
 
         # The signal is sent once per app; it is handled for this one, which has models, as the sender must.
         post_migrate.connect(_install, sender=apps.get_app_config("inference"))

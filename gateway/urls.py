@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from gateway import llms, reference
+from gateway import error_reference, llms, reference
 from gateway.health import healthz, livez, readyz
 
 handler500 = "gateway.core.http.boundary.server_error"
@@ -13,7 +13,8 @@ urlpatterns = [
     path("livez", livez),
     path("readyz", readyz),
     path("openapi.json", reference.openapi),
-    path("docs", reference.page),
+    path("docs", reference.page, name="reference"),
+    path("docs/errors", error_reference.page, name="errors"),
     path("llms.txt", llms.page),
     path("admin/", admin.site.urls),
     path("", include("accounts.urls")),

@@ -72,6 +72,7 @@ def test_without_a_token_it_asks_for_one(client: Client) -> None:
         "param": None,
         "details": {},
         "request_id": response["X-Request-Id"],
+        "docs_url": "https://gateway.example/docs/errors#invalid_dpop_proof",
     }
     assert response["WWW-Authenticate"] == (
         'DPoP error="invalid_dpop_proof", error_description="Send a DPoP proof.", '

@@ -46,7 +46,7 @@ def send(client: Client, body: Any, **headers: str) -> Any:
 def refused(response: Any, code: str, *, param: str | None = None, status: int = 400) -> None:
     body = json.loads(response.content)
     assert (response.status_code, body["error"], body.get("param")) == (status, code, param), body
-    assert set(body) == {"error", "error_description", "request_id"} | ({"param"} if param else set())
+    assert set(body) == {"error", "error_description", "error_uri", "request_id"} | ({"param"} if param else set())
     assert body["request_id"] == response["X-Request-Id"]
     assert response["Cache-Control"] == "no-store"
 

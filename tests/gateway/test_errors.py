@@ -17,6 +17,7 @@ def test_renders_the_body_of_the_api() -> None:
             "param": None,
             "details": {"availableMicrousd": 5},
             "request_id": "req_1",
+            "docs_url": "https://gateway.example/docs/errors#insufficient_funds",
         }
     }
 
@@ -25,6 +26,7 @@ def test_renders_the_body_of_a_token_route() -> None:
     assert InvalidGrant(param="assertion").oauth_body("req_1") == {
         "error": "invalid_grant",
         "error_description": InvalidGrant.default_message,
+        "error_uri": "https://gateway.example/docs/errors#invalid_grant",
         "request_id": "req_1",
         "param": "assertion",
     }

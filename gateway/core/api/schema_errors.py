@@ -19,6 +19,11 @@ TYPES = (
     "rate_limit_error",
     "api_error",
 )
+DOCS_URL = {
+    "type": "string",
+    "format": "uri",
+    "description": "Where the code is explained: cause, remedy, whether to retry.",
+}
 USED = re.compile(r"#/components/schemas/(\w+)")
 
 
@@ -80,6 +85,7 @@ def _api_error(codes: list[str], description: str) -> Schema:
         "param": {"type": "string", "nullable": True, "description": "The field or header at fault."},
         "details": _reference(ERROR_DETAILS),
         "request_id": {"type": "string"},
+        "docs_url": DOCS_URL,
     }
     inner = {"type": "object", "properties": members, "required": list(members)}
     return {"type": "object", "description": description, "properties": {"error": inner}, "required": ["error"]}
@@ -89,6 +95,7 @@ def _oauth_error(codes: list[str], description: str) -> Schema:
     members = {
         "error": _one_of_codes(codes),
         "error_description": {"type": "string"},
+        "error_uri": DOCS_URL,
         "request_id": {"type": "string"},
         "param": {"type": "string"},
         "reason": {"type": "string", "description": "Only in development: the cause, for the client's developer."},
@@ -97,7 +104,7 @@ def _oauth_error(codes: list[str], description: str) -> Schema:
         "type": "object",
         "description": f"{description} RFC 6749 section 5.2.",
         "properties": members,
-        "required": ["error", "error_description", "request_id"],
+        "required": ["error", "error_description", "error_uri", "request_id"],
     }
 
 
@@ -108,6 +115,7 @@ def _messages_error(codes: list[str], description: str) -> Schema:
         "code": _one_of_codes(codes),
         "param": {"type": "string", "nullable": True, "description": "The field or header at fault."},
         "details": _reference(ERROR_DETAILS),
+        "docs_url": DOCS_URL,
     }
     inner = {"type": "object", "properties": members, "required": list(members)}
     outer = {"type": {"type": "string", "enum": ["error"]}, "error": inner, "request_id": {"type": "string"}}

@@ -71,6 +71,8 @@ ApiError
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from gateway.core.contract.error_docs import ErrorDocs
+
 _TYPE_OF_STATUS = {
     401: "authentication_error",
     402: "billing_error",
@@ -134,6 +136,11 @@ class ApiError(Exception):
             return "api_error"
         return _TYPE_OF_STATUS.get(self.status, "invalid_request_error")
 
+    @property
+    def docs_url(self) -> str:
+        """Return where the code is explained."""
+        return ErrorDocs.url(self.code)
+
     def body(self, request_id: str) -> dict[str, Any]:
         """Render the error body of every route under /v1 but the token routes."""
         return {
@@ -144,6 +151,7 @@ class ApiError(Exception):
                 "param": self.param,
                 "details": self.details,
                 "request_id": request_id,
+                "docs_url": self.docs_url,
             }
         }
 
@@ -151,12 +159,14 @@ class ApiError(Exception):
         """Render the error body of the Messages routes: the vendor's, with the catalogue's members beside it."""
         kind = _MESSAGES_TYPE_OF_STATUS.get(self.status, "api_error")
         members = {"message": self.message, "code": self.code, "param": self.param, "details": self.details}
-        return {"type": "error", "error": {"type": kind, **members}, "request_id": request_id}
+        error = {"type": kind, **members, "docs_url": self.docs_url}
+        return {"type": "error", "error": error, "request_id": request_id}
 
     def oauth_body(self, request_id: str, *, explain: bool = False) -> dict[str, Any]:
         """Render the error body of a token route (RFC 6749 section 5.2). With `explain`, which is for development, it
         includes the private cause."""
-        body: dict[str, Any] = {"error": self.code, "error_description": self.message, "request_id": request_id}
+        body: dict[str, Any] = {"error": self.code, "error_description": self.message, "error_uri": self.docs_url}
+        body["request_id"] = request_id
         more = {"param": self.param, "reason": self.private if explain else None}
         return body | {name: value for name, value in more.items() if value}
 

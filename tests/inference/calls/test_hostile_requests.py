@@ -48,7 +48,7 @@ def assert_refused_or_answered(stage: Stage, caller: Caller, answer: Any) -> Any
         return
     error = answer.json()["error"]
     own = {"request_id"} - answer.json().keys()  # beside the error, in the shape of messages
-    assert set(error) == {"code", "message", "type", "param", "details"} | own
+    assert set(error) == {"code", "message", "type", "param", "details", "docs_url"} | own
     assert error["code"] in CATALOGUE
     assert len(stage.upstream.ledger) == len(caller.calls)
 
