@@ -13,6 +13,7 @@ from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
 from gateway.settings.enumerations import ENUM_NAMES
 from gateway.settings.hosts import trusted_networks
 from gateway.settings.logs import LOGGING  # noqa: F401
+from gateway.settings.packages import folder_of
 from gateway.settings.portal import *  # noqa: F403
 from gateway.settings.reading import env
 from gateway.settings.retention import *  # noqa: F403
@@ -53,7 +54,6 @@ INSTALLED_APPS = [
     "corsheaders",
     "channels",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     *PORTAL_APPS,
     "gateway",
     "gateway.core.jobs",
@@ -167,8 +167,6 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": [],
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/v1",
     # Enumeration names for generated clients, which would otherwise be derived from members: `ScopeEnum` for a
     # budget's.
@@ -190,6 +188,8 @@ USE_I18N = False
 
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(os.environ.get("STATIC_ROOT") or DATA_DIR / "static").absolute()
+# The reference's renderer, as the package `flask-openapi-scalar` carries it; nothing of that package is imported.
+STATICFILES_DIRS = [("scalar", folder_of("flask_openapi_scalar") / "templates/scalar/js")]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "gateway.core.http.server.static_files.CollectedFiles"},

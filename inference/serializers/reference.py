@@ -96,9 +96,7 @@ def describe_metered(
 ) -> Any:
     """Describe a metered route: its request, and its answers by media type."""
     responses = {(200, answered): answer(schema) for answered, schema in answers.items()}
-    return extend_schema(
-        operation_id=operation_id, tags=["Models"], summary=summary, request={media_type: request}, responses=responses
-    )
+    return extend_schema(operation_id=operation_id, summary=summary, request={media_type: request}, responses=responses)
 
 
 def answer(schema: Schema, description: str = "") -> OpenApiResponse:
@@ -108,7 +106,6 @@ def answer(schema: Schema, description: str = "") -> OpenApiResponse:
 
 describe_models = extend_schema(
     operation_id="list_models",
-    tags=["Models"],
     summary="List the enabled models and their prices",
     responses={(200, JSON): answer(MODELS_ANSWER)},
 )
@@ -118,7 +115,6 @@ def describe_model(action: Any) -> Any:
     """Describe the route of one model."""
     describe = extend_schema(
         operation_id="get_model",
-        tags=["Models"],
         summary="Show one model",
         responses={(200, JSON): answer(MODEL_ANSWER)},
     )

@@ -85,19 +85,16 @@ DELETED["example"] = {"id": "resp_01m7yshq1s6zw3kzc8ypm54agq", "object": "respon
 
 describe_response = extend_schema(
     operation_id="get_response",
-    tags=["Models"],
     summary="Read a stored response",
     responses={(200, shapes.JSON): shapes.answer(RESPONSE)},
 )
 describe_delete = extend_schema(
     operation_id="delete_response",
-    tags=["Models"],
     summary="Delete a stored response",
     responses={(200, shapes.JSON): shapes.answer(DELETED)},
 )
 describe_input_items = extend_schema(
     operation_id="list_response_input_items",
-    tags=["Models"],
     summary="List the input of a stored response",
     parameters=[LIMIT, AFTER, ORDER],
     responses={(200, shapes.JSON): shapes.answer(ITEMS)},

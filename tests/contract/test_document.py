@@ -1,12 +1,15 @@
 """The OpenAPI document describes exactly the routes that exist, and each as its action declares it."""
 
+import gzip
 import io
 import json
+import re
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils.html import escape
 from drf_spectacular.generators import SchemaGenerator
 
 from gateway import reference
@@ -138,3 +141,42 @@ def test_the_page_and_the_document_are_public_and_load_nothing_from_elsewhere() 
     policy = page["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "script-src 'self';" in policy
+
+
+@pytest.mark.django_db  # any query may name a product, whose looks are asked for
+def test_the_document_never_changes_under_the_address_that_the_page_has_for_it() -> None:
+    (address,) = re.findall(r'data-document="([^"]+)"', Client().get("/docs").content.decode())
+    named = Client().get(f"/{address}")
+    assert named["Cache-Control"] == "public, max-age=31536000, immutable"
+    plain = Client().get("/openapi.json", headers={"Accept-Encoding": "gzip"})
+    assert (plain["Cache-Control"], plain["Content-Encoding"]) == ("no-cache", "gzip")
+    assert gzip.decompress(plain.content) == named.content
+    again = Client().get("/openapi.json", headers={"If-None-Match": plain["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert Client().get("/openapi.json?v=other")["Cache-Control"] == "no-cache"
+
+
+def test_the_page_lists_every_operation_before_its_script_runs() -> None:
+    page = Client().get("/docs").content.decode()
+    for (method, path), operation in DESCRIBED.items():
+        assert f"<li>{escape(operation['summary'])} <code>{method} {path}</code></li>" in page
+
+
+def test_chapters_are_in_the_order_in_which_a_reader_needs_them() -> None:
+    names = [tag["name"] for tag in document()["tags"]]
+    used = [operation["tags"][0] for operation in DESCRIBED.values()]
+    assert list(dict.fromkeys(used)) == names
+    assert names[0] == "Chat"
+
+
+def test_summaries_are_phrases_that_begin_with_a_verb() -> None:
+    summaries = [operation["summary"] for operation in DESCRIBED.values()]
+    assert len(set(summaries)) == len(summaries)
+    for summary in summaries:
+        first, *rest = summary.split()
+        assert re.fullmatch(r"[A-Z][a-z]+[^s]", first), summary
+        assert rest, summary
+        assert not summary.endswith("."), summary
+        assert {word.strip(",'s") for word in rest if not word.islower()} <= {"JSON", "CI", "MaxSim", "English"}, (
+            summary
+        )

@@ -87,7 +87,7 @@ def test_python_reads_errors_into_their_types(client: Any) -> None:
 
 
 def test_python_pays_for_a_call(client: Any) -> None:
-    models, chat = part("models"), part("api.models.create_chat_completion")
+    models, chat = part("models"), part("api.chat.create_chat_completion")
     body = models.CreateChatCompletionBody.from_dict(
         {"model": "fast", "messages": [{"role": "user", "content": "Hello"}]}
     )

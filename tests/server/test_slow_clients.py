@@ -39,7 +39,7 @@ SERVER = [
 BOUNDED = ["--http", "gateway.server.protocol:Bounded"]
 
 EXCHANGE = "/v1/auth/token/exchange"
-BIG_FILE = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
+BIG_FILE = "/static/scalar/scalar.standalone.js"
 HEAD = f"POST {EXCHANGE} HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\n"
 OPENINGS = {
     "nothing": "",

@@ -8,7 +8,7 @@ from django.test import AsyncClient
 
 from gateway.core.http.server.static_files import CHUNK_BYTES, CollectedFiles
 
-BIG_FILE = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
+BIG_FILE = "/static/scalar/scalar.standalone.js"
 
 
 def test_a_name_stays_plain_where_nothing_was_collected(tmp_path: Path) -> None:

@@ -35,6 +35,11 @@ Operation = dict[str, Any]
 
 # The first segment of a path selects the chapter of the reference page.
 CHAPTERS = {
+    **dict.fromkeys(("chat", "messages", "responses"), "Chat"),
+    **dict.fromkeys(("embeddings", "late-interaction", "rerank"), "Embeddings and ranking"),
+    **dict.fromkeys(("audio", "images"), "Audio and images"),
+    "judgement": "Judgements",
+    "realtime": "Live sessions",
     **dict.fromkeys(("auth", "oauth", "public"), "Tokens"),
     "org-invitations": "Organizations",
     **dict.fromkeys(("ci", "evolution", "projects", "sandbox", "sync"), "Integrations"),

@@ -78,7 +78,6 @@ COUNT_REQUEST: shapes.Schema = {
 }
 describe_message_count = extend_schema(
     operation_id="count_message_tokens",
-    tags=["Models"],
     summary="Count the input tokens of a message",
     request={shapes.JSON: COUNT_REQUEST},
     responses={(200, shapes.JSON): shapes.answer(COUNT_ANSWER)},

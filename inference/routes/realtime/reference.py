@@ -9,7 +9,6 @@ from gateway.core.contract.errors import ConsentRequired
 
 _describe = extend_schema(
     operation_id="connect_realtime",
-    tags=["Models"],
     summary="Open a live session",
     parameters=[OpenApiParameter("model", str, required=True, description="An alias that serves sessions.")],
     request=None,

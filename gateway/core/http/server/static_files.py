@@ -14,7 +14,10 @@ CHUNK_BYTES = 64 * 1024
 
 
 class CollectedFiles(CompressedManifestStaticFilesStorage):
-    """Names each file by its content's hash, so that a browser may cache it forever."""
+    """Names each file by its content's hash, so that a browser may cache it forever. Scripts are kept as they are: the one
+    address that would be replaced in them, their source map's, names a file that packages leave out."""
+
+    patterns = tuple(pattern for pattern in CompressedManifestStaticFilesStorage.patterns if pattern[0] != "*.js")
 
     def stored_name(self, name: str) -> str:
         """Return the name with its hash, or the plain one in a process for which nothing was collected (a command)."""
