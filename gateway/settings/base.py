@@ -179,7 +179,7 @@ SPECTACULAR_SETTINGS = {
         "gateway.core.api.schema_components.require_answered_members",
         "gateway.core.api.schema_errors.add_error_schemas",
         "gateway.reference.complete",
-        "gateway.core.api.code_samples.add_code_samples",
+        "gateway.core.api.samples.add_code_samples",
     ],
 }
 
