@@ -1,16 +1,19 @@
-"""The samples of the API reference, run as they stand against a whole gateway: those in Python here, those in TypeScript in one
-Node.js process."""
+"""The samples of the API reference, run as they stand against a whole gateway: those of `agw` and in Python here, those in
+TypeScript in one Node.js process."""
 
 import contextlib
 import io
 import json
+import shlex
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import pytest
 import requests
 
 from account_gateway_client import Gateway, ProofKey
+from account_gateway_client.cli.main import run
 from gateway.core.contract.capabilities import Capability
 from tests.factories.audio import wav
 from tests.interop.conftest import signed_assertion
@@ -112,6 +115,27 @@ def test_python(
     tokens = product.tokens_for(ALICE, SCOPES, consents=["realtime"])
     samples = PythonSamples(Gateway(integrations_gateway.base_url, tokens))
     refused = {name: samples.run(sample(operation, "Python")) for name, operation in operations}
+    assert {name: code for name, code in refused.items() if code and code not in EXPECTED} == {}
+
+
+def test_shell(
+    integrations_gateway: DemoGateway,
+    operations: list[tuple[str, dict[str, Any]]],
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    """`agw` reads its samples, and sends what they say. Those of curl are read by `tests/contract/test_code_samples.py`."""
+    signed_in = integrations_gateway.sign_in(*SCOPES)
+    monkeypatch.setattr("account_gateway_client.cli.session.open_gateway", lambda settings: signed_in)
+    monkeypatch.setenv("AGW_GATEWAY", integrations_gateway.base_url)
+    refused = {}
+    for name, operation in operations:
+        source = Template(sample(operation, "Shell").replace("\\\n", ""))
+        program, *words = shlex.split(source.safe_substitute({name.upper(): value for name, value in NAMES.items()}))
+        if program == "agw":
+            status = run(words)
+            shown = capfdbinary.readouterr().out
+            refused[name] = code_of(json.loads(shown)) if status else None
     assert {name: code for name, code in refused.items() if code and code not in EXPECTED} == {}
 
 
