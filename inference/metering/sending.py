@@ -1,7 +1,6 @@
 """Sends one call upstream, and retries it when a retry cannot cost twice."""
 
 import asyncio
-import random
 import time
 from collections.abc import Callable
 from typing import Any, TypeGuard
@@ -53,7 +52,7 @@ async def _send(plan: Plan, on_attempt: OnAttempt | None, *, streams: bool) -> O
             retries=len(tried) - 1,
             elapsed_seconds=time.monotonic() - started,
             elsewhere=routing.is_elsewhere_to_go(deployments, tried),
-            jitter=random.random(),  # noqa: S311 - spreads retries, protects nothing
+            jitter=routing.chance.random(),
         )
         if pause is None:
             return outcome
