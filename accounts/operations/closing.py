@@ -106,13 +106,14 @@ def close(*, account: Account, now: datetime) -> bool:
 
 
 def stays_open(account: Account) -> bool:
-    """Return whether an account is open; if it is, it is not closed before the caller's transaction ends.
+    """Return whether an account is active; if it is, it is not closed before the caller's transaction ends. Where the lock waits
+    for a closing, the row is looked at as the closing left it.
 
     Foreign keys are checked only when a transaction commits, so they do not keep a closing from missing a row.
     """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM accounts_account WHERE id = %s FOR KEY SHARE", [account.pk])
-    return not Closing.objects.filter(account=account).exists()
+        cursor.execute("SELECT 1 FROM accounts_account WHERE id = %s AND is_active FOR KEY SHARE", [account.pk])
+        return cursor.fetchone() is not None
 
 
 def erase(*, now: datetime) -> int:

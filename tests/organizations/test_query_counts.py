@@ -25,7 +25,7 @@ SCOPES = (
 )
 STATEMENTS = {
     ("GET", "", None): 3,
-    ("POST", "", '{"name": "Other"}'): 9,
+    ("POST", "", '{"name": "Other"}'): 10,
     ("GET", "/{org}", None): 3,
     ("GET", "/{org}/members", None): 3,
     ("PUT", "/{org}/members/{bob}", '{"role": "admin"}'): 10,
