@@ -27,6 +27,6 @@ SELECT a.did, format('closed at %s, but credit %s granted at %s has %s left', c.
 UNION ALL
 SELECT 'transfer ' || t.id, format('%s of credit %s, but %s is not closed', t.kind, t.source, w.owner_key)
   FROM billing_transfer t JOIN billing_wallet w ON w.id = t.wallet_id
- WHERE t.kind = 'forfeit'
+ WHERE t.kind = 'forfeit' AND t.created_at >= %(since)s
    AND NOT EXISTS (SELECT FROM accounts_closing c JOIN accounts_account a ON a.id = c.account_id
                     WHERE ('account', a.did) = (w.owner_kind, w.owner_key))
