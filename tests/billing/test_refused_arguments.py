@@ -156,3 +156,10 @@ def test_a_call_that_costs_nothing_is_none_of_these(purse: Purse) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT charge_microusd FROM billing_usage_record WHERE reservation_id = %s", [free])
         assert cursor.fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize("change", ["held_microusd = balance_microusd + 1", "held_microusd = -1", "debt_microusd = -1"])
+def test_a_wallet_that_holds_or_owes_what_cannot_be(purse: Purse, change: str) -> None:
+    purse.pay(100)
+    with connection.cursor() as cursor:
+        assert_refused(purse, lambda: cursor.execute(f"UPDATE billing_wallet SET {change}"), "wallet_is_sound")
