@@ -162,7 +162,7 @@ def start_pip(python: Path, requirements: Path) -> subprocess.Popen:
 
 
 def forget_unfinished(environment: Path) -> None:
-    """Let pip install again what it was unpacking when it was killed: a package's INSTALLER is written last."""
+    """Remove what pip was unpacking when it was killed, so that it is installed again: a package's INSTALLER is written last."""
     for folder in packages(environment):
         if not (folder / "INSTALLER").exists():
             shutil.rmtree(str(folder), ignore_errors=True)
@@ -180,7 +180,7 @@ def parts(requirements: Path, folder: Path) -> list:
 
 
 def follow(pips: list, environment: Path, total: int) -> list:
-    """Tell what the pips do until they have ended, at least every QUIET_SECONDS; return their warnings and errors."""
+    """Print what the pips do until they have ended, at least every QUIET_SECONDS; return their warnings and errors."""
     lines = queue.Queue()  # type: queue.Queue
     for pip in pips:
         threading.Thread(target=forward, args=(pip.stdout, lines), daemon=True).start()
@@ -217,7 +217,7 @@ class Count:
         self._seen = set()  # type: set
 
     def hear(self, line: str) -> None:
-        """Tell when a line of pip's output says that it turns to a package."""
+        """Print a package's name when a line of pip's output says that pip turns to it."""
         turn = TURN.match(line)
         name = turn and (turn.group(1) or turn.group(2))
         if name and name not in self._seen:

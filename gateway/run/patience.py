@@ -26,7 +26,7 @@ class Patience:
         self._told_at = time.monotonic()
 
     def tell(self, text: str) -> None:
-        """Tell what begins."""
+        """Print what begins."""
         self._tell(text)
         self.begin()
 
@@ -35,7 +35,7 @@ class Patience:
         self._told_at = time.monotonic()
 
     def check(self, awaited: str, ahead_seconds: float = 0.0) -> None:
-        """Tell what is still awaited, if it is time, or will be before the next check, which is `ahead_seconds` away. Raises Stopped
+        """Print what is still awaited, if it is time, or will be before the next check, which is `ahead_seconds` away. Raises Stopped
         if the gateway is to stop."""
         if self._is_stopping():
             raise Stopped

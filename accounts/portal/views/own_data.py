@@ -44,7 +44,7 @@ def _export(request: HttpRequest) -> HttpResponseBase:
 @reauthentication_required(allow_get=True)
 @require_http_methods(["GET", "HEAD", "POST"])
 def close(request: HttpRequest) -> HttpResponse:
-    """Say what closing the account means and what prevents it. The form closes it for good and signs the person out."""
+    """Show what closing the account means and what prevents it. The form closes it for good and signs the person out."""
     account, now = person(request), timezone.now()
     form = CloseForm(
         request.POST if request.method == "POST" else None, credits_microusd=closing.credits_microusd(account, now)

@@ -85,7 +85,7 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False  # browsers keep spare connections open
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of browsers that leave."""
+        """Ignore browsers that disconnect."""
 
 
 class _Handler(BaseHTTPRequestHandler):

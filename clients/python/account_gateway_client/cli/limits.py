@@ -13,7 +13,7 @@ BUDGET_SHARE = 10
 
 
 def limits_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options `--max-cost` and `--budget`."""
+    """Add the options `--max-cost` and `--budget` to a command."""
     budget = click.option(
         "--budget", type=Dollars(), metavar="USD", help="The most that all calls may cost. Default: no limit."
     )

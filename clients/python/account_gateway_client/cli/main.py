@@ -92,7 +92,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _complain_of_use(error: click.ClickException) -> int:
-    """Say in one line what is wrong, and where the command is explained."""
+    """Print in one line what is wrong, and where the command is explained."""
     from account_gateway_client.cli.output import say_in_red
 
     context = error.ctx if isinstance(error, click.UsageError) else None

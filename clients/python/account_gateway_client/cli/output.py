@@ -50,18 +50,18 @@ def plain(text: str) -> str:
 
 
 def warn(text: str) -> None:
-    """Say something in one line on stderr."""
+    """Print a line to stderr."""
     click.echo(f"agw: {plain(' '.join(text.split()))}", err=True)
 
 
 def complain(error: ClientError) -> int:
-    """Say in one red line what went wrong and what to do, and return the exit status."""
+    """Print in one red line what went wrong and what to do, and return the exit status."""
     say_in_red(sentence_of(error))
     return exit_status.of_error(error)
 
 
 def say_in_red(text: str) -> None:
-    """Say something in one red line on stderr."""
+    """Print a red line to stderr."""
     click.secho(f"agw: {plain(' '.join(text.split()))}", fg="red", err=True, color=colours())
 
 

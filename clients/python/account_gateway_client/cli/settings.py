@@ -54,7 +54,7 @@ gateway_option = click.option(
 
 
 def uses_gateway(command: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Give a command the option `--gateway`, which may also stand before it, and pass it the Settings first."""
+    """Add the option `--gateway`, which may also stand before the command, and pass the Settings as its first argument."""
 
     @gateway_option
     @click.pass_context

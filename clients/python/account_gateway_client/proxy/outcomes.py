@@ -37,7 +37,7 @@ class Outcomes:
         self._wanted.set()
 
     def changed(self) -> None:
-        """Say that a call has ended or was settled."""
+        """Wake the waiters: a call has ended or was settled."""
         self._changed.set()
 
     async def settled(self, seconds: float) -> None:
