@@ -19,6 +19,8 @@ def reaching(base_url: str) -> Iterator[None]:
         raise GatewayUnreachable(f"There is no secure connection to {base_url}: {untrusted}.") from error
     except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
         raise GatewayUnreachable(f"{base_url} does not answer.") from error
+    except OSError as error:  # also the rest of what requests raises: a proxy or certificates that cannot be used
+        raise GatewayUnreachable(f"{base_url} cannot be asked ({error}).") from error
 
 
 def json_of(response: requests.Response) -> dict[str, Any]:

@@ -93,3 +93,9 @@ def test_an_answer_that_is_no_gateways_is_an_error(server: Server, status: int, 
     server.answer = lambda handler: answer(handler, status, body, Location="http://127.0.0.1:1/")
     with pytest.raises(GatewayError, match="unreadable"):
         device_routes.refresh(server.origin, KEY, "drt_now")
+
+
+def test_certificates_that_are_not_there_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere.pem")
+    with pytest.raises(GatewayUnreachable, match=r"cannot be asked .*/nowhere\.pem"):
+        device_routes.post("https://127.0.0.1:1", device_routes.REFRESH_PATH, ProofKey.generate(), {})

@@ -9,7 +9,7 @@ import pytest
 from anthropic import Anthropic
 from openai import OpenAI
 
-from account_gateway_client import Gateway, ProductKey, ProductServer
+from account_gateway_client import ClientError, Gateway, ProductKey, ProductServer
 from account_gateway_client.proxy.server import LocalProxy
 from tests.clients.conftest import ALICE, CAPABILITIES
 from tests.clients.proxy.conftest import BODY, CHAT, MAXIMUM, StartProxy, tool_of
@@ -195,6 +195,22 @@ def test_a_gateway_that_is_away_and_comes_back(product_key: ProductKey) -> None:
         with HeldStand(product_key.public_jwks(), port=before.port) as after:
             assert tool.post(CHAT, json=BODY).status_code == 200
             assert len(after.served) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:1"),
+        ("HTTPS_PROXY", "nonsense://127.0.0.1:1"),
+        ("REQUESTS_CA_BUNDLE", "/nowhere.pem"),
+    ],
+)
+def test_an_environment_that_cannot_be_used_is_told_before_it_serves(
+    start: StartProxy, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ClientError, match="REQUESTS_CA_BUNDLE"):
+        start()
 
 
 def test_a_redirect_is_not_followed(tool: httpx.Client, stand: HeldStand) -> None:

@@ -29,7 +29,7 @@ class LocalProxy:
     """A proxy for the account of a Gateway. As a context manager it serves until it is left; then `spending` has the sum.
 
     `max_cost_microusd` is what a call may cost, `budget_microusd` what all of them may. `port` 0 takes a free one. Raises
-    OSError where the port is taken. `on_call` is called in the proxy's thread after each metered call.
+    OSError where the port is taken, and ClientError where no way to the gateway can be set up. `on_call` is called in the proxy's thread after each metered call.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class LocalProxy:
     ) -> None:
         self.secret = secrets.token_urlsafe(SECRET_BYTES)
         self.spending = Spending(budget_microusd)
-        self._gateway = gateway
+        self._upstream = Upstream(gateway)  # here, where its failure is seen: a thread's is not
         self._max_cost_microusd = max_cost_microusd
         self._on_call = on_call
         self._socket = _listening(port)
@@ -67,7 +67,7 @@ class LocalProxy:
         self._thread.join()
 
     async def _serve(self) -> None:
-        upstream = Upstream(self._gateway)
+        upstream = self._upstream
         outcomes = Outcomes(upstream, self.spending)
         application = Application(
             upstream,

@@ -25,12 +25,15 @@ Content = Callable[[], AsyncIterator[bytes]]
 
 
 class Upstream:
-    """One gateway, and the account that is signed in at it. Belongs to one event loop."""
+    """One gateway, and the account that is signed in at it. Belongs to one event loop.
+
+    Raises ClientError where the environment's proxy or certificates cannot be used.
+    """
 
     def __init__(self, gateway: Gateway) -> None:
         self.base_url = gateway.base_url
         self._signer = gateway.signer
-        self._client = httpx.AsyncClient(timeout=TIMEOUT, limits=LIMITS, verify=_trusted(), follow_redirects=False)
+        self._client = _client()
 
     async def send(
         self,
@@ -95,6 +98,14 @@ class Upstream:
             ) from error
         except ClientError as error:
             raise refusals.signed_out(str(error)) from error
+
+
+def _client() -> httpx.AsyncClient:
+    try:
+        return httpx.AsyncClient(timeout=TIMEOUT, limits=LIMITS, verify=_trusted(), follow_redirects=False)
+    except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:  # SOCKS needs a package of its own
+        message = "The proxy or the certificates that the environment names cannot be used"
+        raise ClientError(f"{message} ({error}): see HTTPS_PROXY, ALL_PROXY and REQUESTS_CA_BUNDLE.") from error
 
 
 def _trusted() -> ssl.SSLContext:
