@@ -141,3 +141,24 @@ def test_a_session_shows_no_secret() -> None:
     assert "secret" not in repr(session_of(ONE))
     assert "PRIVATE" not in repr(session_of(ONE))
     assert "'token'" not in repr(session_of(ONE))
+
+
+class BrokenKeyring(MemoryKeyring):
+    """As one whose service answers with an error of the bus."""
+
+    broken = False
+
+    def get_password(self, service: str, username: str) -> str | None:
+        if self.broken:
+            raise LookupError("org.freedesktop.DBus.Error")
+        return super().get_password(service, username)
+
+
+def test_whatever_a_keyring_raises_is_explained(sessions: Sessions, memory: MemoryKeyring) -> None:
+    backend = BrokenKeyring()
+    keyring.set_keyring(backend)
+    assert sessions.create(session_of(ONE)).in_keyring
+    backend.broken = True
+    with pytest.raises(CommandError, match="unlock it"):
+        sessions.load(ONE)
+    assert not sessions.create(session_of(OTHER)).in_keyring

@@ -6,7 +6,6 @@ from contextlib import contextmanager, suppress
 import keyring
 from keyring.backend import KeyringBackend
 from keyring.backends import fail, null
-from keyring.errors import KeyringError
 
 from account_gateway_client.cli.errors import CommandError
 
@@ -16,7 +15,7 @@ RECOMMENDED_PRIORITY = 1  # keyring's own mark: what is below may be a readable 
 
 def keep(name: str, secret: str) -> bool:
     """Keep a secret; return False where there is no keyring that keeps it."""
-    with suppress(KeyringError, OSError, RuntimeError):
+    with suppress(Exception):  # a backend may raise anything
         backend = keyring.get_keyring()
         if _keeps_secrets(backend):
             backend.set_password(SERVICE, name, secret)
@@ -38,7 +37,7 @@ def read(name: str) -> str | None:
 
 def forget(name: str) -> None:
     """Delete a secret, if the keyring has it."""
-    with suppress(KeyringError, OSError, RuntimeError):
+    with suppress(Exception):
         keyring.delete_password(SERVICE, name)
 
 
@@ -50,6 +49,6 @@ def _keeps_secrets(backend: KeyringBackend) -> bool:
 def _explained() -> Iterator[None]:
     try:
         yield
-    except (KeyringError, OSError, RuntimeError) as error:
+    except Exception as error:  # noqa: BLE001 - a backend may raise anything
         reason = str(error) or type(error).__name__
         raise CommandError(f"The system's keyring cannot be used ({reason}): unlock it, and try again.") from None
