@@ -1,6 +1,7 @@
 """A device session whose credential rotates survives several processes, lost answers, and the death of one of them."""
 
 import dataclasses
+import os
 import sys
 import threading
 import time
@@ -110,6 +111,18 @@ def test_a_lost_answer_is_asked_for_again(expired: CommandLine, monkeypatch: pyt
 
     monkeypatch.setattr(requests, "post", losing)
     assert expired.run("wallet").status == 0
+
+
+@pytest.mark.usefixtures("rotates_once")
+def test_a_full_disk_uses_no_credential_up(expired: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        patched.setattr(device_routes, "refresh", pytest.fail)
+        ended = expired.run("wallet")
+    assert (ended.status, "No space left" in ended.complaint) == (1, True)
 
 
 @pytest.mark.usefixtures("rotates_once")

@@ -40,6 +40,7 @@ class DeviceTokens(CachedTokens):
             return AccessToken(access.token, frozenset(access.scope.split()), time.monotonic() + _seconds_left(access))
 
     def _rotated(self, session: DeviceSession) -> Access:
+        self._sessions.replace(session)  # a full disk or a locked keyring is found out before the credential is used up
         requested_at = time.time()
         try:
             answer = device_routes.refresh(session.gateway, self.key, session.refresh_token)
