@@ -9,6 +9,8 @@ import httpx
 import pytest
 
 from account_gateway_client.cli import authorization, browser
+from account_gateway_client.cli.errors import CommandError
+from account_gateway_client.cli.sessions import DeviceSession, Sessions
 from tests.clients.agw.command_line import CommandLine
 from tests.clients.agw.conftest import MemoryKeyring
 from tests.interop.portal import approve
@@ -83,6 +85,23 @@ def test_signing_in_again_ends_the_session_before(agw: CommandLine) -> None:
     after = agw.sessions.load(agw.gateway)
     assert before.device_id != after.device_id
     agw.sessions.create(before)
+    assert agw.run("wallet").status == 3
+
+
+def test_a_session_that_cannot_be_kept_is_ended(agw: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    agw.log_in("wallet:read")
+    created: list[DeviceSession] = []
+
+    def full(_sessions: Sessions, session: DeviceSession) -> None:
+        created.append(session)
+        raise CommandError("No space left on device.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Sessions, "create", full)
+        completed = agw.log_in("wallet:read")
+    assert (completed.status, completed.complaint) == (1, "No space left on device.")
+    assert agw.run("wallet").status == 0  # the session before goes on
+    agw.sessions.create(created[0])
     assert agw.run("wallet").status == 3
 
 

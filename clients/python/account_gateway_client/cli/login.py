@@ -34,12 +34,16 @@ def login(settings: Settings, scopes: tuple[str, ...], no_browser: bool) -> None
         _show(url, port, opens=not no_browser)
 
     session = authorize(metadata, wanted, show)
-    with sessions.locked(session.gateway):
-        before = sessions.find(session.gateway)
-        session = sessions.create(session)
-        sessions.choose(session.gateway)
+    try:
+        with sessions.locked(session.gateway):
+            before = sessions.find(session.gateway)
+            session = sessions.create(session)
+    except BaseException:
+        end_quietly(session)  # nobody has it
+        raise
     if before:
         end_quietly(before)
+    sessions.choose(session.gateway)
     place = "the system's keyring" if session.in_keyring else str(sessions.path_of(session.gateway))
     print_pairs(
         {"Signed in to": session.gateway, "Until": utc(session.expires_at), "Scopes": session.scope, "Key in": place}
