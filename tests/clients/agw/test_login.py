@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from account_gateway_client.cli import authorization, browser
+from account_gateway_client.cli import authorization, browser, discovery
 from account_gateway_client.cli.errors import CommandError
 from account_gateway_client.cli.sessions import DeviceSession, Sessions
 from tests.clients.agw.command_line import CommandLine
@@ -127,6 +127,8 @@ def test_prints_the_address_where_no_browser_opens(agw: CommandLine, monkeypatch
         ("https://gateway.example:99999", 2),
         ("file:///etc/passwd", 2),
         ("gateway.example", 2),
+        ("https://gateway.example/\x1b]0;x\x07", 2),
+        ("https://gateway.example/a b", 2),
         ("http://localhost:1", 1),
     ],
 )
@@ -134,6 +136,17 @@ def test_refuses_addresses_that_are_not_a_gateways(agw: CommandLine, url: str, s
     completed = agw.run("login", "--gateway", url)
     assert completed.status == status
     assert completed.complaint
+
+
+def test_an_address_that_would_rule_the_terminal_is_not_shown(agw: CommandLine) -> None:
+    told = {
+        "issuer": agw.gateway,
+        "authorization_endpoint": "https://evil.example/\x1b]0;x\x07",
+        "scopes_supported": [],
+    }
+    with mock.patch.object(discovery, "json_of", return_value=told):
+        completed = agw.log_in(visit=pytest.fail)
+    assert (completed.status, "names no address" in completed.complaint) == (1, True)
 
 
 def test_asks_for_the_gateway_by_the_address_that_it_goes_by(agw: CommandLine) -> None:

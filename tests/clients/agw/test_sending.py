@@ -15,6 +15,7 @@ from account_gateway_client import CachedTokens, Gateway, ProofKey
 from account_gateway_client.cli import sending
 from account_gateway_client.cli.call import call_of
 from account_gateway_client.cli.errors import CommandError, TimedOut
+from account_gateway_client.cli.terminal import Output
 from account_gateway_client.tokens import AccessToken
 from tests.clients.agw.local_server import Answer, Server, begin, running
 from tests.support.concurrency import PATIENCE_SECONDS
@@ -158,3 +159,22 @@ def test_leaving_ends_the_call(server: Server, gateway: Gateway) -> None:
     with suppress(BrokenPipeError):
         writing.close()
     assert ended.wait(PATIENCE_SECONDS)
+
+
+def test_a_terminal_gets_nothing_to_obey(server: Server, gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = [b"a\x1b]0;title\x07", "ü\x9b2J".encode()[:1], "ü\x9b2J".encode()[1:3], b"\x9b2J\rover\r\nend\n"]
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        begin(handler, 400, Content_Length=str(len(b"".join(pieces))))
+        handler.wfile.write(b"".join(pieces))
+
+    server.answer = answer
+    with read_from_stdout() as output:
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        written = Output()
+        for piece in pieces:
+            written.write(piece)
+        shown = "a\ufffd]0;title\ufffdü\ufffd2Jover\nend\n".encode()
+        assert output.read(len(shown)) == shown
+        assert sending.send(gateway, CALL) == 1
+        assert output.read(len(shown)) == shown

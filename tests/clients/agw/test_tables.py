@@ -91,8 +91,11 @@ def test_an_id_of_another_form_is_wrong_use(person: CommandLine, usage_id: str) 
 
 
 def test_what_a_gateway_says_does_not_rule_the_terminal(person: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    evil = {"id": "a\x1b]0;title\x07", "authorized": True, "routes": ["chat\n"], "pricing": {"\x9b2J": "1"}}
+    evil = {"id": "a\x1b]0;title\x07", "authorized": True, "routes": ["chat\n"], "pricing": {"\x9b2J\ud800": "1"}}
     monkeypatch.setattr(Gateway, "models", lambda self: [evil])
     shown = person.run("models").out
     assert len(shown.splitlines()) == 2
     assert not set(shown) & {"\x1b", "\x07", "\x9b"}
+    printed = person.run("models", "--json")
+    assert not set(printed.out) & {"\x1b", "\x07", "\x9b"}
+    assert printed.json == [evil]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -12,10 +13,14 @@ from account_gateway_client.cli import exit_status
 from account_gateway_client.cli.advice import advice_for
 from account_gateway_client.errors import ClientError, GatewayError, GatewayUnreachable
 
+# What JSON leaves as it is: control characters that a terminal obeys, and halves of characters that no output takes.
+_UNFIT = re.compile("[\x7f-\x9f\ud800-\udfff]")
+
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """Print a value as JSON, without characters that a terminal would obey."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    click.echo(_UNFIT.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def print_pairs(pairs: Mapping[str, str]) -> None:

@@ -16,6 +16,7 @@ from account_gateway_client.cli.call import Call
 from account_gateway_client.cli.errors import CommandError, TimedOut
 from account_gateway_client.cli.money import dollars_of
 from account_gateway_client.cli.output import complain, warn
+from account_gateway_client.cli.terminal import Output
 from account_gateway_client.errors import ClientError, GatewayUnreachable
 from account_gateway_client.gateway import Gateway
 from account_gateway_client.receipts import Receipt
@@ -27,16 +28,17 @@ CHUNK_BYTES = 65536
 def send(gateway: Gateway, call: Call) -> int:
     """Send a call, write the answer's body to standard output as it comes and what it cost to standard error, and return the
     exit status. Raises CommandError and GatewayUnreachable where the answer was lost, and says how to repeat the call."""
+    output = Output()
     with _opened(gateway, call) as response:
         if not response.ok:
-            _write(response.content)
+            output.write(response.content)
             if sys.stdout.isatty():
                 click.echo()
             return complain(error_of(response))
         receipt = Receipt.from_headers(response.headers)
         watched = Watched(receipt, None) if receipt else None
         for chunk in _chunks(response, call):
-            _write(watched.see(chunk) if watched else chunk)
+            output.write(watched.see(chunk) if watched else chunk)
     if watched:
         watched.end()
         warn(_cost_of(_settled(gateway, watched.receipt)))
@@ -73,11 +75,6 @@ def _chunks(response: requests.Response, call: Call) -> Iterator[bytes]:
 
 def _repeat(call: Call) -> str:
     return f" To repeat it without paying twice, add --idempotency-key {call.key}" if call.key else ""
-
-
-def _write(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
 
 
 def _cost_of(receipt: Receipt) -> str:

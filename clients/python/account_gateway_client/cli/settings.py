@@ -30,9 +30,12 @@ class Settings:
 
 
 def check_address(url: str) -> str:
-    """Return a gateway's address without a slash at its end. Raises ValueError unless it is https, or http on loopback."""
+    """Return a gateway's address without a slash at its end. Raises ValueError unless it is https, or http on loopback,
+    and fit to be printed."""
     parts = urlsplit(url)
     is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS)
+    if " " in url or not url.isprintable():
+        raise ValueError("it has a space or a control character")
     if not is_safe or not parts.hostname or parts.username is not None or parts.query or parts.fragment:
         raise ValueError("it must be an https:// address (http:// only on this computer), without user and query")
     _ = parts.port  # raises ValueError where it is none
