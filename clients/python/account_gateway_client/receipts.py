@@ -14,6 +14,7 @@ IDEMPOTENCY_KEY = "Idempotency-Key"
 MAX_COST_MICROUSD = 1_000_000_000
 TAIL_BYTES = 2048
 EXTENSION = "account_gateway.receipt"
+_AMOUNT = re.compile(r"[0-9]{1,18}", re.ASCII)
 _CLOSING_COMMENT = re.compile(rb"(?:^|\n): service (\{[^\r\n]*\})")
 
 
@@ -42,7 +43,7 @@ class Receipt:
     def closed_by(self, tail: bytes) -> "Self":
         """Return the receipt with the charge that the end of a stream tells."""
         comments = _CLOSING_COMMENT.findall(tail)
-        return replace(self, charge_microusd=json.loads(comments[-1]).get("charge_microusd")) if comments else self
+        return replace(self, charge_microusd=_charge_of(comments[-1])) if comments else self
 
 
 def receipt_of(answer: Any) -> Receipt | None:
@@ -71,5 +72,15 @@ def limit_of(max_cost_microusd: int) -> str:
     return str(max_cost_microusd)
 
 
+def _charge_of(comment: bytes) -> int | None:
+    """Return the charge that a closing comment tells; None where it tells none."""
+    try:
+        charge = json.loads(comment).get("charge_microusd")
+    except (RecursionError, ValueError):
+        return None
+    return _whole(str(charge))
+
+
 def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None else None
+    """Read an amount; None where it is missing or none."""
+    return int(text) if text is not None and _AMOUNT.fullmatch(text) else None

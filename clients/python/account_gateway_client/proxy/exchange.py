@@ -128,6 +128,10 @@ def _is_stream_of_events(response: httpx.Response) -> bool:
 
 def _moved(response: httpx.Response) -> Refusal:
     """Return the refusal in place of a redirect, which a tool would follow without a proof, and with the proxy's secret."""
-    place = urlsplit(response.headers.get("Location", ""))
-    message = f"The gateway sends requests on to {place.scheme}://{place.netloc}: sign in at its own address."
+    try:
+        place = urlsplit(response.headers.get("Location", ""))
+        to = f"{place.scheme}://{place.netloc}"
+    except ValueError:
+        to = "what is no address"
+    message = f"The gateway sends requests on to {to}: sign in at its own address."
     return refusals.Refusal(502, "upstream_error", message)

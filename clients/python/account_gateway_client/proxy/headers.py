@@ -21,6 +21,8 @@ REPLACED = frozenset(
         *("forwarded", "x-real-ip", "referer", MAX_COST, IDEMPOTENCY_KEY.lower()),
     }
 )
+# What would change how a tool behaves towards 127.0.0.1, where others listen as well.
+OF_AN_ORIGIN = frozenset({"set-cookie", "set-cookie2", "alt-svc", "clear-site-data", "strict-transport-security"})
 REPLACED_PREFIXES = ("x-forwarded-", "sec-fetch-")
 
 
@@ -42,7 +44,7 @@ def onwards(headers: RawHeaders) -> RawHeaders:
 
 def backwards(headers: RawHeaders) -> RawHeaders:
     """Return the gateway's headers as they come back."""
-    dropped = HOP_BY_HOP | _named_by_connection(joined(headers))
+    dropped = HOP_BY_HOP | OF_AN_ORIGIN | _named_by_connection(joined(headers))
     return [(name, value) for name, value in headers if name.decode("latin-1").lower() not in dropped]
 
 

@@ -51,7 +51,7 @@ class Upstream:
         """
         repairs, attempts = Repairs(self._signer), 0
         while True:
-            request = httpx.Request(method, self.base_url + target, headers=headers, content=content and content())
+            request = self._request(method, target, headers, content)
             self._signer.sign(request, await self._token())
             try:
                 response = await self._client.send(request, stream=True)
@@ -66,6 +66,12 @@ class Upstream:
             if not repairs.worthwhile(response.status_code, response.headers, request):
                 return response
             await response.aclose()
+
+    def _request(self, method: str, target: str, headers: RawHeaders, content: Content | None) -> httpx.Request:
+        try:
+            return httpx.Request(method, self.base_url + target, headers=headers, content=content and content())
+        except httpx.InvalidURL as error:
+            raise refusals.Refusal(414, "invalid_request", "The address is too long.") from error
 
     async def read(self, target: str) -> Any:
         """Return the JSON of a resource. Raises GatewayError for any other answer, and Refusal where none comes."""
