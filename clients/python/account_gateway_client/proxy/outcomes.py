@@ -10,8 +10,7 @@ from urllib.parse import quote
 
 from anyio import move_on_after
 
-from account_gateway_client.errors import ClientError
-from account_gateway_client.proxy.refusals import Refusal
+from account_gateway_client.errors import GatewayError
 from account_gateway_client.proxy.spending import CallName, Entry, Spending
 from account_gateway_client.proxy.upstream import Upstream
 
@@ -21,6 +20,8 @@ NEVER_TAKEN_SECONDS = 120.0
 # How far the clocks of this computer and of the gateway may be apart.
 CLOCK_SECONDS = 90.0
 LISTED = 100
+# How long one look may take: a connection that was cut off by a change of networks says nothing.
+LOOK_SECONDS = 30.0
 
 
 class Outcomes:
@@ -62,30 +63,32 @@ class Outcomes:
                 await self._wanted.wait()
                 pause = FIRST_PAUSE_SECONDS
             self._wanted.clear()
-            with suppress(ClientError, Refusal, LookupError, ValueError):  # the next look may find the gateway there
+            with suppress(Exception), move_on_after(LOOK_SECONDS):  # the next look may find the gateway there
                 await self._look()
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
     async def _look(self) -> None:
-        awaiting = self._spending.awaiting()
-        for name, entry in awaiting.items():
-            if entry.usage_id is not None:
-                record = await self._upstream.read(f"/v1/usage/{quote(entry.usage_id, safe='')}")
-                self._conclude(name, entry, [record])
-        unnamed = {name: entry for name, entry in awaiting.items() if entry.usage_id is None}
+        awaiting = {name: (entry, entry.attempts) for name, entry in self._spending.awaiting().items()}
+        for name, (entry, attempts) in awaiting.items():
+            if entry.record_id is not None:
+                with suppress(GatewayError):  # the others are still looked up
+                    record = await self._upstream.read(f"/v1/usage/{quote(entry.record_id, safe='')}")
+                    self._conclude(name, entry, attempts, [record])
+        unnamed = {name: found for name, found in awaiting.items() if found[0].record_id is None}
         if unnamed:
             listed = (await self._upstream.read(f"/v1/usage?limit={LISTED}"))["data"]
-            for name, entry in unnamed.items():
+            for name, (entry, attempts) in unnamed.items():
                 records = [record for record in listed if _is_of(record, name, entry)]
                 if records or len(listed) < LISTED or _began(listed[-1]) < entry.begun_at - CLOCK_SECONDS:
-                    self._conclude(name, entry, records)
+                    self._conclude(name, entry, attempts, records)
 
-    def _conclude(self, name: CallName, entry: Entry, records: list[dict[str, Any]]) -> None:
-        if any(record["status"] in ("held", "reconciling") for record in records):
+    def _conclude(self, name: CallName, entry: Entry, attempts: int, records: list[dict[str, Any]]) -> None:
+        """Count what the records tell of a call, unless another attempt of it began while they were read."""
+        if entry.attempts != attempts or any(record["status"] in ("held", "reconciling") for record in records):
             return
         charge = sum(record["chargedMicrousd"] for record in records)
-        may_come = entry.usage_id is None and (entry.is_lost or not records)
-        if charge == 0 and may_come and time.time() < entry.sent_at + NEVER_TAKEN_SECONDS:
+        may_come = entry.record_id is None and (entry.is_lost or not records)
+        if charge == 0 and may_come and time.monotonic() < entry.sent_at + NEVER_TAKEN_SECONDS:
             return
         self._spending.resolve(name, charge)
         self.changed()

@@ -41,12 +41,18 @@ class Entry:
     charge: int | None = None
     usage_id: str | None = None
     begun_at: float = field(default_factory=time.time)
-    sent_at: float = field(default_factory=time.time)
+    sent_at: float = field(default_factory=time.monotonic)  # a clock that is set changes nothing
 
     @property
     def reserved(self) -> int:
         """Return what the call may still cost."""
         return self.maximum if self.charge is None else 0
+
+    @property
+    def record_id(self) -> str | None:
+        """Return the usage record that tells what the call cost. A call of several attempts may have more than one: a released
+        one frees the key for the next."""
+        return self.usage_id if self.attempts == 1 else None
 
     @property
     def awaits_outcome(self) -> bool:
@@ -85,7 +91,7 @@ class Spending:
             raise OverBudget(self.budget or 0, self.spent, self.reserved, maximum)
         wanted = self._wanted(name, maximum)
         entry = self.entries.setdefault(name, Entry(maximum))
-        entry.maximum, entry.sent_at, entry.is_ending = wanted, time.time(), False
+        entry.maximum, entry.sent_at, entry.is_ending = wanted, time.monotonic(), False
         entry.attempts += 1
         entry.open += 1
 
