@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -281,3 +282,21 @@ def test_a_slow_reader_holds_nobody_up(proxy: LocalProxy, stand: HeldStand) -> N
         for _ in range(20):
             assert slow.recv(1)
         assert httpx.get(f"{proxy.base_url}/v1/models", headers={"x-api-key": proxy.secret}).status_code == 200
+
+
+def test_strangers_who_say_nothing_make_room(proxy: LocalProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("account_gateway_client.proxy.connections.connections_max", lambda: 3)
+    with ExitStack() as opened:
+        strangers = [
+            opened.enter_context(socket.create_connection(("127.0.0.1", proxy.port), timeout=PATIENCE_SECONDS))
+            for _ in range(4)
+        ]
+        assert strangers[0].recv(1) == b""
+        for _ in range(3):
+            assert httpx.get(f"{proxy.base_url}/v1/models", headers={"x-api-key": proxy.secret}).status_code == 200
+
+
+def test_strangers_keep_no_connection(proxy: LocalProxy) -> None:
+    for told in (head(proxy, x_api_key="wrong"), head(proxy, host="evil.example"), head(proxy, Origin="null")):
+        kept = told.replace("Connection: close\r\n", "").replace("x-api-key: wrong", "x-api-key: w")
+        assert b"connection: close" in exchange(proxy, kept).lower()

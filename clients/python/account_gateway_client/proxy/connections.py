@@ -1,7 +1,8 @@
-"""One connection of a tool: uvicorn's protocol over h11, with a time limit for the head of a request."""
+"""One connection of a tool: uvicorn's protocol over h11, with limits for those that say nothing."""
 
 import asyncio
 import logging
+import sys
 from typing import Any
 
 import h11
@@ -9,11 +10,29 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 30.0
 MAX_HEAD_BYTES = 64 * 2**10
+# How many are accepted at once, before the first of them is looked at; and how many may be open.
+ACCEPTED_AT_ONCE = 64
+MAX_CONNECTIONS = 1000
 
 # Says nothing: what breaks is told to the tool, and a tool that fills the terminal must not be disturbed.
 _silent = logging.getLogger("account_gateway_client.proxy")
 _silent.addHandler(logging.NullHandler())
 _silent.propagate = False
+logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())
+
+if sys.platform == "win32":
+
+    def connections_max() -> int:
+        """Return how many connections fit."""
+        return MAX_CONNECTIONS
+
+else:
+    import resource
+
+    def connections_max() -> int:
+        """Return how many connections fit, each with one to the gateway, into the files that this process may open."""
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        return MAX_CONNECTIONS if files == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, files // 3)
 
 
 class ToolConnection(H11Protocol):
@@ -22,29 +41,39 @@ class ToolConnection(H11Protocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.logger = _silent
-        self._head_timer: asyncio.TimerHandle | None = None
+        self.head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._await_head()
+        self._make_room()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self.conn.their_state is h11.IDLE:
             self._await_head()
-        elif self._head_timer:
-            self._head_timer.cancel()
-            self._head_timer = None
+        elif self.head_timer:
+            self.head_timer.cancel()
+            self.head_timer = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._head_timer:
-            self._head_timer.cancel()
+        if self.head_timer:
+            self.head_timer.cancel()
         super().connection_lost(exc)
 
     def _await_head(self) -> None:
         """Start the clock, unless it runs: a byte now and then does not stop it."""
-        if self._head_timer is None:
-            self._head_timer = self.loop.call_later(HEAD_SECONDS, self._give_up)
+        if self.head_timer is None:
+            self.head_timer = self.loop.call_later(HEAD_SECONDS, self._give_up)
+
+    def _make_room(self) -> None:
+        """Where there are too many, close the one that has waited longest for a request: who opened it may be a stranger."""
+        there = [
+            each for each in self.connections if isinstance(each, ToolConnection) and not each.transport.is_closing()
+        ]
+        if len(there) > connections_max():
+            waiting = [(each.head_timer.when(), each.transport) for each in there if each.head_timer]
+            min(waiting, key=lambda found: found[0])[1].close()
 
     def _give_up(self) -> None:
         if self.conn.their_state is h11.IDLE and not self.transport.is_closing():

@@ -13,7 +13,7 @@ import uvicorn
 from account_gateway_client.gateway import Gateway
 from account_gateway_client.proxy.admission import HOST, Admission
 from account_gateway_client.proxy.application import Application, CallReport
-from account_gateway_client.proxy.connections import MAX_HEAD_BYTES, ToolConnection
+from account_gateway_client.proxy.connections import ACCEPTED_AT_ONCE, MAX_HEAD_BYTES, ToolConnection
 from account_gateway_client.proxy.outcomes import Outcomes
 from account_gateway_client.proxy.spending import Spending
 from account_gateway_client.proxy.upstream import Upstream
@@ -79,6 +79,7 @@ class LocalProxy:
         )
         server = uvicorn.Server(_configuration(application))
         loop, stop = asyncio.get_running_loop(), asyncio.Event()
+        loop.set_exception_handler(lambda _loop, _context: None)  # the terminal is the tool's
         self._stopping = lambda: loop.call_soon_threadsafe(stop.set)
         serving = asyncio.create_task(server.serve(sockets=[self._socket]))
         watching = asyncio.create_task(outcomes.watch())
@@ -87,6 +88,8 @@ class LocalProxy:
         await _end(server, serving)
         await outcomes.settled(OUTCOMES_SECONDS)
         watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching  # so that it opens no connection any more
         await upstream.close()
 
 
@@ -105,7 +108,7 @@ def _listening(port: int) -> socket.socket:
         if os.name == "posix":  # elsewhere it would let another program take the port over
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((HOST, port))
-        listening.listen(128)
+        listening.listen(ACCEPTED_AT_ONCE)
     except BaseException:
         listening.close()
         raise
@@ -119,6 +122,7 @@ def _configuration(application: Application) -> uvicorn.Config:
         http=ToolConnection,
         ws="none",
         lifespan="off",
+        backlog=ACCEPTED_AT_ONCE,
         log_config=None,
         access_log=False,
         proxy_headers=False,  # a peer is who connects
