@@ -24,12 +24,14 @@ def mode_of(path: Path) -> int:
 def test_folder_and_files_are_their_owners_alone(folder: Path) -> None:
     umask = os.umask(0)
     try:
+        private_files.make_directory(folder / "above" / "below")
         private_files.write_json(folder / "a.json", {"b": "ü"})
     finally:
         os.umask(umask)
     assert (mode_of(folder), mode_of(folder / "a.json")) == (0o700, 0o600)
     assert private_files.read_json(folder / "a.json") == {"b": "ü"}
-    assert [path.name for path in folder.iterdir()] == ["a.json"]
+    assert sorted(path.name for path in folder.iterdir()) == ["a.json", "above"]
+    assert (mode_of(folder / "above"), mode_of(folder / "above" / "below")) == (0o700, 0o700)
 
 
 def test_a_folder_that_is_there_is_used(folder: Path) -> None:

@@ -14,9 +14,12 @@ _OTHERS_MAY_WRITE, _OTHERS_MAY_USE = 0o022, 0o077
 
 
 def make_directory(path: Path) -> None:
-    """Create a folder of our own, or raise CommandError where there is one that others could put files into."""
+    """Create a folder of our own, or raise CommandError where there is one that others could put files into. Folders above
+    it that are missing become our own as well."""
     try:
-        path.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
+        for missing in [each for each in reversed(path.parents) if not each.exists()]:
+            missing.mkdir(mode=DIRECTORY_MODE, exist_ok=True)
+        path.mkdir(mode=DIRECTORY_MODE, exist_ok=True)
         found = path.stat()
     except OSError as error:
         raise CommandError(
