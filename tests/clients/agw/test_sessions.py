@@ -143,6 +143,15 @@ def test_a_session_shows_no_secret() -> None:
     assert "'token'" not in repr(session_of(ONE))
 
 
+@pytest.mark.usefixtures("memory", "no_keyring")
+def test_a_session_of_another_gateway_is_not_used(sessions: Sessions) -> None:
+    """As when somebody moved the files."""
+    sessions.create(session_of(ONE))
+    sessions.path_of(ONE).rename(sessions.path_of(OTHER))
+    with pytest.raises(CommandError, match="damaged"):
+        sessions.load(OTHER)
+
+
 class BrokenKeyring(MemoryKeyring):
     """As one whose service answers with an error of the bus."""
 

@@ -92,7 +92,7 @@ class Sessions:
         if kept is None:
             raise NotSignedIn(f"You are not signed in: run `agw login --gateway {gateway}`.")
         try:
-            return _session(kept)
+            return _session(kept, gateway)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise CommandError(f"{path} is damaged: delete it and run `agw login`.") from None
 
@@ -136,8 +136,11 @@ def _record(session: DeviceSession) -> dict[str, Any]:
     return record
 
 
-def _session(record: dict[str, Any]) -> DeviceSession:
-    """Raises KeyError, TypeError or ValueError for a record of another form."""
+def _session(record: dict[str, Any], gateway: str) -> DeviceSession:
+    """Raises KeyError, TypeError or ValueError for a record of another form, or of another gateway: no other one gets a token
+    of this one."""
+    if record["gateway"] != gateway:
+        raise ValueError("of another gateway")
     access, in_keyring = record["access"], "key" not in record
     members = record | (_secrets(record) if in_keyring else {})
     session = DeviceSession(**members | {"access": Access(**access) if access else None, "in_keyring": in_keyring})
