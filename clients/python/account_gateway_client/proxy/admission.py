@@ -8,8 +8,6 @@ from account_gateway_client.proxy.refusals import Refusal
 
 HOST = "127.0.0.1"
 HOST_NAMES = (HOST, "localhost")
-# Strangers keep no connection.
-_CLOSE = {"Connection": "close"}
 
 
 class Admission:
@@ -25,19 +23,15 @@ class Admission:
         self._check_origin(peer, headers)
         if not self._knows_secret(headers):
             message = "Send the proxy's secret as API key: `agw proxy` printed it when it started."
-            raise Refusal(
-                401, "invalid_token", message, headers={"WWW-Authenticate": 'Bearer realm="agw proxy"', **_CLOSE}
-            )
+            raise Refusal(401, "invalid_token", message, headers={"WWW-Authenticate": 'Bearer realm="agw proxy"'})
 
     def _check_origin(self, peer: str | None, headers: Mapping[str, str]) -> None:
         if peer is None or not ipaddress.ip_address(peer).is_loopback:
-            raise Refusal(403, "forbidden", "The proxy serves programs of its own computer only.", headers=_CLOSE)
+            raise Refusal(403, "forbidden", "The proxy serves programs of its own computer only.")
         if headers.get("host", "").lower() not in self._hosts:  # a name that was rebound to this address
-            raise Refusal(
-                403, "forbidden", f"The proxy is asked for as {' or '.join(sorted(self._hosts))} only.", headers=_CLOSE
-            )
+            raise Refusal(403, "forbidden", f"The proxy is asked for as {' or '.join(sorted(self._hosts))} only.")
         if "origin" in headers or headers.get("sec-fetch-site", "none") != "none":
-            raise Refusal(403, "forbidden", "The proxy does not serve web pages.", headers=_CLOSE)
+            raise Refusal(403, "forbidden", "The proxy does not serve web pages.")
 
     def _knows_secret(self, headers: Mapping[str, str]) -> bool:
         scheme, _, token = headers.get("authorization", "").partition(" ")

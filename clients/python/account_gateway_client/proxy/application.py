@@ -11,6 +11,7 @@ from anyio import move_on_after
 from account_gateway_client.calls import ATTEMPT
 from account_gateway_client.proxy import refusals, retry_keys, terms
 from account_gateway_client.proxy.admission import Admission
+from account_gateway_client.proxy.connections import ADMITTED
 from account_gateway_client.proxy.exchange import Exchange
 from account_gateway_client.proxy.headers import RawHeaders
 from account_gateway_client.proxy.local_request import ClientLeft, LocalRequest, Message, Receive, Send
@@ -62,7 +63,9 @@ class Application:
         request = LocalRequest(scope, receive)
         dialect = dialect_of(request.path, request.headers)
         try:
-            route = self._admitted(request)
+            self._admission.check(request.peer, request.headers)
+            scope[ADMITTED] = True
+            route = self._route(request)
             exchange = Exchange(self._upstream, request, dialect, send)
             if request.method == "POST" and route.usage_route is not None:
                 await self._meter(exchange, request, route.usage_route)
@@ -73,8 +76,8 @@ class Application:
         except (ClientLeft, httpx.TransportError):
             return
 
-    def _admitted(self, request: LocalRequest) -> Route:
-        self._admission.check(request.peer, request.headers)
+    @staticmethod
+    def _route(request: LocalRequest) -> Route:
         route = route_of(request.path)
         if route is None:
             raise Refusal(404, "not_found", "The proxy knows the model routes only.")

@@ -13,6 +13,8 @@ MAX_HEAD_BYTES = 64 * 2**10
 # How many are accepted at once, before the first of them is looked at; and how many may be open.
 ACCEPTED_AT_ONCE = 64
 MAX_CONNECTIONS = 1000
+# What the application notes in a request's scope.
+ADMITTED = "agw.admitted"
 
 # Says nothing: what breaks is told to the tool, and a tool that fills the terminal must not be disturbed.
 _silent = logging.getLogger("account_gateway_client.proxy")
@@ -41,7 +43,13 @@ class ToolConnection(H11Protocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.logger = _silent
-        self.head_timer: asyncio.TimerHandle | None = None
+        self._head_timer: asyncio.TimerHandle | None = None
+        self.made_at = self.loop.time()
+
+    @property
+    def is_strange(self) -> bool:
+        """Return whether no request has shown the proxy's secret."""
+        return not self.scope or ADMITTED not in self.scope
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -52,28 +60,28 @@ class ToolConnection(H11Protocol):
         super().data_received(data)
         if self.conn.their_state is h11.IDLE:
             self._await_head()
-        elif self.head_timer:
-            self.head_timer.cancel()
-            self.head_timer = None
+        elif self._head_timer:
+            self._head_timer.cancel()
+            self._head_timer = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self.head_timer:
-            self.head_timer.cancel()
+        if self._head_timer:
+            self._head_timer.cancel()
         super().connection_lost(exc)
 
     def _await_head(self) -> None:
         """Start the clock, unless it runs: a byte now and then does not stop it."""
-        if self.head_timer is None:
-            self.head_timer = self.loop.call_later(HEAD_SECONDS, self._give_up)
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(HEAD_SECONDS, self._give_up)
 
     def _make_room(self) -> None:
-        """Where there are too many, close the one that has waited longest for a request: who opened it may be a stranger."""
+        """Where there are too many, close the oldest one of those that have not shown the proxy's secret."""
         there = [
             each for each in self.connections if isinstance(each, ToolConnection) and not each.transport.is_closing()
         ]
         if len(there) > connections_max():
-            waiting = [(each.head_timer.when(), each.transport) for each in there if each.head_timer]
-            min(waiting, key=lambda found: found[0])[1].close()
+            strange = [(each.made_at, each.transport) for each in there if each.is_strange]
+            min(strange, key=lambda found: found[0])[1].close()
 
     def _give_up(self) -> None:
         if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
