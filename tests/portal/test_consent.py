@@ -219,7 +219,9 @@ def test_consent_shows_the_origin_beside_a_registered_name(person: Client) -> No
 
 def test_consent_names_the_command_line(person: Client) -> None:
     page = person.get(begin(person, client_id="agw", redirect_uri="http://[::1]:4000/")["Location"]).content.decode()
-    assert "registered here as “Command line (agw)”" in page
+    assert "Allow <em>Command line (agw)</em>?" in page
+    assert "Allow it only if you have just started <code>agw login</code> yourself" in page
+    assert "registered here as" not in page
     assert "http://[::1]:4000/" in page
 
 

@@ -17,7 +17,7 @@ from accounts.portal.forms import ConsentForm
 from accounts.portal.refusals import too_many_requests
 from accounts.portal.session import browser_secret, remember_target
 from accounts.queries.accounts import person
-from accounts.rules.public_clients import ClientError
+from accounts.rules.public_clients import BUILT_IN_NAMES, ClientError
 from accounts.rules.public_scopes import description_of
 from gateway.core.contract.amounts import usd
 from gateway.core.contract.errors import InvalidRequest, RateLimited
@@ -102,11 +102,13 @@ def _allow(
 
 
 def _page(request: HttpRequest, pending: AuthorizationRequest, form: ConsentForm, ticked: list[str]) -> HttpResponse:
-    client = pending.client_id
+    client, name = pending.client_id, public_clients.registered_name(pending.client_id)
+    is_built_in = client in BUILT_IN_NAMES
     context = {
         "pending": pending,
-        "client": client.partition("://")[2] or client,
-        "name": public_clients.registered_name(client),
+        "client": name if is_built_in else client.partition("://")[2] or client,
+        "is_built_in": is_built_in,
+        "name": name,
         "scopes": [
             {"name": scope, "description": description_of(scope), "is_ticked": scope in ticked}
             for scope in pending.scopes
