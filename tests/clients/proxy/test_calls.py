@@ -1,5 +1,6 @@
 """What a tool sends goes on signed, with a key and a maximum, and its answer comes back as it is."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import anthropic
@@ -21,13 +22,15 @@ MESSAGES: Any = BODY["messages"]
 
 
 @pytest.fixture
-def sdk(proxy: LocalProxy) -> OpenAI:
-    return OpenAI(base_url=f"{proxy.base_url}/v1", api_key=proxy.secret, timeout=PATIENCE_SECONDS)
+def sdk(proxy: LocalProxy) -> Iterator[OpenAI]:
+    with OpenAI(base_url=f"{proxy.base_url}/v1", api_key=proxy.secret, timeout=PATIENCE_SECONDS) as sdk:
+        yield sdk
 
 
 @pytest.fixture
-def anthropic_sdk(proxy: LocalProxy) -> Anthropic:
-    return Anthropic(base_url=proxy.base_url, auth_token=proxy.secret, timeout=PATIENCE_SECONDS)
+def anthropic_sdk(proxy: LocalProxy) -> Iterator[Anthropic]:
+    with Anthropic(base_url=proxy.base_url, auth_token=proxy.secret, timeout=PATIENCE_SECONDS) as sdk:
+        yield sdk
 
 
 def keys(stand: HeldStand) -> list[str]:
@@ -242,15 +245,16 @@ def test_binary_answers_pass_untouched(tool: httpx.Client, proxy: LocalProxy) ->
 
 def test_errors_of_the_proxy_reach_both_sdks(start: StartProxy) -> None:
     proxy = start(budget_microusd=1)
-    sdk = OpenAI(base_url=f"{proxy.base_url}/v1", api_key=proxy.secret)
-    with pytest.raises(openai.APIStatusError) as refused:
+    url = f"{proxy.base_url}/v1"
+    with OpenAI(base_url=url, api_key=proxy.secret) as sdk, pytest.raises(openai.APIStatusError) as refused:
         sdk.chat.completions.create(model="fast", messages=MESSAGES)
     assert (refused.value.status_code, refused.value.code) == (402, "budget_exceeded")
-    other = Anthropic(base_url=proxy.base_url, api_key=proxy.secret)
-    with pytest.raises(anthropic.APIStatusError) as also:
+    with (
+        Anthropic(base_url=proxy.base_url, api_key=proxy.secret) as other,
+        pytest.raises(anthropic.APIStatusError) as also,
+    ):
         other.messages.create(model="fast", max_tokens=9, messages=MESSAGES)
     assert also.value.status_code == 402
     assert also.value.body["error"]["code"] == "budget_exceeded"  # type: ignore[index]
-    wrong = OpenAI(base_url=f"{proxy.base_url}/v1", api_key="wrong")
-    with pytest.raises(openai.AuthenticationError):
+    with OpenAI(base_url=url, api_key="wrong") as wrong, pytest.raises(openai.AuthenticationError):
         wrong.models.list()
