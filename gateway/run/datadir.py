@@ -77,13 +77,14 @@ class DataDirectory:
                 while child.poll() is None:
                     patience.check("creating the database's files")
                     time.sleep(0.02)
-            finally:
-                stop(child, signal.SIGINT, GIVE_UP_SECONDS)
-                if child.returncode:
-                    _remove(target)
+            except BaseException:
+                stop(child, signal.SIGTERM, GIVE_UP_SECONDS)  # SIGINT is ignored in a background job of a shell
+                _remove(target)  # whole or not: nothing will use it
+                raise
             messages.seek(0)
             text = messages.read().decode(errors="replace")
         if child.returncode:
+            _remove(target)
             raise StartError(f"initdb failed: {_reason(text)}")
 
     def environment(self, outer: Mapping[str, str]) -> dict[str, str]:
