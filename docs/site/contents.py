@@ -55,7 +55,7 @@ def pages(listed: Iterable[Section]) -> list[Path]:
 
 
 def problems(listed: Iterable[Section]) -> list[str]:
-    """Say which pages of docs/ are not listed, and which are listed but missing or listed twice."""
+    """Return which pages of docs/ are not listed, and which are listed but missing or listed twice."""
     known = pages(listed)
     return [
         *(

@@ -64,7 +64,7 @@ def no_keyring() -> None:
 
 @pytest.fixture
 def memory() -> Iterator[MemoryKeyring]:
-    """Give this process a keyring."""
+    """Set a keyring in memory for this process."""
     memory = MemoryKeyring()
     keyring.set_keyring(memory)
     yield memory

@@ -34,16 +34,16 @@ class HeldStand(Stand):
         return app
 
     def hold(self) -> None:
-        """Let chats wait."""
+        """Hold chats back."""
         self.loop.call_soon_threadsafe(self._gate.clear)
         eventually(lambda: not self._gate.is_set())
 
     def release(self) -> None:
-        """Let them go on."""
+        """Release them."""
         self.loop.call_soon_threadsafe(self._gate.set)
 
     def record(self, status: str, charge: int = CHARGE, key: str = "") -> None:
-        """Say what became of the call of a key, or of the last one."""
+        """Set what became of the call of a key, or of the last one."""
         found = {
             "usageId": "use_1",
             "route": "chat.completions",

@@ -21,7 +21,7 @@ def refused_by_budget(answer: httpx.Response) -> bool:
 
 @pytest.fixture(autouse=True)
 def no_records_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a call that the gateway has no record of be open for long."""
+    """Keep a call open for long that the gateway has no record of."""
     monkeypatch.setattr(outcomes, "NEVER_TAKEN_SECONDS", 1000.0)
 
 
