@@ -40,7 +40,7 @@ def spawn(
         stderr=subprocess.STDOUT if output is not None else None,
         process_group=0,
         pass_fds=file_descriptors,
-        preexec_fn=_tie_to_parent(death_signal),  # noqa: PLW1509 - children are started from one thread
+        preexec_fn=_preparation(death_signal),  # noqa: PLW1509 - children are started from one thread
         **(identity.spawn_arguments() if identity else {}),
     )
 
@@ -64,18 +64,19 @@ def signal_group(group: int, how: signal.Signals, *, leader_only: bool = False) 
             os.killpg(group, how)
 
 
-def _tie_to_parent(death_signal: signal.Signals) -> Callable[[], None] | None:
-    """Return a function that a child runs before exec, so that its parent's death ends it too.
+def _preparation(death_signal: signal.Signals) -> Callable[[], None]:
+    """Return a function that a child runs before exec, so that it can be interrupted and its parent's death ends it.
 
     It runs after the change of user, because the kernel clears the death signal when credentials change.
     """
-    if _libc is None:
-        return None
-    prctl, parent, number = _libc.prctl, os.getpid(), int(death_signal)
+    parent, number = os.getpid(), int(death_signal)
 
-    def tie() -> None:
-        prctl(PR_SET_PDEATHSIG, number, 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)
+    def prepare() -> None:
+        # A background job of a shell ignores SIGINT, and so would its children: SIGINT is what stops a PostgreSQL fast.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if _libc is not None:
+            _libc.prctl(PR_SET_PDEATHSIG, number, 0, 0, 0)
+            if os.getppid() != parent:
+                os._exit(1)
 
-    return tie
+    return prepare
