@@ -33,11 +33,11 @@ def publish(deployment: str, components: Mapping[str, Any], *, now: datetime) ->
     """
     cost_list = PriceList.parse(components)
     take_cost_turn(deployment)
-    in_force = costs.in_force(deployment, now)
-    if PriceList.parse(in_force.components if in_force else {}) == cost_list:
+    newest = costs.newest(deployment)
+    if PriceList.parse(newest.components if newest else {}) == cost_list:
         return None
-    if in_force is not None and in_force.effective_at == now:
-        now += datetime.resolution
+    if newest is not None:  # `now` may have been read before somebody else's turn
+        now = max(now, newest.effective_at + datetime.resolution)
     return CostVersion.objects.create(deployment=deployment, components=dict(components), effective_at=now)
 
 

@@ -25,9 +25,9 @@ def publish(alias: str, components: Mapping[str, Any], *, now: datetime) -> Pric
     """
     price_list = PriceList.parse(components)
     take_price_turn(alias)
-    in_force = prices.in_force(alias, now)
-    if in_force is not None and PriceList.parse(in_force.components) == price_list:
+    newest = prices.newest(alias)
+    if newest is not None and PriceList.parse(newest.components) == price_list:
         return None
-    if in_force is not None and in_force.effective_at == now:
-        now += datetime.resolution
+    if newest is not None:  # `now` may have been read before somebody else's turn
+        now = max(now, newest.effective_at + datetime.resolution)
     return PriceVersion.objects.create(alias=alias, components=dict(components), effective_at=now)

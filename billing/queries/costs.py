@@ -12,6 +12,11 @@ def in_force(deployment: str, now: datetime) -> CostVersion | None:
     return rows.order_by("-effective_at").first()
 
 
+def newest(deployment: str) -> CostVersion | None:
+    """Return the deployment's version that was published last."""
+    return CostVersion.objects.filter(deployment=deployment).order_by("-effective_at").first()
+
+
 def current(deployments: Collection[str], now: datetime) -> dict[str, CostVersion]:
     """Return the versions in force of these deployments, in one query."""
     rows = CostVersion.objects.filter(deployment__in=deployments, effective_at__lte=now)

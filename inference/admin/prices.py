@@ -10,7 +10,7 @@ from unfold.decorators import display
 
 from billing.models import PriceVersion
 from billing.operations import prices
-from billing.queries.prices import in_force
+from billing.queries.prices import in_force, newest
 from billing.rules.prices import show
 from gateway.core.console import ReadOnlyAdmin
 from inference.admin.price_form import PRICE_FIELDS, PriceForm
@@ -59,9 +59,8 @@ class PriceVersionAdmin(ReadOnlyAdmin):
 
     def save_model(self, request: HttpRequest, obj: PriceVersion, form: Any, change: bool) -> None:
         """Publish the price with the operation."""
-        now = timezone.now()
-        published = prices.publish(obj.alias, form.cleaned_data["components"], now=now)
-        version = published or in_force(obj.alias, now)
+        published = prices.publish(obj.alias, form.cleaned_data["components"], now=timezone.now())
+        version = published or newest(obj.alias)
         assert version is not None
         obj.pk = version.pk
         obj.refresh_from_db()

@@ -60,7 +60,7 @@ def accept(proposal_id: int, *, actor: str, beyond_bounds: bool = False, now: da
     Raises RefusedError if it no longer waits, if another one is in force than the one that it was compared with, if it is beyond the bounds and nobody said that this is right, or if it would take a route offline.
     """
     proposal, now = _locked(proposal_id), now or timezone.now()
-    _check(proposal, beyond_bounds, now)
+    _check(proposal, beyond_bounds)
     try:
         version = _publish(proposal, now)
     except PriceError as error:
@@ -94,10 +94,10 @@ def _take_turn(proposal: PriceProposal) -> None:
         prices.take_price_turn(proposal.alias)
 
 
-def _in_force(proposal: PriceProposal, now: datetime) -> Version | None:
+def _newest(proposal: PriceProposal) -> Version | None:
     if proposal.deployment:
-        return cost_queries.in_force(proposal.deployment, now)
-    return price_queries.in_force(proposal.alias, now)
+        return cost_queries.newest(proposal.deployment)
+    return price_queries.newest(proposal.alias)
 
 
 def _publish(proposal: PriceProposal, now: datetime) -> Version | None:
@@ -106,8 +106,8 @@ def _publish(proposal: PriceProposal, now: datetime) -> Version | None:
     return prices.publish(proposal.alias, proposal.components, now=now)
 
 
-def _check(proposal: PriceProposal, beyond_bounds: bool, now: datetime) -> None:
-    version = _in_force(proposal, now)
+def _check(proposal: PriceProposal, beyond_bounds: bool) -> None:
+    version = _newest(proposal)
     if not _is_sold(proposal):
         raise RefusedError(f"{proposal.what} is no longer for sale.")
     if (version.pk if version else None) != proposal.version_id:

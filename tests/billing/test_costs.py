@@ -72,6 +72,13 @@ def test_publishes_only_what_changed(db: None) -> None:
     assert cost_queries.current({"1", "3"}, second.effective_at) == {"1": second}
 
 
+def test_what_is_published_last_is_in_force_last(db: None) -> None:
+    now = timezone.now()
+    costs.publish("1", TOKENS, now=now)
+    waited = costs.publish("1", {"request": "1"}, now=now - timedelta(seconds=1))
+    assert cost_queries.in_force("1", now + timedelta(microseconds=1)) == waited
+
+
 def test_a_cost_is_taken_away_by_a_version_without_components(db: None) -> None:
     now = timezone.now()
     assert costs.publish("1", {}, now=now) is None

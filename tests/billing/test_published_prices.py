@@ -34,6 +34,15 @@ def test_publishes_twice_in_one_instant(db: None) -> None:
     assert price_queries.in_force("fast", now + timedelta(microseconds=1)) == changed
 
 
+def test_what_is_published_last_is_in_force_last(db: None) -> None:
+    """A transaction that waited for its turn read the clock before the one that it waited for."""
+    now = timezone.now()
+    prices.publish("fast", FAST, now=now)
+    waited = prices.publish("fast", {"request": "1"}, now=now - timedelta(seconds=1))
+    assert price_queries.in_force("fast", now + timedelta(microseconds=1)) == waited
+    assert price_queries.newest("fast") == waited
+
+
 def test_tells_every_aliass_prices_at_once(db: None) -> None:
     now = timezone.now()
     prices.publish("fast", FAST, now=now - timedelta(days=1))
