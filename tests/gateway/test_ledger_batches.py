@@ -140,7 +140,7 @@ def test_a_second_batch_waits_until_it_has_as_many_owners_as_the_first(
 ) -> None:
     monkeypatch.setattr(batches, "PATIENCE_SECONDS", 60.0)
     operator.execute("SELECT pg_advisory_lock(6)")
-    stuck = "SET LOCAL lock_timeout = '5s'; SELECT pg_advisory_xact_lock(6)"
+    stuck = "SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(6)"
 
     async def scene(batches: Batches) -> Any:
         first = await begun(batches, *(element(n, f"first {n}", sql=stuck) for n in range(3)))
@@ -161,7 +161,7 @@ def test_a_second_batch_waits_until_it_has_as_many_owners_as_the_first(
 
 def test_a_second_batch_does_not_wait_for_a_statement_that_hangs(operator: psycopg.Connection[Any]) -> None:
     operator.execute("SELECT pg_advisory_lock(6)")
-    stuck = "SET LOCAL lock_timeout = '5s'; SELECT pg_advisory_xact_lock(6)"
+    stuck = "SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(6)"
 
     async def scene(batches: Batches) -> Any:
         first = await begun(batches, *(element(n, f"first {n}", sql=stuck) for n in range(3)))
