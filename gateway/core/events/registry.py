@@ -1,26 +1,26 @@
 """Lists what becomes of each type of event. Each app registers its own types at start-up."""
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gateway.core.events.mail_people import Person
 from gateway.core.events.models import Event
 from gateway.core.events.rules.types import ALL_TYPES, PUBLIC_TYPES
 
 
 @dataclass(frozen=True)
 class MailDraft:
-    """A mail to one address. `template` names its files, `context` is what they read (JSON values only).
+    """A mail to one person. `template` names its file in templates/mail, `context` is what that reads (JSON values only).
 
-    `kind` is what a person unsubscribes from, if `can_unsubscribe`. It is stored encrypted, so `context` may hold a secret link.
+    `kind` is one of `rules.mail_kinds`. Of the context, `…_name` is shown as a name that somebody chose. It is stored encrypted, so
+    it may hold a secret link.
     """
 
-    to: str
-    name: str
+    person: Person
     template: str
+    kind: str
     context: dict[str, Any] = field(default_factory=dict)
-    can_unsubscribe: bool = False
-    kind: str = ""
 
 
 def _recorded(event: Event) -> dict[str, Any]:
@@ -51,6 +51,7 @@ class EventKind:
 
 
 _kinds: dict[str, EventKind] = {}
+_mails: dict[str, Callable[[Event], list[MailDraft]]] = {}
 
 
 def register(*kinds: EventKind) -> None:
@@ -61,6 +62,12 @@ def register(*kinds: EventKind) -> None:
         _kinds[kind.type] = kind
 
 
+def register_mails(mails: Mapping[str, Callable[[Event], list[MailDraft]]]) -> None:
+    """Register what is sent to people, by type of event, for an app that does not register the type's kind itself."""
+    _mails.update(mails)
+
+
 def kind_of(type_: str) -> EventKind:
     """Return what becomes of a type. One that no app has registered goes to its own product as it was recorded."""
-    return _kinds.get(type_) or EventKind(type_, is_public=type_ in PUBLIC_TYPES)
+    kind = _kinds.get(type_) or EventKind(type_, is_public=type_ in PUBLIC_TYPES)
+    return replace(kind, mails=_mails[type_]) if type_ in _mails else kind

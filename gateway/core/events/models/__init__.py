@@ -3,7 +3,7 @@
 from gateway.core.events.models.delivery import Delivery, DeliveryStatus
 from gateway.core.events.models.endpoint import Endpoint, Subscription
 from gateway.core.events.models.event import Event, EventOwner, OwnerKind
-from gateway.core.events.models.mail import Mail, MailStatus
+from gateway.core.events.models.mail import Mail, MailOptOut, MailStatus
 
 __all__ = [
     "Delivery",
@@ -12,6 +12,7 @@ __all__ = [
     "Event",
     "EventOwner",
     "Mail",
+    "MailOptOut",
     "MailStatus",
     "OwnerKind",
     "Subscription",
