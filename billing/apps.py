@@ -9,11 +9,13 @@ class BillingConfig(AppConfig):
 
     def ready(self) -> None:
         """Register people's budgets for apps with the accounts app, whose consent page sets them, its part in the closing of
-        accounts, and the exported data."""
+        accounts, the exported data, and the mails about money."""
         from accounts.operations import app_budgets, closing, exports
         from billing.operations import own_budgets
         from billing.operations.closing import BillingPart
+        from billing.queries import mails
         from billing.queries import own_data as own
+        from gateway.core.events import registry
 
         app_budgets.register(app_budgets.AppBudgets(enabled=own_budgets.of_app, set_monthly=own_budgets.put_monthly))
         closing.register("billing", BillingPart())
@@ -24,3 +26,4 @@ class BillingConfig(AppConfig):
             exports.Table("budgets", "budgets", own.BUDGETS, own.own_budgets),
             exports.Table("calls", "calls; a usage_id is the id of a call's receipt, too", own.CALLS, own.calls),
         )
+        registry.register_mails(mails.MAILS)

@@ -15,6 +15,9 @@ from django.db.models import F, Q
 
 from accounts.models import Account, Closing
 from accounts.operations import operator_log, sign_ins
+from accounts.operations.addresses import addresses_of
+from gateway.core.events.mail_people import recipient_of_address
+from gateway.core.events.operations import mails
 
 SETTLED_AFTER = timedelta(minutes=15)
 """How long after a closing the last of what was under way has ended, so that nothing is stored for the account any more."""
@@ -91,6 +94,7 @@ def close(*, account: Account, now: datetime) -> bool:
         for part in _parts.values():
             part.leave(account, now)
         operator_log.forget(account)
+        mails.forget([account.did, *map(recipient_of_address, addresses_of(account))])
         EmailAddress.objects.filter(user=account).delete()  # before the account is locked, as everywhere
         current = Account.objects.select_for_update().get(pk=account.pk)
         if Closing.objects.filter(account=current).exists():
@@ -127,6 +131,7 @@ def erase(*, now: datetime) -> int:
         for part in _parts.values():
             part.erase(closing.account)
         sign_ins.delete(closing.account)
+        mails.forget([closing.account.did])
         if closing.closed_at <= now - SETTLED_AFTER:
             count += Closing.objects.filter(pk=closing.pk, erased_at=None).update(erased_at=now)
     return count

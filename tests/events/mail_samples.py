@@ -19,10 +19,7 @@ TOP_UP = {**OWNED, "amount": "$50.00", "transaction": "txn_01k", "top_up_path": 
 SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "account_suspended": ("suspension", {}),
     "auto_top_up_action_required": ("payment", TOP_UP),
-    "auto_top_up_charged": (
-        "payment",
-        {**TOP_UP, "threshold": "$10.00", "month_total": "$150.00", "month_limit": "$500.00"},
-    ),
+    "auto_top_up_charged": ("payment", TOP_UP),
     "auto_top_up_paused": ("payment", {**TOP_UP, "reason": "The card has expired. Save another payment method."}),
     "budget_threshold": (
         "budget",

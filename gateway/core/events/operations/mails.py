@@ -9,7 +9,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -146,6 +146,12 @@ def send_again(*, mail_id: int, now: datetime) -> bool:
     """Let a mail that failed be sent again, at an operator's wish; return False if it did not fail or its text is gone."""
     failed = Mail.objects.filter(pk=mail_id, status=MailStatus.FAILED).exclude(context="")
     return bool(failed.update(status=MailStatus.DUE, next_at=now, attempts=0))
+
+
+def forget(recipients: Collection[str]) -> None:
+    """Delete what these recipients were told and what they have turned off."""
+    Mail.objects.filter(recipient__in=recipients).delete()
+    MailOptOut.objects.filter(recipient__in=recipients).delete()
 
 
 def _attempt(mail: Mail, server: MailServer) -> Answer:

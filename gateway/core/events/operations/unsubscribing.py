@@ -4,6 +4,7 @@ A link is signed, names one kind of mails of one person about one owner, and doe
 kept for years.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -59,6 +60,15 @@ def turn_off(*, subject: Subject, now: datetime) -> None:
 def turn_on(*, subject: Subject) -> None:
     """Turn a kind of mails on again; repeating changes nothing."""
     MailOptOut.objects.filter(**subject._asdict()).delete()
+
+
+def set_all(*, wanted: Mapping[Subject, bool], now: datetime) -> None:
+    """Turn kinds of mails on and off."""
+    for subject, is_wanted in wanted.items():
+        if is_wanted:
+            turn_on(subject=subject)
+        else:
+            turn_off(subject=subject, now=now)
 
 
 def is_off(subject: Subject) -> bool:
