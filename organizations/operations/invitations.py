@@ -15,10 +15,10 @@ from accounts.operations import closing
 from gateway.core.contract.errors import Forbidden, InvitationUnavailable, NotFound
 from gateway.core.contract.ids import new_id
 from gateway.core.database.purge import blank
-from gateway.core.events.operations.recording import record
 from organizations.models import Invitation, Membership
 from organizations.operations.changes import Change, changing, joining
 from organizations.operations.invitation_tokens import digest, new_token
+from organizations.operations.memberships import membership_data
 from organizations.queries import invitations
 from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_invite, may_manage
 
@@ -44,8 +44,8 @@ def invite(*, org_id: str, role: Role, email: str | None, actor_did: str) -> tup
             expires_at=change.now + Invitation.LIFETIME,
         )
         change.record("invitation.create", invitation.id, role=role)
-        if email:
-            _to_be_mailed(invitation, now=change.now)
+        if email:  # the event becomes its mail; the token is not in it
+            change.announce("invitation.created", {"invitationId": invitation.id, "role": role})
     return invitation, token
 
 
@@ -100,14 +100,6 @@ def forget_emails(emails: Collection[str]) -> None:
     noted.filter(address__in=emails).update(email=None)
 
 
-def _to_be_mailed(invitation: Invitation, *, now: datetime) -> None:
-    """Record the event that becomes the mail. It does not hold the token, which follows from the id."""
-    data = {"orgId": invitation.organization_id, "invitationId": invitation.pk, "role": invitation.role}
-    record(
-        owner_kind="organization", owner_key=invitation.organization_id, type="invitation.created", data=data, now=now
-    )
-
-
 def _revoke(change: Change, invitation: Invitation) -> None:
     invitation.revoked_at = change.now
     invitation.save(update_fields=["revoked_at"])
@@ -125,4 +117,5 @@ def _join(change: Change, invitation: Invitation, account: Account) -> Membershi
     invitation.accepted_by = membership
     invitation.save(update_fields=["accepted_by"])
     change.record("invitation.accept", invitation.id, membershipId=membership.id, role=membership.role)
+    change.announce("membership.created", membership_data(membership, account.did))
     return membership
