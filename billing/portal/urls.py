@@ -2,13 +2,15 @@
 
 from django.urls import path
 
-from billing.portal.views import apps, payments, usage, wallet
+from billing.portal.views import alerts, apps, payments, usage, wallet
 
 urlpatterns = [
     path("apps", apps.index, name="portal_apps"),
     path("apps/revoke", apps.revoke, name="portal_revoke_app"),
     path("apps/budgets/<str:budget_id>/disable", apps.disable, name="portal_disable_budget"),
     path("wallet", wallet.index, name="portal_wallet"),
+    path("wallet/alerts", alerts.index, name="portal_alerts"),
+    path("wallet/alerts/mails", alerts.switch, name="portal_mail_switches"),
     path("wallet/payments", payments.index, name="portal_payments"),
     path("wallet/payments/<str:transaction_id>", payments.show, name="portal_payment"),
     path("wallet/payments/<str:transaction_id>/receipt", payments.receipt, name="portal_receipt"),

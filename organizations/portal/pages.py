@@ -46,6 +46,7 @@ MONEY_TABS = (
     ("organization_invoices", "Invoices"),
     ("organization_budgets", "Budgets"),
     ("organization_usage", "Usage"),
+    ("organization_alerts", "Alerts"),
 )
 MONEY = tuple(name for name, _ in MONEY_TABS)
 

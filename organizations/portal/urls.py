@@ -5,6 +5,7 @@ from django.views.generic import RedirectView
 
 from organizations.portal.views import (
     access,
+    alerts,
     budgets,
     external_billing,
     home,
@@ -59,5 +60,7 @@ urlpatterns = [
     path(f"{ORG}/budgets/<str:budget_id>/end-override", budgets.end_override, name="organization_budget_end_override"),
     path(f"{ORG}/usage", usage.index, name="organization_usage"),
     path(f"{ORG}/usage.csv", usage.export, name="organization_usage_csv"),
+    path(f"{ORG}/alerts", alerts.index, name="organization_alerts"),
+    path(f"{ORG}/alerts/mails", alerts.switch, name="organization_mail_switches"),
     path(f"{ORG}/log", log.index, name="organization_log"),
 ]

@@ -8,6 +8,7 @@ from typing import Any, Self
 from django import forms
 from django.core.exceptions import ValidationError
 
+from gateway.core.contract.amounts import usd
 from gateway.core.contract.errors import ApiError, IdempotencyKeyReused
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import (
@@ -69,6 +70,18 @@ class BudgetLimitField(forms.DecimalField):
         """Return micro-USD; None if nothing was entered."""
         dollars: Decimal | None = super().clean(value)
         return None if dollars is None else int(dollars * MICRO)
+
+
+class LowBalanceForm(forms.Form):
+    """The balance below which people are told. `amount` is in micro-USD; 0: never."""
+
+    amount = BudgetLimitField(
+        label="Alert when there is less than, in US dollars",
+        help_text="0 turns this off. It is $1 until you change it.",
+    )
+
+    def __init__(self, data: Any, *, amount_microusd: int) -> None:
+        super().__init__(data, initial={"amount": usd(amount_microusd).removeprefix("$").replace(",", "")})
 
 
 class OnceForm(forms.Form):
