@@ -18,6 +18,8 @@ class Wallet(models.Model):
 
     Its row lock guards everything that belongs to it: lots, budgets and holds. Credits are separate lots. Debt (a
     refund of money already spent) blocks spending until a payment repays it. `has_budgets` is set with the wallet's first budget.
+
+    `top_up_below` is the worth below which an automatic top-up is due (billing/sql/auto_top_up.sql); null: none is.
     """
 
     id = KeyField(primary_key=True)
@@ -27,6 +29,7 @@ class Wallet(models.Model):
     held_microusd = MicrousdField(db_default=0)
     debt_microusd = MicrousdField(db_default=0)
     has_budgets = models.BooleanField(db_default=False)
+    top_up_below_microusd = MicrousdField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

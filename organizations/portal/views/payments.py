@@ -13,7 +13,7 @@ from accounts.models import Account
 from accounts.queries.accounts import person
 from billing.models import Checkout, CheckoutKind
 from billing.queries import checkouts as queries
-from billing.queries import invoices, payment_pages
+from billing.queries import payment_methods, payment_pages
 from gateway.core.contract.errors import ApiError
 from gateway.core.portal.forms import OnceForm
 from organizations.models import Membership
@@ -98,7 +98,7 @@ def _method(membership: Membership) -> dict[str, Any]:
     if not payment_pages.are_configured():
         return {"can_pay": False}
     is_live = payment_pages.mode() == "live"
-    saved = invoices.saved_method(membership.organization_id, payment_pages.PROVIDER, is_live)
+    saved = payment_methods.saved(owner_of(membership), payment_pages.PROVIDER, is_live)
     return {"can_pay": True, "saved_method": saved, "keep_method": OnceForm(auto_id="id_keep_%s")}
 
 
