@@ -122,5 +122,10 @@ class Checkout(models.Model):
         return f"{self.id}: {self.status}"
 
     @property
+    def is_automatic(self) -> bool:
+        """Return whether it is a charge of automatic top-up, which had no session of its own."""
+        return self.session_ref is not None and self.session_ref == self.payment_ref
+
+    @property
     def owner(self) -> tuple[str, str]:
         return self.owner_kind, self.owner_key

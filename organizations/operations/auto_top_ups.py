@@ -27,6 +27,15 @@ def put(*, org_id: str, terms: Terms, actor_did: str) -> None:
         )
 
 
+def turn_off(*, org_id: str, actor_did: str) -> None:
+    """Turn automatic top-up off. Repeating changes nothing."""
+    owner = ("organization", org_id)
+    with changing(org_id, actor_did=actor_did, roles=MONEY_MANAGERS) as change:
+        if queries.view(owner, change.now).terms.is_enabled:
+            auto_top_ups.disable(owner, now=change.now)
+            change.record("auto_top_up.off", org_id)
+
+
 def remove_method(*, org_id: str, actor_did: str) -> bool:
     """Remove the saved payment methods; return False if none is saved."""
     with changing(org_id, actor_did=actor_did, roles=MONEY_MANAGERS) as change:

@@ -117,8 +117,7 @@ def _collection(invoice: Invoice) -> dict[str, Any]:
 
 
 def _has_method(invoice: Invoice) -> bool:
-    is_live = payment_pages.mode() == "live"
-    return payment_methods.saved(("organization", invoice.org_id), payment_pages.PROVIDER, is_live) is not None
+    return payment_methods.current(("organization", invoice.org_id)) is not None
 
 
 def _undecided(invoice: Invoice) -> str | None:
