@@ -11,10 +11,14 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the start-up checks and the exported data, and start the epoch of the replay store after migrations or a flush."""
+        """Register the start-up checks, the exported data and the app's events, and start the epoch of the replay store after
+        migrations or a flush."""
         from accounts import checks  # noqa: F401
         from accounts.operations import exports
+        from accounts.queries import audiences
         from accounts.queries import own_data as own
+        from gateway.core.events import registry
+        from gateway.core.events.registry import EventKind
 
         exports.register(
             exports.TextFile("account.json", "the account", own.account),
@@ -23,6 +27,10 @@ class AccountsConfig(AppConfig):
             exports.Table("browsers", "browsers that are signed in", own.BROWSERS, own.browsers),
             exports.Table("devices", "apps that are or were signed in", own.DEVICES, own.devices),
             exports.Table("consents", "consents beyond scopes", own.CONSENTS, own.consents),
+        )
+
+        registry.register(
+            EventKind("device_session.revoked", audience=lambda event: audiences.of_account(event.owner_key))
         )
 
         post_migrate.connect(_begin_epoch, sender=self)

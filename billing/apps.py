@@ -9,12 +9,18 @@ class BillingConfig(AppConfig):
 
     def ready(self) -> None:
         """Register people's budgets for apps with the accounts app, whose consent page sets them, its part in the closing of
-        accounts, and the exported data."""
+        accounts, the exported data, and what events of calls say."""
         from accounts.operations import app_budgets, closing, exports
         from billing.operations import own_budgets
         from billing.operations.closing import BillingPart
         from billing.queries import own_data as own
+        from billing.serializers.usage_events import render_usage_event
+        from gateway.core.events import registry
+        from gateway.core.events.registry import EventKind
 
+        registry.register(
+            *(EventKind(f"usage.{state}", body=render_usage_event) for state in ("settled", "released", "reconciling"))
+        )
         app_budgets.register(app_budgets.AppBudgets(enabled=own_budgets.of_app, set_monthly=own_budgets.put_monthly))
         closing.register("billing", BillingPart())
         exports.register(

@@ -13,16 +13,10 @@ from gateway.core.database.migrations import RestartableMigration
 
 class Migration(RestartableMigration):
     dependencies = [
-        ("billing", "0010_use_by_app"),
+        ("billing", "0013_saves_method"),
     ]
 
     operations = [
-        migrations.AddField("wallet", "top_up_below_microusd", MicrousdField(null=True)),
-        migrations.AddField(
-            model_name="checkout",
-            name="saves_method",
-            field=models.BooleanField(db_default=False, default=False),
-        ),
         migrations.CreateModel(
             name="AutoTopUp",
             fields=[

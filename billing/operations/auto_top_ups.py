@@ -21,7 +21,7 @@ from billing.queries.auto_top_ups import Terms
 from billing.rules import auto_top_ups as rules
 from billing.rules.owners import Owner
 from gateway.core.contract.errors import RateLimited
-from gateway.core.events.operations.recording import record
+from gateway.core.events.operations.in_order import Happened, record
 
 BATCH = 100
 
@@ -130,16 +130,11 @@ def begin_missed(*, now: datetime) -> int:
 
 
 def tell(wallet: Wallet, event: str, now: datetime, **data: Any) -> None:
-    """Record an event of automatic top-up, as the last act of the caller's transaction."""
+    """Record an event of automatic top-up, after all other locks of the caller's transaction."""
     owner = wallet.owner_kind, wallet.owner_key
     named = {"did" if owner[0] == "account" else "orgId": owner[1]}
-    record(
-        owner_kind=owner[0],
-        owner_key=owner[1],
-        type=event,
-        data={**named, **data, "url": settings.PORTAL_URL + rules.page_of(owner)},
-        now=now,
-    )
+    data = {**named, **data, "url": settings.PORTAL_URL + rules.page_of(owner)}
+    record([Happened(*owner, event, data, now=now)])
 
 
 def _resume(row: AutoTopUp, owner: Owner, now: datetime) -> None:

@@ -18,6 +18,7 @@ from billing.adapters.base import (
     ProviderUnavailable,
 )
 from billing.models import PENDING, UNPAID, Checkout, Invoice, InvoicePayment, InvoicePaymentStatus, InvoiceStatus
+from billing.operations import invoice_events
 from billing.operations.deadlines import deadline
 from billing.operations.off_session import record_of
 from billing.queries import invoices as queries
@@ -209,6 +210,7 @@ def apply(payment_id: str, record: Payment | str, now: datetime) -> InvoicePayme
         log.critical("invoice payment %s is of an invoice that is %s; look at the provider", payment.id, invoice.status)
         return payment
     payment.checked_at, payment.next_check_at = now, None
+    was_past_due = invoice.status == InvoiceStatus.PAST_DUE
     if isinstance(record, str):
         _fail(invoice, payment, record, None, now)
     else:
@@ -218,6 +220,9 @@ def apply(payment_id: str, record: Payment | str, now: datetime) -> InvoicePayme
     if payment.status == InvoicePaymentStatus.SUCCEEDED:
         invoice.status, invoice.paid_at, invoice.next_attempt_at = InvoiceStatus.PAID, now, None
         invoice.save(update_fields=["status", "paid_at", "next_attempt_at"])
+        invoice_events.charged(invoice, payment, now)
+    elif payment.status == InvoicePaymentStatus.FAILED:
+        invoice_events.failed(invoice, payment, now, is_newly_past_due=not was_past_due)
     return payment
 
 

@@ -19,6 +19,7 @@ from gateway.core.contract.ids import new_id
 from gateway.core.database.purge import blank
 from organizations.models import Invitation, Membership
 from organizations.operations.changes import Change, changing, joining
+from organizations.operations.memberships import membership_data
 from organizations.queries import invitations
 from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_invite, may_manage
 
@@ -119,4 +120,5 @@ def _join(change: Change, invitation: Invitation, account: Account) -> Membershi
     invitation.accepted_by = membership
     invitation.save(update_fields=["accepted_by"])
     change.record("invitation.accept", invitation.id, membershipId=membership.id, role=membership.role)
+    change.announce("membership.created", membership_data(membership, account.did))
     return membership

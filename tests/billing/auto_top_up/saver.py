@@ -4,11 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from billing.models import AutoTopUp, AutoTopUpCharge, Checkout, CheckoutKind, Transfer, Wallet
-from billing.operations import auto_top_up_charges, auto_top_ups, checkouts, ledger
+from billing.operations import auto_top_up_charges, auto_top_ups, checkouts
 from billing.queries import auto_top_ups as queries
 from billing.queries.auto_top_ups import Terms
 from gateway.core.contract.ids import new_id
@@ -61,9 +60,7 @@ class Saver:
 
     def spend(self, amount: int) -> None:
         """Make a call that costs this much."""
-        with transaction.atomic():
-            settle(self.purse.call(amount), amount)
-            ledger.begin_auto_top_up(wallet_id=self.wallet.pk, now=timezone.now()).run()
+        settle(self.purse.call(amount), amount)
 
     def run(self, after: timedelta = timedelta(0)) -> dict[str, int]:
         """Run the job at a later time; zeros are left out."""
