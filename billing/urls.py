@@ -5,6 +5,7 @@ from django.urls import path
 from accounts.portal_authentication import PortalSession
 from billing.views import webhooks
 from billing.views.alerts import AlertsViewSet
+from billing.views.auto_top_up import AutoTopUpViewSet
 from billing.views.budgets import BudgetViewSet
 from billing.views.checkout import CheckoutViewSet
 from billing.views.usage import UsageViewSet
@@ -21,5 +22,6 @@ urlpatterns = [
     path("v1/usage/<str:usage_id>/receipt", UsageViewSet.as_view({"get": "receipt"})),
     path("v1/billing/checkout", CheckoutViewSet.as_view({"post": "create"})),
     path("api/account/alerts", AlertsViewSet.as_view({"get": "retrieve", "put": "update"}, **PORTAL)),
+    path("api/account/auto-top-up", AutoTopUpViewSet.as_view({"get": "retrieve", "put": "update"}, **PORTAL)),
     path("webhooks/stripe", webhooks.stripe),
 ]

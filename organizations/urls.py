@@ -10,6 +10,7 @@ from django.urls import URLPattern, path
 from accounts.portal_authentication import PortalSession
 from gateway.core.api.viewsets import ApiViewSet
 from organizations.views.alerts import OrganizationAlertsViewSet
+from organizations.views.auto_top_up import OrganizationAutoTopUpViewSet
 from organizations.views.billing import (
     BudgetsViewSet,
     OrganizationBillingViewSet,
@@ -66,6 +67,10 @@ urlpatterns = [
     path(
         "api/organizations/<str:org_id>/alerts",
         OrganizationAlertsViewSet.as_view({"get": "retrieve", "put": "update"}, **PORTAL),
+    ),
+    path(
+        "api/organizations/<str:org_id>/billing/auto-top-up",
+        OrganizationAutoTopUpViewSet.as_view({"get": "retrieve", "put": "update"}, **PORTAL),
     ),
     *routes("v1/organizations", {}),
     *routes("api/organizations", PORTAL_ONLY, **PORTAL),

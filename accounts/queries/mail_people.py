@@ -13,7 +13,7 @@ PAGES = {
     "alerts": "portal_alerts",
     "budgets": "portal_apps",
     "payment": "portal_payment",
-    "top_up": "portal_wallet",
+    "top_up": "portal_auto_top_up",
     "wallet": "portal_wallet",
 }
 

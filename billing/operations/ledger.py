@@ -262,6 +262,16 @@ def watch_budgets(*, wallet_id: str, now: datetime) -> Statement[Any]:
     return call("billing_watch_budgets", _first, wallet_id=wallet_id, now=now)
 
 
+def begin_auto_top_up(*, wallet_id: str, now: datetime) -> Statement[str | None]:
+    """Begin an automatic top-up of a wallet that the caller has locked, if one is due; return its charge's id."""
+    return call("billing_begin_auto_top_up", _first, wallet_id=wallet_id, now=now)
+
+
+def begin_auto_top_ups(*, now: datetime, limit: int = 100) -> Statement[Any]:
+    """Begin the automatic top-ups that are due; rows of charge ids."""
+    return call("billing_begin_auto_top_ups", _whole, now=now, limit=limit)
+
+
 def read_replay(usage_id: str | None, status: int | None, headers: Any, body: bytes | None) -> Replay | None:
     """Read the four columns of a stored response."""
     return None if status is None or body is None else Replay(status, headers, bytes(body), usage_id)

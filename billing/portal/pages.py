@@ -18,6 +18,7 @@ View = Callable[..., HttpResponseBase]
 TABS = (
     ("portal_wallet", "Wallet"),
     ("portal_payments", "Payments"),
+    ("portal_auto_top_up", "Automatic top-up"),
     ("portal_usage", "Usage"),
     ("portal_alerts", "Alerts"),
 )

@@ -19,20 +19,23 @@ $$;
 -- billing_watch_wallet(p_wallet_id text, p_now timestamptz) RETURNS void
 --
 -- Records wallet.low and wallet.empty if the wallet has fallen below what it was last seen at, and arms both again if it has
--- risen. Every transaction that changes a wallet's worth ends with it. The caller holds the wallet's lock.
+-- risen; begins an automatic top-up if one is due (auto_top_up.sql). Every transaction that changes a wallet's worth ends with it. The caller holds the wallet's lock.
 CREATE OR REPLACE FUNCTION billing_watch_wallet(p_wallet_id text, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
   v_wallet record;
   v_below bigint;
 BEGIN
-  SELECT w.low_balance_microusd AS low, w.alert_below_microusd AS below,
+  SELECT w.low_balance_microusd AS low, w.alert_below_microusd AS below, w.top_up_below_microusd AS top_up_below,
          w.balance_microusd - w.debt_microusd
            + coalesce((SELECT sum(l.remaining_microusd) FROM billing_credit_lot l
                         WHERE l.wallet_id = w.id AND l.closed_at IS NULL
                           AND (l.expires_at IS NULL OR l.expires_at > p_now)), 0)::bigint AS worth
     INTO v_wallet
     FROM billing_wallet w WHERE w.id = p_wallet_id;
+  IF v_wallet.worth < v_wallet.top_up_below THEN
+    PERFORM billing_begin_auto_top_up(p_wallet_id, p_now);
+  END IF;
   v_below := billing_alert_below(v_wallet.worth, v_wallet.low);
   IF v_below IS NOT DISTINCT FROM v_wallet.below THEN
     RETURN;

@@ -83,9 +83,11 @@ BEGIN
     UPDATE billing_wallet w
        SET balance_microusd = w.balance_microusd - v_left, held_microusd = w.held_microusd - v_call.cash_held_microusd
      WHERE w.id = v_call.wallet_id
-    RETURNING w.has_budgets, w.balance_microusd - w.debt_microusd < w.alert_below_microusd INTO v_has_budgets, v_is_watched;
+    RETURNING w.has_budgets, w.balance_microusd - w.debt_microusd < greatest(w.alert_below_microusd, w.top_up_below_microusd)
+         INTO v_has_budgets, v_is_watched;
   ELSE
-    SELECT w.has_budgets, w.balance_microusd - w.debt_microusd < w.alert_below_microusd INTO v_has_budgets, v_is_watched
+    SELECT w.has_budgets, w.balance_microusd - w.debt_microusd < greatest(w.alert_below_microusd, w.top_up_below_microusd)
+         INTO v_has_budgets, v_is_watched
       FROM billing_wallet w WHERE w.id = v_call.wallet_id;
   END IF;
   IF v_left > 0 THEN

@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 from organizations.portal.views import (
     access,
     alerts,
+    auto_top_up,
     budgets,
     external_billing,
     home,
@@ -50,6 +51,10 @@ urlpatterns = [
     path(f"{ORG}/payments", payments.index, name="organization_payments"),
     path(f"{ORG}/payments/<str:transaction_id>", payments.state, name="organization_payment"),
     path(f"{ORG}/payments/<str:transaction_id>/receipt", payments.receipt, name="organization_receipt"),
+    path(f"{ORG}/auto-top-up", auto_top_up.index, name="organization_auto_top_up"),
+    path(f"{ORG}/auto-top-up/off", auto_top_up.turn_off, name="organization_auto_top_up_off"),
+    path(f"{ORG}/auto-top-up/confirm", auto_top_up.confirm, name="organization_auto_top_up_confirm"),
+    path(f"{ORG}/payment-method/remove", auto_top_up.remove_method, name="organization_remove_method"),
     path(f"{ORG}/payment-method", payments.keep_method, name="organization_keep_method"),
     path(f"{ORG}/invoices", invoices.index, name="organization_invoices"),
     path(f"{ORG}/invoices/<str:invoice_id>", invoices.show_one, name="organization_invoice"),

@@ -16,7 +16,7 @@ PAGES = {
     "invoice": "organization_invoice",
     "invoices": "organization_invoices",
     "payment": "organization_payment",
-    "top_up": "organization_wallet",
+    "top_up": "organization_auto_top_up",
     "wallet": "organization_wallet",
 }
 

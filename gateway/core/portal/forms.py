@@ -29,16 +29,18 @@ class PaymentAmountField(forms.DecimalField):
     """An amount to pay, typed in dollars and cents."""
 
     def __init__(self, **kwargs: Any) -> None:
+        usual: dict[str, Any] = {
+            "label": "Or another amount in US dollars",
+            "min_value": CHECKOUT_MIN_MICROUSD / MICRO,
+            "max_value": CHECKOUT_MAX_MICROUSD / MICRO,
+            "help_text": "From $1 to $10,000.",
+            "required": False,
+        }
         super().__init__(
-            label="Or another amount in US dollars",
-            min_value=CHECKOUT_MIN_MICROUSD / MICRO,
-            max_value=CHECKOUT_MAX_MICROUSD / MICRO,
             max_digits=DIGITS_MAX,
             decimal_places=2,
-            help_text="From $1 to $10,000.",
-            required=False,
             widget=forms.NumberInput({"inputmode": "decimal", "autocomplete": "off"}),
-            **kwargs,
+            **usual | kwargs,
         )
 
     def clean(self, value: Any) -> Any:
@@ -110,6 +112,11 @@ class AmountForm(OnceForm):
         widget=forms.RadioSelect,
     )
     amount = PaymentAmountField()
+    saves_method = forms.BooleanField(
+        required=False,
+        label="Save this card for automatic top-up",
+        help_text="The payment provider saves it. It is charged later only if automatic top-up is on.",
+    )
 
     def clean(self) -> dict[str, Any]:
         """Return the input. Two amounts are refused, because it is unclear which one was meant."""
