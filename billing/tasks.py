@@ -10,12 +10,15 @@ from django.utils import timezone
 
 from billing.models import ProviderEvent
 from billing.operations import (
+    auto_top_up_charges,
+    auto_top_ups,
     events,
     invoice_payments,
     invoices,
     ledger,
     margins,
     payment_matching,
+    payment_methods,
     reconciliation,
     replays,
     reviews,
@@ -62,6 +65,19 @@ def reconcile_payments() -> dict[str, int]:
     while rows := ledger.repay_debts(limit=BATCH).rows():
         repaid += len(rows)
     return {**compared, "debts": repaid}
+
+
+@job("charges")
+def charge_auto_top_ups() -> dict[str, int]:
+    """Send the charges of automatic top-up and follow up those with an unknown outcome; delete removed payment methods."""
+    now = timezone.now()
+    return {**auto_top_up_charges.send_all(now=now), "forgotten": payment_methods.forget_removed(now=now)}
+
+
+@job("charges")
+def find_auto_top_ups() -> int:
+    """Begin the automatic top-ups that no change of a wallet began: after a month has turned, or a credit has expired."""
+    return auto_top_ups.begin_missed(now=timezone.now())
 
 
 @job("days")

@@ -5,6 +5,7 @@ from typing import Any
 from django.apps import AppConfig, apps
 from django.conf import settings
 from django.db.models.signals import post_migrate
+from django.utils import timezone
 
 from gateway.core.contract.error_docs import ErrorDocs
 
@@ -24,9 +25,11 @@ class GatewayConfig(AppConfig):
 
 
 def _install(**signal: Any) -> None:
-    """Install SQL functions and triggers, then the missing indexes and triggers of monthly tables."""
-    from billing.operations import ledger_months
+    """Install SQL functions and triggers, then the missing indexes and triggers of monthly tables, and arm alerts of wallets
+    that were there before."""
+    from billing.operations import alerts, ledger_months
     from gateway.core.database import sql
 
     if sql.after_migrate(**signal):
         ledger_months.tend()
+        alerts.arm_all(now=timezone.now())

@@ -39,6 +39,10 @@ JOB_TEXTS: dict[str, tuple[str, str]] = {
         "Audit the whole ledger",
         "Checks everything that was ever booked, and every seal. Each finding raises an alarm.",
     ),
+    "billing.tasks.charge_auto_top_ups": (
+        "Charge automatic top-ups",
+        "Charges saved payment methods for wallets below their owners' thresholds, and follows up charges with an unknown outcome.",
+    ),
     "billing.tasks.check_margins": (
         "Check margins",
         "Raises the alarm for each model whose last 1,000 calls cost more than they earned.",
@@ -46,6 +50,10 @@ JOB_TEXTS: dict[str, tuple[str, str]] = {
     "billing.tasks.collect_invoices": (
         "Collect invoices",
         "Issues and charges invoices if collection is enabled, and follows up charges with an unknown outcome.",
+    ),
+    "billing.tasks.find_auto_top_ups": (
+        "Find automatic top-ups",
+        "Begins automatic top-ups that no change of a wallet began, such as those that the last month had no room for.",
     ),
     "billing.tasks.match_payments": (
         "Match payments",

@@ -7,8 +7,10 @@ from typing import Any
 
 from django.urls import URLPattern, path
 
+from accounts.portal_authentication import PortalSession
 from gateway.core.api.viewsets import ApiViewSet
-from organizations.portal.session import PortalSession
+from organizations.views.alerts import OrganizationAlertsViewSet
+from organizations.views.auto_top_up import OrganizationAutoTopUpViewSet
 from organizations.views.billing import (
     BudgetsViewSet,
     OrganizationBillingViewSet,
@@ -62,6 +64,14 @@ urlpatterns = [
     path("v1/auth/context", ContextViewSet.as_view({"post": "create"})),
     path("v1/org-invitations/accept", AcceptanceViewSet.as_view({"post": "create"})),
     path("api/organizations/invitations/accept", AcceptanceViewSet.as_view({"post": "create"}, **PORTAL)),
+    path(
+        "api/organizations/<str:org_id>/alerts",
+        OrganizationAlertsViewSet.as_view({"get": "retrieve", "put": "update"}, **PORTAL),
+    ),
+    path(
+        "api/organizations/<str:org_id>/billing/auto-top-up",
+        OrganizationAutoTopUpViewSet.as_view({"get": "retrieve", "put": "update"}, **PORTAL),
+    ),
     *routes("v1/organizations", {}),
     *routes("api/organizations", PORTAL_ONLY, **PORTAL),
 ]

@@ -4,6 +4,8 @@ first to sign up with the address.
 An unverified address is only a claim. Several accounts may claim an address, and no claim locks out its owner.
 """
 
+from collections.abc import Collection
+
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -75,6 +77,21 @@ def may_reset(account: Account, email: str) -> bool:
     if settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory":
         return _assigned_by_operator(email).filter(pk=account.pk).exists()
     return not EmailAddress.objects.filter(user=account, verified=True).exists()
+
+
+def mailboxes_of(accounts: Collection[Account]) -> dict[int, str]:
+    """Return the address that each account gets its mail at, by the account's key: the verified one (the primary one of
+    several), or else one that an operator assigned. Accounts without either are left out.
+    """
+    known = EmailAddress.objects.filter(user__in=accounts).order_by("primary", "pk")
+    verified = {one.user_id: one.email for one in known if one.verified}
+    claimed = {(one.user_id, one.email.lower()) for one in known if one.primary}
+    assigned = {
+        account.pk: account.email
+        for account in accounts
+        if account.email and (account.is_staff or (account.pk, account.email.lower()) not in claimed)
+    }
+    return {**assigned, **verified}
 
 
 def _assigned_by_operator(email: str) -> QuerySet[Account]:

@@ -5,6 +5,7 @@ from datetime import datetime
 from django.db import transaction
 
 from accounts.models import Account, AuthorizationCode, Consent, DeviceSession
+from accounts.operations import session_ends
 
 
 @transaction.atomic
@@ -18,6 +19,6 @@ def revoke(*, account: Account, client_id: str, now: datetime) -> bool:
     codes.filter(spent_at=None).update(spent_at=now)
     forgotten = codes.exclude(scopes=[]).update(scopes=[])
     sessions = DeviceSession.objects.filter(account=account, client_id=client_id, revoked_at=None)
-    ended = sessions.update(revoked_at=now)
     consents = Consent.objects.filter(account=account, client_id=client_id, withdrawn_at=None)
-    return bool(forgotten + ended + consents.update(withdrawn_at=now))
+    withdrawn = consents.update(withdrawn_at=now)
+    return bool(forgotten + withdrawn + session_ends.end(sessions, now))

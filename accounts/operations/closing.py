@@ -15,6 +15,10 @@ from django.db.models import F, Q
 
 from accounts.models import Account, Closing
 from accounts.operations import operator_log, sign_ins
+from accounts.operations.addresses import addresses_of
+from gateway.core.events.mail_people import recipient_of_address
+from gateway.core.events.operations import mails
+from gateway.core.events.operations.in_order import at_the_end
 
 SETTLED_AFTER = timedelta(minutes=15)
 """How long after a closing the last of what was under way has ended, so that nothing is stored for the account any more."""
@@ -85,12 +89,14 @@ def close(*, account: Account, now: datetime) -> bool:
     """Close an account; return False if it is closed already. Raises CannotClose, and then nothing was changed.
 
     Credits are given up: the caller has asked. Whoever is just signing in, being paid or invited waits for the lock on the
-    account, and then finds it closed.
+    account, and then finds it closed. What the parts record is written last: nobody waits for a lock of this transaction while
+    it waits for theirs.
     """
-    with transaction.atomic():
+    with transaction.atomic(), at_the_end():
         for part in _parts.values():
             part.leave(account, now)
         operator_log.forget(account)
+        mails.forget([account.did, *map(recipient_of_address, addresses_of(account))])
         EmailAddress.objects.filter(user=account).delete()  # before the account is locked, as everywhere
         current = Account.objects.select_for_update().get(pk=account.pk)
         if Closing.objects.filter(account=current).exists():
@@ -99,9 +105,9 @@ def close(*, account: Account, now: datetime) -> bool:
             part.lock(current)
         if found := obstacles(current, now):
             raise CannotClose(found)
+        _close(current, now)
         for part in _parts.values():
             part.close(current, now)
-        _close(current, now)
     return True
 
 
@@ -126,7 +132,8 @@ def erase(*, now: datetime) -> int:
     for closing in Closing.objects.filter(due, erased_at=None).select_related("account").order_by("closed_at"):
         for part in _parts.values():
             part.erase(closing.account)
-        sign_ins.delete(closing.account)
+        sign_ins.delete(closing.account, now=now)
+        mails.forget([closing.account.did])
         if closing.closed_at <= now - SETTLED_AFTER:
             count += Closing.objects.filter(pk=closing.pk, erased_at=None).update(erased_at=now)
     return count
@@ -141,7 +148,7 @@ def _obstacles(account: Account, now: datetime) -> Iterator[Obstacle]:
 
 def _close(account: Account, now: datetime) -> None:
     """Delete how the person signs in and what names them, and leave the account suspended and inactive."""
-    sign_ins.delete(account)
+    sign_ins.delete(account, now=now)
     Account.objects.filter(pk=account.pk).update(
         is_active=False,
         suspended_at=now,

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 
 from accounts.models import Account, AuthorizationCode, AuthorizationRequest, DeviceSession
-from accounts.operations import devices, public_clients
+from accounts.operations import devices, public_clients, session_ends
 from accounts.operations.devices import Grant
 from accounts.rules import pkce
 from gateway.core.contract.errors import InvalidGrant
@@ -124,7 +124,7 @@ def _use(code: AuthorizationCode, redemption: Redemption, now: datetime) -> Gran
 
 
 def _revoke_first_use(code: AuthorizationCode, now: datetime) -> None:
-    DeviceSession.objects.filter(pk=code.session_id, revoked_at__isnull=True).update(revoked_at=now)
+    session_ends.end(DeviceSession.objects.filter(pk=code.session_id), now)
 
 
 def _digest(code: str) -> bytes:

@@ -9,7 +9,7 @@ from django.db.models import F
 from django.db.models.query import QuerySet
 
 from accounts.models import Account, DeviceSession
-from accounts.operations import closing, public_clients, public_scopes, tokens
+from accounts.operations import closing, public_clients, public_scopes, session_ends, tokens
 from accounts.operations.tokens import MintedToken
 from accounts.rules import refresh
 from accounts.rules.refresh import Credential
@@ -21,6 +21,7 @@ from gateway.core.contract.limits import (
     REFRESH_RETRY_SECONDS,
 )
 from gateway.core.database.purge import purge
+from gateway.core.events.operations.in_order import Happened, record
 
 LIFETIME = timedelta(days=DEVICE_SESSION_DAYS)
 RETRY = timedelta(seconds=REFRESH_RETRY_SECONDS)
@@ -68,6 +69,8 @@ def open_session(
         expires_at=now + lifetime,
         last_used_at=now,
     )
+    if persistent:
+        _record_opening(session)
     return _grant(session, session.scopes, now)
 
 
@@ -132,6 +135,12 @@ def _end_least_recent(account: Account, now: datetime) -> None:
         _revoke(DeviceSession.objects.filter(pk__in=beyond), now)
 
 
+def _record_opening(session: DeviceSession) -> None:
+    did = session.account.did
+    data = {"did": did, "deviceSessionId": session.pk, "clientId": session.client_id, "name": session.name}
+    record([Happened("account", did, "device_session.created", data, now=session.created_at)])
+
+
 def _grant(session: DeviceSession, scopes: Iterable[str], now: datetime) -> Grant:
     token = tokens.mint(
         did=session.account.did,
@@ -184,7 +193,7 @@ def _is_retry(credential: Credential, now: datetime) -> bool:
 
 
 def _revoke(sessions: QuerySet[DeviceSession], now: datetime) -> bool:
-    return bool(sessions.filter(revoked_at__isnull=True).update(revoked_at=now))
+    return bool(session_ends.end(sessions, now))
 
 
 def _secrets() -> list[str]:

@@ -7,6 +7,7 @@ from django.db.models import F
 
 from accounts.models import Account, AuthorizationCode
 from accounts.operations import devices
+from gateway.core.events.operations.in_order import Happened, record
 
 
 @transaction.atomic
@@ -14,6 +15,8 @@ def suspend(*, account: Account, now: datetime) -> bool:
     """Suspend an account and end its sessions permanently; return False if it is suspended already."""
     is_new = Account.objects.filter(pk=account.pk, suspended_at=None).update(suspended_at=now) > 0
     end_sessions(account=account, now=now)
+    if is_new:
+        record([Happened("account", account.did, "account.suspended", {"did": account.did}, now=now)])
     return is_new
 
 

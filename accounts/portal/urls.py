@@ -14,6 +14,7 @@ from accounts.portal.views import (
     names,
     own_data,
     second_factors,
+    unsubscribing,
 )
 
 urlpatterns = [
@@ -42,4 +43,5 @@ urlpatterns = [
     path("account/2fa/webauthn/keys/<int:pk>/remove/", second_factors.remove_passkey, name="mfa_remove_webauthn"),
     path("account/2fa/webauthn/keys/<int:pk>/edit/", second_factors.rename_passkey, name="mfa_edit_webauthn"),
     path("account/", include("allauth.urls")),
+    path("mail/unsubscribe/<str:token>", unsubscribing.show, name="mail_unsubscribe"),
 ]

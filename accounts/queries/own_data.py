@@ -10,12 +10,15 @@ from allauth.usersessions.models import UserSession
 
 from accounts.models import Account
 from gateway.core.api.times import rfc3339, rfc3339_or_none
+from gateway.core.events.queries import mails as mail_queries
 from gateway.core.portal.csv_files import Row
 
 EMAIL_ADDRESSES = ("email", "is_verified", "is_primary")
 SIGN_IN_METHODS = ("kind", "name", "created_at", "last_used_at")
 BROWSERS = ("ip", "user_agent", "created_at", "last_seen_at")
 DEVICES = ("id", "app", "name", "key_thumbprint", "scopes", "created_at", "last_used_at", "expires_at", "revoked_at")
+MAILS = ("happened_at", "kind", "subject", "to", "status", "sent_at")
+MAILS_TURNED_OFF = ("about", "kind", "turned_off_at")
 CONSENTS = ("app", "kind", "given_at", "withdrawn_at")
 
 
@@ -63,3 +66,16 @@ def consents(who: Account) -> Iterator[Row]:
     """Return a row of CONSENTS for each consent."""
     for one in who.consents.order_by("given_at", "pk"):
         yield one.client_id, one.kind, rfc3339(one.given_at), rfc3339_or_none(one.withdrawn_at)
+
+
+def mails(who: Account) -> Iterator[Row]:
+    """Return a row of MAILS for each thing that the person was told."""
+    for one in mail_queries.of_recipient(who.did).order_by("pk"):
+        sent_at = rfc3339_or_none(one.sent_at)
+        yield rfc3339(one.event.created_at), one.kind, one.subject, one.to, one.status, sent_at
+
+
+def mails_turned_off(who: Account) -> Iterator[Row]:
+    """Return a row of MAILS_TURNED_OFF for each kind of mails that the person does not want, with the account or organization."""
+    for one in mail_queries.turned_off(who.did):
+        yield one.owner_key, one.kind, rfc3339(one.created_at)

@@ -30,7 +30,8 @@ class SignatureInvalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SessionRequest:
-    """The request for a hosted session; `amount_microusd` None means to save a payment method.
+    """The request for a hosted session; `amount_microusd` None means to save a payment method. With `saves_method`, a
+    payment saves its method, too.
 
     The transaction's id is also the idempotency key: the provider creates at most one session for it.
     """
@@ -39,6 +40,7 @@ class SessionRequest:
     amount_microusd: int | None
     success_url: str
     cancel_url: str
+    saves_method: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,12 @@ class PaymentProvider(Protocol):
 
     def saved_method(self, ref: str) -> SavedMethod | None:
         """Read the payment method that a session saved; None if it saved none."""
+
+    def label_of(self, method_ref: str) -> str | None:
+        """Describe a payment method for its owner ("Visa ending in 4242, 12/2034"); None if there is nothing to say."""
+
+    def forget_method(self, method_ref: str) -> None:
+        """Delete a saved payment method, so that it cannot be charged any more; one that is gone already is no error."""
 
     def charge(self, request: ChargeRequest) -> Payment:
         """Charge a saved payment method, or return the charge that was made for this payment before.

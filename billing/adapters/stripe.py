@@ -30,6 +30,7 @@ from billing.adapters.stripe_records import (
     account_of,
     event_of,
     has_taken,
+    label_of,
     method_of,
     microusd,
     payment_of,
@@ -94,11 +95,25 @@ class Stripe:
         return found
 
     def saved_method(self, ref: str) -> SavedMethod | None:
-        """Read the payment method from the session's setup intent."""
-        intent = self._get("/v1/checkout/sessions/", ref).get("setup_intent")
+        """Read the payment method from the session's setup intent, or from the payment intent that set it up."""
+        session = self._get("/v1/checkout/sessions/", ref)
+        intent, path = session.get("setup_intent"), "/v1/setup_intents/"
+        if intent is None:
+            intent, path = session.get("payment_intent"), "/v1/payment_intents/"
         if isinstance(intent, str):
-            intent = self._get("/v1/setup_intents/", intent)
+            intent = self._get(path, intent)
         return None if intent is None else read(method_of, intent)
+
+    def label_of(self, method_ref: str) -> str | None:
+        """Describe a card by its brand, its last digits and its last month."""
+        return read(label_of, self._get("/v1/payment_methods/", method_ref))
+
+    def forget_method(self, method_ref: str) -> None:
+        """Detach the payment method from its customer; Stripe rejects one that is detached already."""
+        if not ID.fullmatch(method_ref):
+            return
+        with suppress(ProviderRejected):
+            self._ask("post", f"/v1/payment_methods/{method_ref}/detach")
 
     def charge(self, request: ChargeRequest) -> Payment:
         """Make and confirm a payment intent off-session; Stripe makes one per idempotency key, the payment's id.
@@ -282,9 +297,11 @@ def _wanted(request: SessionRequest) -> dict[str, Any]:
         "unit_amount": request.amount_microusd // CENT_MICROUSD,
         "product_data": {"name": DESCRIPTION},
     }
+    payment = {**common, "mode": "payment", "line_items": [{"quantity": 1, "price_data": price}]}
+    if not request.saves_method:
+        return {**payment, "payment_intent_data": {"metadata": metadata}}
     return {
-        **common,
-        "mode": "payment",
-        "line_items": [{"quantity": 1, "price_data": price}],
-        "payment_intent_data": {"metadata": metadata},
+        **payment,
+        "customer_creation": "always",
+        "payment_intent_data": {"metadata": metadata, "setup_future_usage": "off_session"},
     }

@@ -77,11 +77,20 @@ def payment_of(record: Record) -> Payment:
 
 
 def method_of(record: Record) -> SavedMethod | None:
-    """Read the payment method that a setup intent saved; None if it has not succeeded."""
+    """Read the payment method that a setup intent, or a payment intent, saved; None if it has not succeeded."""
     customer, method = ref_of(record.get("customer")), ref_of(record.get("payment_method"))
     if record["status"] != "succeeded" or customer is None or method is None:
         return None
     return SavedMethod(customer, method)
+
+
+def label_of(record: Record) -> str | None:
+    """Describe a payment method; None if it is no card, or one without the usual members."""
+    card = record.get("card")
+    if not isinstance(card, Mapping):
+        return None
+    brand, last = _line(card["brand"]).replace("_", " "), _line(card["last4"])
+    return f"{brand[0].upper()}{brand[1:]} ending in {last}, {int(card['exp_month']):02}/{int(card['exp_year'])}"
 
 
 def event_of(record: Record, *, is_live: bool) -> Event:

@@ -1,5 +1,6 @@
 """The ledger's tables, one noun per file."""
 
+from billing.models.auto_top_up import OPEN_CHARGES, SENT_CHARGES, AutoTopUp, AutoTopUpCharge, AutoTopUpStatus
 from billing.models.budget import Budget
 from billing.models.call import Call, CallState
 from billing.models.checkout import Checkout, CheckoutKind, CheckoutStatus
@@ -14,6 +15,7 @@ from billing.models.loss import Loss, LossKind
 from billing.models.margin import MarginDay, ModelMargin
 from billing.models.matched_day import MatchedDay
 from billing.models.payment_difference import DifferenceClosing, DifferenceKind, PaymentDifference
+from billing.models.payment_method import PaymentMethod
 from billing.models.price_version import PriceVersion
 from billing.models.provider_event import ProviderEvent
 from billing.models.provider_movement import ProviderMovement
@@ -27,8 +29,13 @@ from billing.models.usage_record import UsageRecord
 from billing.models.wallet import OwnerKind, Wallet
 
 __all__ = [
+    "OPEN_CHARGES",
     "PENDING",
+    "SENT_CHARGES",
     "UNPAID",
+    "AutoTopUp",
+    "AutoTopUpCharge",
+    "AutoTopUpStatus",
     "Budget",
     "Call",
     "CallState",
@@ -55,6 +62,7 @@ __all__ = [
     "ModelMargin",
     "OwnerKind",
     "PaymentDifference",
+    "PaymentMethod",
     "PriceVersion",
     "ProviderEvent",
     "ProviderMovement",

@@ -17,7 +17,7 @@ class Budget(models.Model):
     `spent` is for the period that begins at `period_start`; for an older period it means 0. Before `override_until`,
     `override_limit` is the limit instead; both are null or neither. A disabled budget refuses no calls but keeps
     counting, so that it is correct when it is enabled again. A subject has exactly one row for each kind of period,
-    which is never deleted.
+    which is never deleted. `alerted_percent` is the threshold (80 or 100) that was last recorded in its period, 0 for none.
     """
 
     id = KeyField(primary_key=True)
@@ -36,6 +36,7 @@ class Budget(models.Model):
     held_microusd = MicrousdField(db_default=0)
     period_start = models.DateField()
     disabled_at = models.DateTimeField(null=True)
+    alerted_percent = models.SmallIntegerField(db_default=0)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

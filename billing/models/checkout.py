@@ -37,7 +37,9 @@ class Checkout(models.Model):
     `taken_back` is the total taken by refunds and disputes of a paid amount so far; `movements` counts its changes and
     names each change in the ledger. `is_live` is the mode of the key that the session was created with. `checks` counts
     the applied provider records: read it before calling the provider, and apply the response only if it has not
-    changed. `next_check_at` is when the provider is queried again, null if nothing more can change.
+    changed. `next_check_at` is when the provider is queried again, null if nothing more can change. `saves_method`: the
+    payer lets a top-up save the payment method for later charges. A paid charge of an automatic top-up has a row with the
+    charge's id, too; it had no session, so its `session_ref` is that of the payment.
     """
 
     id = KeyField(primary_key=True)
@@ -48,6 +50,7 @@ class Checkout(models.Model):
     amount_microusd = MicrousdField(null=True, blank=True)
     idempotency_key = KeyField()
     requested_by = KeyField()
+    saves_method = models.BooleanField(default=False, db_default=False)
     provider = KeyField()
     is_live = models.BooleanField()
     session_ref = KeyField(null=True, blank=True)
@@ -117,6 +120,11 @@ class Checkout(models.Model):
 
     def __str__(self) -> str:
         return f"{self.id}: {self.status}"
+
+    @property
+    def is_automatic(self) -> bool:
+        """Return whether it is a charge of automatic top-up, which had no session of its own."""
+        return self.session_ref is not None and self.session_ref == self.payment_ref
 
     @property
     def owner(self) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from billing.models.fields import KeyField, MicrousdField
+from gateway.core.contract.limits import LOW_BALANCE_MICROUSD
 
 
 class OwnerKind(models.TextChoices):
@@ -18,6 +19,10 @@ class Wallet(models.Model):
 
     Its row lock guards everything that belongs to it: lots, budgets and holds. Credits are separate lots. Debt (a
     refund of money already spent) blocks spending until a payment repays it. `has_budgets` is set with the wallet's first budget.
+
+    `low_balance` is the owner's threshold for alerts, 0 for none. `alert_below` is the worth below which the next alert is
+    recorded (billing/sql/alerts.sql); null: none is due before the wallet has money again.
+    `top_up_below` is the worth below which an automatic top-up is due (billing/sql/auto_top_up.sql); null: none is.
     """
 
     id = KeyField(primary_key=True)
@@ -27,6 +32,9 @@ class Wallet(models.Model):
     held_microusd = MicrousdField(db_default=0)
     debt_microusd = MicrousdField(db_default=0)
     has_budgets = models.BooleanField(db_default=False)
+    low_balance_microusd = MicrousdField(db_default=LOW_BALANCE_MICROUSD)
+    alert_below_microusd = MicrousdField(null=True)
+    top_up_below_microusd = MicrousdField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

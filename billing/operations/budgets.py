@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from billing.models import Budget, Wallet
+from billing.operations import ledger
 from billing.queries import budgets, locked, spending
 from billing.queries.spending import PastCharges
 from billing.rules.budgets import BudgetPeriod, Subject, begin_of
@@ -88,6 +89,7 @@ def _put(
         budget.limit_microusd = change.limit_microusd
         budget.disabled_at = None
         budget.save()
+        _watch(budget, at)
     return budget
 
 
@@ -106,6 +108,7 @@ def end_override(owner: Owner, budget_id: str) -> Budget | None:
     if budget is not None:
         budget.override_limit_microusd = budget.override_until = None
         budget.save(update_fields=["override_limit_microusd", "override_until"])
+        _watch(budget, locked.clock())
     return budget
 
 
@@ -117,6 +120,12 @@ def disable(owner: Owner, budget_id: str, *, now: datetime) -> Budget | None:
         budget.disabled_at = now
         budget.save(update_fields=["disabled_at"])
     return budget
+
+
+def _watch(budget: Budget, now: datetime) -> None:
+    """Record the thresholds that the wallet's budgets have reached, as a charge does."""
+    ledger.watch_budgets(wallet_id=budget.wallet_id, now=now).run()
+    budget.refresh_from_db(fields=["alerted_percent"])
 
 
 def _locked(owner: Owner, budget_id: str) -> Budget | None:

@@ -7,7 +7,7 @@ applied in the meantime.
 
 import logging
 from datetime import datetime
-from typing import NamedTuple, TypedDict, Unpack
+from typing import NamedTuple, NotRequired, TypedDict, Unpack
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -16,7 +16,7 @@ from accounts.queries import accounts
 from billing.adapters import configured
 from billing.adapters.base import PaymentProvider, ProviderError, SessionRequest
 from billing.models import Checkout, CheckoutStatus, OwnerKind
-from billing.operations import invoices, wallets
+from billing.operations import auto_top_ups, invoices, payment_methods, wallets
 from billing.queries import locked
 from billing.rules import checkouts as rules
 from billing.rules.owners import Owner
@@ -24,6 +24,7 @@ from billing.rules.provider_records import Reversals, Session
 from gateway.core.contract.errors import Forbidden, IdempotencyKeyReused, RateLimited
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import OPEN_CHECKOUTS_MAX
+from gateway.core.events.operations.in_order import Happened, record
 
 log = logging.getLogger("billing.checkouts")
 
@@ -33,11 +34,13 @@ RACES_MAX = 5
 
 
 class Fetched(NamedTuple):
-    """The provider's session, and the number of responses applied before the request; None: not asked."""
+    """The provider's session, and the number of responses applied before the request; None: not asked. `label` describes the
+    payment method that the session saved."""
 
     checks: int
     session: Session | None
     taken_back: Reversals | None
+    label: str | None = None
 
 
 class NewCheckout(TypedDict):
@@ -48,6 +51,7 @@ class NewCheckout(TypedDict):
     product: str | None
     idempotency_key: str
     requested_by: str
+    saves_method: NotRequired[bool]
 
 
 @transaction.atomic
@@ -59,7 +63,12 @@ def begin(owner: Owner, *, now: datetime, **order: Unpack[NewCheckout]) -> tuple
     next, outside any transaction.
     """
     provider = configured.require()
-    terms = {name: order[name] for name in ("kind", "amount_microusd", "product")}
+    terms = {
+        "kind": order["kind"],
+        "amount_microusd": order["amount_microusd"],
+        "product": order["product"],
+        "saves_method": order.get("saves_method", False),
+    }
     owner_kind, owner_key = owner
     checkout, is_new = Checkout.objects.get_or_create(
         owner_kind=owner_kind,
@@ -133,7 +142,8 @@ def fetch(provider: PaymentProvider, checkout: Checkout) -> Fetched:
     payment_ref = session.payment_ref if session else checkout.payment_ref
     if payment_ref is not None and (session is None or session.payment_status == "paid"):
         taken_back = _taken_back(provider, checkout, payment_ref)
-    return Fetched(checkout.checks, session, taken_back)
+    label = _label(provider, checkout, session) if session is not None else None
+    return Fetched(checkout.checks, session, taken_back, label)
 
 
 @transaction.atomic
@@ -142,15 +152,30 @@ def apply(checkout_id: str, seen: Fetched, *, now: datetime) -> Checkout | None:
     checkout = locked.checkout(checkout_id)
     if checkout.checks != seen.checks:
         return None
+    was_paid = checkout.status == CheckoutStatus.PAID
     if seen.session is not None:
-        _follow(checkout, seen.session, now)
+        _follow(checkout, seen.session, seen.label, now)
     if seen.taken_back is not None and checkout.status == CheckoutStatus.PAID:
-        _move(checkout, seen.taken_back)
+        _move(checkout, seen.taken_back, now)
     checkout.checks += 1
     checkout.checked_at = now
     _schedule(checkout, now)
     checkout.save()
+    if checkout.status == CheckoutStatus.PAID and not was_paid:
+        record([_receipt(checkout, now)])
     return checkout
+
+
+def _receipt(checkout: Checkout, now: datetime) -> Happened:
+    kind, key = checkout.owner
+    data = {
+        "orgId" if kind == OwnerKind.ORGANIZATION else "did": key,
+        "transactionId": checkout.pk,
+        "amountMicrousd": checkout.amount_microusd,
+        "product": checkout.product,
+        "requestedBy": checkout.requested_by,
+    }
+    return Happened(kind, key, "payment.received", data, now=now)
 
 
 def postpone(checkout_id: str, *, now: datetime) -> None:
@@ -201,6 +226,7 @@ def _request_for(checkout: Checkout) -> SessionRequest:
         amount_microusd=checkout.amount_microusd,
         success_url=page,
         cancel_url=f"{page}?cancelled=1",
+        saves_method=checkout.saves_method,
     )
 
 
@@ -235,7 +261,19 @@ def _taken_back(provider: PaymentProvider, checkout: Checkout, payment_ref: str)
         return None
 
 
-def _follow(checkout: Checkout, session: Session, now: datetime) -> None:
+def _label(provider: PaymentProvider, checkout: Checkout, session: Session) -> str | None:
+    """Fetch the description of the payment method that a session saved; None if it saved none, or if it is not known yet."""
+    if session.status != "complete" or not (session.keeps_method or checkout.saves_method):
+        return None
+    try:
+        method = provider.saved_method(session.ref)
+        return None if method is None else provider.label_of(method.method_ref)
+    except ProviderError as error:
+        log.warning("checkout %s: its payment method is not described: %s", checkout.id, error)
+        return None
+
+
+def _follow(checkout: Checkout, session: Session, label: str | None, now: datetime) -> None:
     if checkout.status in (CheckoutStatus.PAID, CheckoutStatus.COMPLETED):
         return
     verdict, reason = rules.judge(
@@ -247,12 +285,18 @@ def _follow(checkout: Checkout, session: Session, now: datetime) -> None:
         log.critical("checkout %s needs a decision; nothing was credited: %s", checkout.id, reason)
     if verdict is rules.CheckoutVerdict.PAID:
         _credit(checkout, now)
-    if verdict is rules.CheckoutVerdict.COMPLETED and checkout.owner_kind == OwnerKind.ORGANIZATION:
+    is_saved = verdict is rules.CheckoutVerdict.COMPLETED or (
+        verdict is rules.CheckoutVerdict.PAID and checkout.saves_method
+    )
+    if is_saved and checkout.owner_kind == OwnerKind.ORGANIZATION:
         invoices.collect_early(checkout.owner_key, now=now)
     checkout.status = CheckoutStatus(verdict.value)
     checkout.review_reason = reason or checkout.review_reason
     checkout.payment_ref = session.payment_ref or checkout.payment_ref
     checkout.customer_ref = session.customer_ref or checkout.customer_ref
+    if is_saved:
+        checkout.save()
+        payment_methods.note(checkout, label, now=now)
 
 
 def _is_dismissed(checkout: Checkout) -> bool:
@@ -271,7 +315,7 @@ def _credit(checkout: Checkout, now: datetime) -> None:
         log.critical("checkout %s was paid after its account was closed; pay it back at the provider", checkout.id)
 
 
-def _move(checkout: Checkout, taken: Reversals) -> None:
+def _move(checkout: Checkout, taken: Reversals, now: datetime) -> None:
     assert checkout.amount_microusd is not None
     if taken.total_microusd > checkout.amount_microusd:
         log.error("checkout %s: %d micro-USD were taken back, more than was paid", checkout.id, taken.total_microusd)
@@ -282,6 +326,7 @@ def _move(checkout: Checkout, taken: Reversals) -> None:
     checkout.taken_back_microusd += change
     source = f"{checkout.id}/{checkout.movements}"
     if change > 0:
+        auto_top_ups.payment_taken_back(checkout.owner, now=now)
         done = wallets.take_back(*checkout.owner, amount_microusd=change, source=source, payment=checkout.id).outcome
     else:
         done = wallets.give_back(

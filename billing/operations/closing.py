@@ -8,8 +8,9 @@ from django.urls import reverse
 
 from accounts.models import Account
 from accounts.operations.closing import Obstacle, Part
-from billing.models import Checkout, CheckoutStatus, CreditLot, StoredReplay
-from billing.operations import ledger, replays
+from billing.models import SENT_CHARGES, Checkout, CheckoutStatus, CreditLot, StoredReplay
+from billing.operations import auto_top_ups, ledger, payment_methods, replays
+from billing.queries import auto_top_ups as top_ups
 from billing.queries import locked, usage, wallets
 from billing.rules.owners import Owner
 from gateway.core.contract.amounts import usd
@@ -36,6 +37,9 @@ class BillingPart(Part):
             reason = f"Your wallet has {usd(left)}. Ask the operator of this service to pay it back, or spend it first."
             yield Obstacle(reason, "Open the wallet", reverse("portal_wallet"))
         yield from _of_payments(owner)
+        if top_ups.charges_of(owner).filter(status__in=SENT_CHARGES).exists():
+            reason = "An automatic payment is under way. Wait until its outcome is known."
+            yield Obstacle(reason, "See automatic top-up", reverse("portal_auto_top_up"))
 
     def credits_microusd(self, account: Account, now: datetime) -> int:
         owner = owner_of(account)
@@ -46,6 +50,8 @@ class BillingPart(Part):
         locked.checkouts_of(owner_of(account))
 
     def close(self, account: Account, now: datetime) -> None:
+        auto_top_ups.disable(owner_of(account), now=now)
+        payment_methods.remove(owner_of(account), removed_by=account.did, now=now)
         ledger.forfeit_credits(owner=owner_of(account)).run()
 
     def erase(self, account: Account) -> None:

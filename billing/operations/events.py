@@ -7,10 +7,10 @@ from django.conf import settings
 
 from billing.adapters import configured
 from billing.adapters.base import SignatureInvalid
-from billing.models import Checkout, InvoicePayment, ProviderEvent
-from billing.operations import checkouts, invoice_payments
+from billing.models import AutoTopUpCharge, Checkout, InvoicePayment, ProviderEvent
+from billing.operations import auto_top_up_charges, checkouts, invoice_payments
+from billing.queries import auto_top_ups, invoices
 from billing.queries import checkouts as queries
-from billing.queries import invoices
 from gateway.core.contract.errors import IntegrationUnavailable, InvalidRequest
 from gateway.core.database.purge import purge as purge_rows
 
@@ -48,8 +48,8 @@ def receive(payload: bytes, signature: str, *, now: datetime) -> ProviderEvent |
 
 
 def handle(event: ProviderEvent, *, now: datetime) -> Checkout | None:
-    """Make the checkout or invoice payment that an event refers to match the provider's record; return the checkout, or
-    None if the event refers to none.
+    """Make the checkout, automatic charge or invoice payment that an event refers to match the provider's record; return the
+    checkout, or None if the event refers to none.
 
     Raises IntegrationUnavailable or a ProviderError if the provider does not respond; the event is retried then.
     """
@@ -58,6 +58,8 @@ def handle(event: ProviderEvent, *, now: datetime) -> Checkout | None:
     if isinstance(about, Checkout):
         checkout = checkouts.converge(about, now=now)
         event.checkout_id = checkout.id
+    elif isinstance(about, AutoTopUpCharge):
+        auto_top_up_charges.converge(about, now=now)
     elif about is not None:
         invoice_payments.converge(about, now=now)
     event.handled_at = now
@@ -74,10 +76,10 @@ def purge(*, now: datetime) -> int:
     return purge_rows(ProviderEvent.objects.filter(received_at__lt=before).order_by("received_at"))
 
 
-def _about(event: ProviderEvent) -> Checkout | InvoicePayment | None:
+def _about(event: ProviderEvent) -> Checkout | AutoTopUpCharge | InvoicePayment | None:
     """Find the object of an event by the event's own ids, or else by the metadata that the provider stores with the
     payment, which may name its transaction before our records name the payment."""
-    found = queries.of_event(event) or invoices.attempt_of_event(event)
+    found = queries.of_event(event) or auto_top_ups.of_event(event) or invoices.attempt_of_event(event)
     if found is not None or event.payment_ref is None:
         return found
     provider = configured.require()
@@ -85,4 +87,8 @@ def _about(event: ProviderEvent) -> Checkout | InvoicePayment | None:
     if transaction_id is None:
         return None
     named = {"pk": transaction_id, "provider": provider.name}
-    return Checkout.objects.filter(**named).first() or InvoicePayment.objects.filter(**named).first()
+    return (
+        Checkout.objects.filter(**named).first()
+        or AutoTopUpCharge.objects.filter(**named).first()
+        or InvoicePayment.objects.filter(**named).first()
+    )

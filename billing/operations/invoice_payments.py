@@ -15,13 +15,15 @@ from billing.adapters.base import (
     ChargeRequest,
     PaymentProvider,
     ProviderError,
-    ProviderRejected,
     ProviderUnavailable,
 )
 from billing.models import PENDING, UNPAID, Checkout, Invoice, InvoicePayment, InvoicePaymentStatus, InvoiceStatus
+from billing.operations import invoice_events
 from billing.operations.deadlines import deadline
+from billing.operations.off_session import record_of
 from billing.queries import invoices as queries
-from billing.queries import locked
+from billing.queries import locked, payment_methods
+from billing.rules import charges
 from billing.rules import invoices as rules
 from billing.rules.provider_records import Payment, SavedMethod
 from gateway.core.contract.errors import IntegrationUnavailable, RateLimited
@@ -119,7 +121,7 @@ def _check_interval(invoice_id: str, now: datetime) -> None:
 
 
 def _saved_checkout(provider: PaymentProvider, invoice: Invoice) -> Checkout | None:
-    return queries.saved_method(invoice.org_id, provider.name, provider.is_live)
+    return payment_methods.saved(("organization", invoice.org_id), provider.name, provider.is_live)
 
 
 def _saved_method(provider: PaymentProvider, saved: Checkout | None) -> SavedMethod | None:
@@ -172,37 +174,18 @@ def _begin(
         method_ref=method.method_ref,
         requested_by=requested_by,
         created_at=now,
-        next_check_at=now + rules.CHECK_MIN,
+        next_check_at=now + charges.CHECK_MIN,
     )
 
 
 def _ask(provider: PaymentProvider, payment: InvoicePayment, now: datetime, *, is_new: bool) -> InvoicePayment:
     try:
-        record = _record(provider, payment, now, is_new)
+        age = now - payment.created_at if payment.status in PENDING else None
+        record = record_of(provider, _request_for(payment), payment.payment_ref, is_new=is_new, age=age)
     except ProviderError:
         _postpone(payment, now)
         raise
     return apply(payment.id, record, now)
-
-
-def _record(provider: PaymentProvider, payment: InvoicePayment, now: datetime, is_new: bool) -> Payment | str:
-    """Return the provider's record of an attempt, making the charge if there is none, or the failure code.
-
-    A request is repeated only while its outcome is unknown and the provider stores its idempotency key, so that no
-    attempt is charged twice, and no failed attempt is charged again.
-    """
-    if payment.payment_ref is not None:
-        return provider.payment(payment.payment_ref)
-    found = None if is_new else provider.find_payment(payment.customer_ref, payment.id)
-    if found is not None:
-        return found
-    if payment.status not in PENDING or now - payment.created_at > rules.KEY_LIFETIME:
-        return rules.NEVER_MADE
-    try:
-        return provider.charge(_request_for(payment))
-    except ProviderRejected as error:
-        log.error("invoice payment %s was rejected: %s", payment.id, error)
-        return rules.REJECTED
 
 
 def _request_for(payment: InvoicePayment) -> ChargeRequest:
@@ -227,6 +210,7 @@ def apply(payment_id: str, record: Payment | str, now: datetime) -> InvoicePayme
         log.critical("invoice payment %s is of an invoice that is %s; look at the provider", payment.id, invoice.status)
         return payment
     payment.checked_at, payment.next_check_at = now, None
+    was_past_due = invoice.status == InvoiceStatus.PAST_DUE
     if isinstance(record, str):
         _fail(invoice, payment, record, None, now)
     else:
@@ -236,6 +220,9 @@ def apply(payment_id: str, record: Payment | str, now: datetime) -> InvoicePayme
     if payment.status == InvoicePaymentStatus.SUCCEEDED:
         invoice.status, invoice.paid_at, invoice.next_attempt_at = InvoiceStatus.PAID, now, None
         invoice.save(update_fields=["status", "paid_at", "next_attempt_at"])
+        invoice_events.charged(invoice, payment, now)
+    elif payment.status == InvoicePaymentStatus.FAILED:
+        invoice_events.failed(invoice, payment, now, is_newly_past_due=not was_past_due)
     return payment
 
 
@@ -250,17 +237,17 @@ def _look_for_late_success(invoice: Invoice, payment: InvoicePayment, record: Pa
 
 
 def _judge(invoice: Invoice, payment: InvoicePayment, record: Payment, now: datetime) -> None:
-    charge = rules.Charge(payment.id, payment.amount_microusd, payment.is_live)
-    verdict, fault = rules.judge(charge, record)
+    charge = charges.Charge(payment.id, payment.amount_microusd, payment.is_live)
+    verdict, fault = charges.judge(charge, record)
     payment.payment_ref = payment.payment_ref or record.ref
-    if verdict is rules.ChargeVerdict.FAILED:
-        _fail(invoice, payment, rules.failure_of(record), record.failure_reason, now)
+    if verdict is charges.ChargeVerdict.FAILED:
+        _fail(invoice, payment, charges.failure_of(record), record.failure_reason, now)
         return
-    if verdict is rules.ChargeVerdict.REVIEW and payment.failure_reason != fault:
+    if verdict is charges.ChargeVerdict.REVIEW and payment.failure_reason != fault:
         log.critical("invoice payment %s needs a decision; the invoice stays unpaid: %s", payment.id, fault)
     payment.status, payment.failure_reason = InvoicePaymentStatus(verdict.value), fault
-    if verdict is not rules.ChargeVerdict.SUCCEEDED:
-        payment.next_check_at = now + rules.next_check(now - payment.created_at)
+    if verdict is not charges.ChargeVerdict.SUCCEEDED:
+        payment.next_check_at = now + charges.next_check(now - payment.created_at)
 
 
 def _fail(invoice: Invoice, payment: InvoicePayment, code: str, reason: str | None, now: datetime) -> None:
@@ -278,5 +265,5 @@ def _fail(invoice: Invoice, payment: InvoicePayment, code: str, reason: str | No
 
 def _postpone(payment: InvoicePayment, now: datetime) -> None:
     """Reschedule the check of an attempt after the provider gave no answer, with growing delays."""
-    later = now + rules.next_check(now - payment.created_at)
+    later = now + charges.next_check(now - payment.created_at)
     InvoicePayment.objects.filter(pk=payment.id, status__in=PENDING).update(next_check_at=later)

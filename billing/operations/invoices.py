@@ -22,7 +22,7 @@ from billing.models import (
     InvoicePaymentStatus,
     InvoiceStatus,
 )
-from billing.operations import credits
+from billing.operations import credits, invoice_events
 from billing.queries import invoices as queries
 from billing.queries import locked
 from billing.rules.invoices import LineItem, due_of
@@ -85,12 +85,25 @@ def issue(invoice_id: str, *, now: datetime) -> bool:
     else:
         invoice.status, invoice.paid_at = InvoiceStatus.PAID, now
     invoice.save(update_fields=["serial", "issued_at", "status", "paid_at", "next_attempt_at"])
+    invoice_events.issued(invoice, now)
     return True
 
 
 def mark_past_due(*, now: datetime) -> int:
     """Mark the invoices that were not paid in time as past due; return how many."""
-    return queries.unpaid_too_long(now).update(status=InvoiceStatus.PAST_DUE)
+    found = list(queries.unpaid_too_long(now).order_by("pk").values_list("pk", flat=True))
+    return sum(_mark_past_due(invoice_id, now) for invoice_id in found)
+
+
+@transaction.atomic
+def _mark_past_due(invoice_id: str, now: datetime) -> bool:
+    invoice = locked.invoice(invoice_id)
+    if not queries.unpaid_too_long(now).filter(pk=invoice_id).exists():
+        return False
+    invoice.status = InvoiceStatus.PAST_DUE
+    invoice.save(update_fields=["status"])
+    invoice_events.past_due(invoice, now)
+    return True
 
 
 def collect_early(org_id: str, *, now: datetime) -> None:

@@ -4,7 +4,7 @@ Every function here builds a `Statement` for Django's connection. The metered ro
 batches instead (`closings.py`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -245,6 +245,31 @@ def forfeit_credits(*, owner: Owner, now: datetime | None = None) -> Statement[i
 def repay_debts(*, limit: int = 100, now: datetime | None = None) -> Statement[Any]:
     """Repay debts from released credits and balance; rows of (wallet id, amount in micro-USD)."""
     return call("billing_repay_debts", _whole, limit=limit, **_at(now))
+
+
+def set_low_balance(*, owner: Owner, amount_microusd: int, now: datetime | None = None) -> Statement[int]:
+    """Set a wallet's threshold for alerts; return what it was."""
+    return call("billing_set_low_balance", _first, **_sum(owner, amount_microusd, now))
+
+
+def watch_wallets(*, wallet_ids: Sequence[str], now: datetime | None = None) -> Statement[list[str]]:
+    """Record alerts of those of the wallets that nobody else has locked, at least of one; return which these are."""
+    return call("billing_watch_wallets", _first, wallet_ids=list(wallet_ids), **_at(now))
+
+
+def watch_budgets(*, wallet_id: str, now: datetime) -> Statement[Any]:
+    """Record the thresholds that budgets of a wallet have reached. The caller holds the wallet's lock."""
+    return call("billing_watch_budgets", _first, wallet_id=wallet_id, now=now)
+
+
+def begin_auto_top_up(*, wallet_id: str, now: datetime) -> Statement[str | None]:
+    """Begin an automatic top-up of a wallet that the caller has locked, if one is due; return its charge's id."""
+    return call("billing_begin_auto_top_up", _first, wallet_id=wallet_id, now=now)
+
+
+def begin_auto_top_ups(*, now: datetime, limit: int = 100) -> Statement[Any]:
+    """Begin the automatic top-ups that are due; rows of charge ids."""
+    return call("billing_begin_auto_top_ups", _whole, now=now, limit=limit)
 
 
 def read_replay(usage_id: str | None, status: int | None, headers: Any, body: bytes | None) -> Replay | None:

@@ -18,13 +18,15 @@ from billing.adapters.base import PaymentProvider, ProviderRejected
 from billing.models import (
     PENDING,
     UNPAID,
+    AutoTopUpCharge,
+    AutoTopUpStatus,
     Checkout,
     InvoicePayment,
     InvoicePaymentStatus,
     MatchedDay,
     ProviderMovement,
 )
-from billing.operations import checkouts, invoice_payments, payment_differences
+from billing.operations import auto_top_up_charges, checkouts, invoice_payments, payment_differences
 from billing.operations.deadlines import deadline
 from billing.queries import payment_matching as queries
 from billing.queries.payment_matching import Books, DueDay
@@ -158,6 +160,9 @@ def _converge(transaction_id: str, now: datetime) -> None:
         checkout = Checkout.objects.exclude(session_ref=None).filter(pk=transaction_id).first()
         if checkout is not None:
             checkouts.converge(checkout, now=now)
+        charge = AutoTopUpCharge.objects.exclude(status=AutoTopUpStatus.SUCCEEDED).filter(pk=transaction_id).first()
+        if charge is not None:
+            auto_top_up_charges.converge(charge, now=now)
         attempt = InvoicePayment.objects.filter(_UNDECIDED | _CHARGED_AGAIN, pk=transaction_id).first()
         if attempt is not None:
             invoice_payments.converge(attempt, now=now)

@@ -4,17 +4,17 @@ Each run is limited in rows and time; one bad row does not delay the others. Run
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
 
 from billing.adapters import configured
 from billing.adapters.base import PaymentProvider, ProviderError, ProviderUnavailable
 from billing.models import Checkout
 from billing.operations import checkouts, events
 from billing.operations.checkouts import Fetched
+from billing.operations.chunks import chunks
 from billing.operations.deadlines import deadline
 from billing.queries import checkouts as queries
 from gateway.core.contract.errors import IntegrationUnavailable
@@ -25,8 +25,6 @@ AT_ONCE = 8
 ROWS_MAX = 800
 EVENTS_MAX = 100
 RUN_SECONDS = 25.0
-
-Row = TypeVar("Row")
 
 
 def reconcile(*, now: datetime) -> dict[str, int]:
@@ -58,7 +56,7 @@ def _checkouts(provider: PaymentProvider, now: datetime, is_over: Callable[[], b
     """Check what is due, several at once: threads call the provider, this thread applies the responses."""
     compared = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for rows in _chunks(queries.due(provider.name, provider.is_live, now, ROWS_MAX), AT_ONCE):
+        for rows in chunks(queries.due(provider.name, provider.is_live, now, ROWS_MAX), AT_ONCE):
             answers = list(pool.map(partial(_ask, provider), rows))
             compared += sum(_take(row, answer, now) for row, answer in zip(rows, answers, strict=True))
             if is_over() or all(isinstance(answer, ProviderUnavailable) for answer in answers):
@@ -95,7 +93,3 @@ def _take(checkout: Checkout, answer: Fetched | Exception | None, now: datetime)
         checkouts.postpone(checkout.id, now=now)
         return False
     return True
-
-
-def _chunks(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:
-    return (rows[start : start + size] for start in range(0, len(rows), size))

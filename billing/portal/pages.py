@@ -15,7 +15,13 @@ from billing.rules.owners import Owner
 View = Callable[..., HttpResponseBase]
 
 # Address and title.
-TABS = (("portal_wallet", "Wallet"), ("portal_payments", "Payments"), ("portal_usage", "Usage"))
+TABS = (
+    ("portal_wallet", "Wallet"),
+    ("portal_payments", "Payments"),
+    ("portal_auto_top_up", "Automatic top-up"),
+    ("portal_usage", "Usage"),
+    ("portal_alerts", "Alerts"),
+)
 
 
 def personal(*methods: str) -> Callable[[View], View]:

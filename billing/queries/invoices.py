@@ -9,9 +9,6 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from billing.models import (
     PENDING,
-    Checkout,
-    CheckoutKind,
-    CheckoutStatus,
     Invoice,
     InvoiceLine,
     InvoicePayment,
@@ -95,22 +92,6 @@ def undecided(provider: str, is_live: bool, now: datetime, limit: int) -> list[I
     """Return the attempts due to be checked at the provider with a key of this mode, the longest due first."""
     rows = InvoicePayment.objects.filter(provider=provider, is_live=is_live, next_check_at__lte=now)
     return list(rows.order_by("next_check_at")[:limit])
-
-
-def saved_method(org_id: str, provider: str, is_live: bool) -> Checkout | None:
-    """Return the checkout with which an organization last saved a payment method."""
-    return (
-        Checkout.objects.filter(
-            owner_kind="organization",
-            owner_key=org_id,
-            kind=CheckoutKind.PAYMENT_METHOD,
-            status=CheckoutStatus.COMPLETED,
-            provider=provider,
-            is_live=is_live,
-        )
-        .order_by("-created_at", "-id")
-        .first()
-    )
 
 
 def attempt_of_event(event: ProviderEvent) -> InvoicePayment | None:

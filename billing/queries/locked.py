@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.db import connection, transaction
 
-from billing.models import Checkout, Invoice, OwnerKind, Wallet
+from billing.models import AutoTopUpCharge, Checkout, Invoice, OwnerKind, Wallet
 from billing.rules.owners import Owner
 from gateway.core.contract.ids import new_id
 from gateway.core.database.turns import take_turn
@@ -52,6 +52,15 @@ def clock() -> datetime:
 def checkout(checkout_id: str) -> Checkout:
     """Lock a checkout until the transaction ends. Its wallet is locked after it, never before."""
     return Checkout.objects.select_for_update(no_key=True).get(pk=checkout_id)
+
+
+def auto_top_up_charge(charge_id: str) -> AutoTopUpCharge:
+    """Lock the wallet of an automatic charge until the transaction ends, which guards the charge, and return the charge."""
+    wallet_id = AutoTopUpCharge.objects.values_list("wallet_id", flat=True).get(pk=charge_id)
+    wallet = Wallet.objects.select_for_update(no_key=True).get(pk=wallet_id)
+    charge = AutoTopUpCharge.objects.get(pk=charge_id)
+    charge.wallet = wallet
+    return charge
 
 
 def checkouts_of(owner: Owner) -> None:

@@ -9,6 +9,7 @@ from django.db.models import Max, Min, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from billing.models import (
+    AutoTopUpCharge,
     Checkout,
     CheckoutKind,
     CheckoutStatus,
@@ -101,6 +102,8 @@ def provider_records(books: Books, ids: Collection[str]) -> dict[str, ProviderRe
 def local_records(books: Books, ids: Collection[str]) -> dict[str, LocalRecord]:
     """Return our record of each of these payments."""
     found = dict.fromkeys(ids, LocalRecord())
+    for charge_id in AutoTopUpCharge.objects.filter(**books._asdict(), pk__in=ids).values_list("pk", flat=True):
+        found[charge_id] = LocalRecord(is_known=True)  # of one that is paid, the checkout says how much
     for checkout in _checkouts(books).filter(pk__in=ids):
         paid = checkout.amount_microusd or 0 if checkout.status == CheckoutStatus.PAID else 0
         found[checkout.pk] = LocalRecord(paid, paid - checkout.taken_back_microusd, is_known=True)
@@ -114,9 +117,10 @@ def local_records(books: Books, ids: Collection[str]) -> dict[str, LocalRecord]:
 def transaction_of(books: Books, payment_ref: str) -> str | None:
     """Find our payment for the provider's payment id."""
     known = {"provider": books.provider, "payment_ref": payment_ref}
-    row = Checkout.objects.filter(**known).first() or InvoicePayment.objects.filter(**known).first()
-    if row is not None:
-        return row.pk
+    for model in (Checkout, AutoTopUpCharge, InvoicePayment):
+        row = model.objects.filter(**known).first()
+        if row is not None:
+            return row.pk
     moved = ProviderMovement.objects.filter(**books._asdict(), payment_ref=payment_ref).first()
     return None if moved is None else moved.transaction_id
 
@@ -132,8 +136,9 @@ def _checkouts(books: Books) -> QuerySet[Checkout]:
 
 
 def _first_day(books: Books) -> date | None:
-    tables: tuple[QuerySet[Checkout] | QuerySet[InvoicePayment], ...] = (
+    tables: tuple[QuerySet[Checkout] | QuerySet[AutoTopUpCharge] | QuerySet[InvoicePayment], ...] = (
         _checkouts(books),
+        AutoTopUpCharge.objects.filter(**books._asdict()),
         InvoicePayment.objects.filter(**books._asdict()),
     )
     times = [rows.aggregate(first=Min("created_at"))["first"] for rows in tables]

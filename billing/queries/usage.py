@@ -17,6 +17,11 @@ def of_owner(owner: Owner) -> QuerySet[Call]:
     return Call.objects.filter(wallet_id=Subquery(wallet), created_at__gt=BEGINNING)
 
 
+def one(usage_id: str) -> Call:
+    """Return the call of an event, which names its owner."""
+    return Call.objects.select_related("usage_record").get(pk=usage_id)
+
+
 def newest(owner: Owner, limit: int, *, member: str | None = None) -> QuerySet[Call]:
     """Return an owner's newest calls with their usage, newest first; with `member`, only that membership's calls."""
     return visible(owner, member).select_related("usage_record").order_by("-created_at", "-id")[:limit]

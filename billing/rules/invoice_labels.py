@@ -1,6 +1,6 @@
 """Explains to customers the state of an invoice and what happens next."""
 
-from billing.rules.invoices import AUTHENTICATION_REQUIRED, NEVER_MADE, REJECTED
+from billing.rules.charges import AUTHENTICATION_REQUIRED, NEVER_MADE, REJECTED
 from billing.rules.payment_labels import State
 
 STATES = {

@@ -75,8 +75,10 @@ def is_awaited(status: str) -> bool:
     return status in ("creating", "open")
 
 
-def bought(kind: str, product: str | None) -> str:
+def bought(kind: str, product: str | None, *, is_automatic: bool = False) -> str:
     """Return what a payment is for; a top-up with a product can be spent only on that product."""
     if kind == "payment_method":
         return "Payment method"
+    if is_automatic:
+        return "Automatic top-up"
     return f"Credit for {product} only" if product else "Wallet balance"

@@ -84,16 +84,17 @@ class UsageListResponse(serializers.Serializer[Any]):
 
 def render_usage(calls: Iterable[Call]) -> dict[str, Any]:
     """Render a list of calls."""
-    return {"data": [_render_call(call) for call in calls]}
+    return {"data": [render_call(call) for call in calls]}
 
 
 def render_detail(call: Call, seal: Seal | None) -> dict[str, Any]:
     """Render one call with its components and the time of its seal."""
     sealed_at = rfc3339_or_none(seal.sealed_at if seal else None)
-    return {**_render_call(call), "components": render_components(call), "sealedAt": sealed_at}
+    return {**render_call(call), "components": render_components(call), "sealedAt": sealed_at}
 
 
-def _render_call(call: Call) -> dict[str, Any]:
+def render_call(call: Call) -> dict[str, Any]:
+    """Render one call."""
     used = getattr(call, "usage_record", None)
     return {
         "usageId": call.id,

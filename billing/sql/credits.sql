@@ -31,6 +31,7 @@ BEGIN
   END IF;
   INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
   VALUES ('grant', p_lot_id, 0, p_from_account, 'lot:' || p_lot_id, p_amount, v_wallet.id, v_now);
+  PERFORM billing_note_credit(v_wallet.id, p_amount, NULL, v_now);
   outcome := 'granted';
   lot_id := p_lot_id;
 END $$;
@@ -66,6 +67,8 @@ BEGIN
            'lot:' || d.id, 'platform:expired', d.free, d.wallet_id, p_now
       FROM due d
     RETURNING t.source, t.amount_microusd;
+  PERFORM billing_watch_wallet(o.id, p_now)
+     FROM (SELECT w.id FROM billing_wallet w WHERE w.id = ANY (v_wallets) ORDER BY w.owner_kind, w.owner_key) o;
 END $$;
 
 

@@ -24,5 +24,6 @@ BEGIN
     RETURNING t.amount_microusd
   )
   SELECT coalesce(sum(p.amount_microusd), 0) INTO v_amount FROM posted p;
+  PERFORM billing_watch_wallet(v_wallet.id, v_now);
   RETURN v_amount;
 END $$;

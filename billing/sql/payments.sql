@@ -48,6 +48,7 @@ BEGIN
     VALUES (
       p_lot_id, v_wallet.id, p_product, credited_microusd, credited_microusd, 0, 'payment', p_source, v_now);
   END IF;
+  PERFORM billing_note_credit(v_wallet.id, p_amount, p_source, v_now);
 END $$;
 
 
@@ -160,6 +161,7 @@ BEGIN
      SET balance_microusd = w.balance_microusd - v_part,
          debt_microusd = w.debt_microusd + (p_amount - taken_microusd)
    WHERE w.id = v_wallet.id;
+  PERFORM billing_watch_wallet(v_wallet.id, v_now);
 END $$;
 
 
@@ -220,6 +222,7 @@ BEGIN
      SET debt_microusd = w.debt_microusd - repaid_microusd,
          balance_microusd = w.balance_microusd + (credited_microusd - v_to_lot)
    WHERE w.id = v_wallet.id;
+  PERFORM billing_note_credit(v_wallet.id, p_amount, p_payment, v_now);
 END $$;
 
 

@@ -69,4 +69,5 @@ BEGIN
     INSERT INTO billing_loss (reservation_id, kind, amount_microusd, created_at)
     VALUES (p_usage_id, 'unresolved', v_call.hold_microusd, v_now);
   END IF;
+  PERFORM billing_record_usage('usage.released', v_call.wallet_id, p_usage_id, v_call.product, v_now);
 END $$;

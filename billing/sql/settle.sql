@@ -47,6 +47,7 @@ DECLARE
   v_now timestamptz;
   v_left bigint;
   v_has_budgets boolean;
+  v_is_watched boolean;
 BEGIN
   IF (p_cost >= 0 AND jsonb_typeof(p_quantities) = 'object') IS NOT TRUE THEN
     RAISE EXCEPTION 'call % cannot cost % micro-USD for %', p_usage_id, p_cost, p_quantities
@@ -82,9 +83,12 @@ BEGIN
     UPDATE billing_wallet w
        SET balance_microusd = w.balance_microusd - v_left, held_microusd = w.held_microusd - v_call.cash_held_microusd
      WHERE w.id = v_call.wallet_id
-    RETURNING w.has_budgets INTO v_has_budgets;
+    RETURNING w.has_budgets, w.balance_microusd - w.debt_microusd < greatest(w.alert_below_microusd, w.top_up_below_microusd)
+         INTO v_has_budgets, v_is_watched;
   ELSE
-    SELECT w.has_budgets INTO v_has_budgets FROM billing_wallet w WHERE w.id = v_call.wallet_id;
+    SELECT w.has_budgets, w.balance_microusd - w.debt_microusd < greatest(w.alert_below_microusd, w.top_up_below_microusd)
+         INTO v_has_budgets, v_is_watched
+      FROM billing_wallet w WHERE w.id = v_call.wallet_id;
   END IF;
   IF v_left > 0 THEN
     INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
@@ -122,5 +126,10 @@ BEGIN
   IF overrun_microusd > 0 THEN
     INSERT INTO billing_loss (reservation_id, kind, amount_microusd, created_at)
     VALUES (p_usage_id, 'overrun', v_call.overrun_microusd, v_now);
+  END IF;
+
+  PERFORM billing_record_usage('usage.settled', v_call.wallet_id, p_usage_id, v_call.product, v_now);
+  IF v_is_watched AND charge_microusd > 0 THEN
+    PERFORM billing_watch_wallet(v_call.wallet_id, v_now);
   END IF;
 END $$;

@@ -21,7 +21,7 @@ END $$;
 
 CREATE OR REPLACE FUNCTION billing_wallet_is_sound() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF (NEW.owner_kind IN ('account', 'organization') AND NEW.debt_microusd >= 0
+  IF (NEW.owner_kind IN ('account', 'organization') AND NEW.debt_microusd >= 0 AND NEW.low_balance_microusd >= 0
       AND NEW.held_microusd BETWEEN 0 AND NEW.balance_microusd) IS NOT TRUE
   THEN
     PERFORM billing_refuse_unsound('wallet');
@@ -37,7 +37,7 @@ BEGIN
   IF (NEW.limit_microusd >= 0 AND NEW.spent_microusd >= 0 AND NEW.held_microusd >= 0
       AND NEW.period IN ('day', 'week', 'month') AND NEW.period_start = date_trunc(NEW.period, NEW.period_start::timestamp)
       AND (NEW.override_until IS NULL) = (NEW.override_limit_microusd IS NULL)
-      AND coalesce(NEW.override_limit_microusd, 0) >= 0
+      AND coalesce(NEW.override_limit_microusd, 0) >= 0 AND NEW.alerted_percent IN (0, 80, 100)
       AND CASE NEW.scope
         WHEN 'org' THEN num_nonnulls(NEW.product, NEW.membership_id, NEW.client_id) = 0
         WHEN 'product' THEN NEW.product IS NOT NULL AND num_nonnulls(NEW.membership_id, NEW.client_id) = 0

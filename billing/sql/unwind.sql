@@ -47,22 +47,36 @@ END $$;
 --
 -- Ends a closing call's hold on the budgets of its wallet and counts p_charge as spent in each one's period that p_now is
 -- in: a day, an ISO week or a month, in UTC. A budget's period only moves forward; a charge dated in an earlier one is not
--- counted.
+-- counted. Budgets that have reached a threshold with it are recorded (alerts.sql).
 CREATE OR REPLACE FUNCTION billing_unwind_budgets(p_call record, p_charge bigint, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_now timestamp := p_now AT TIME ZONE 'UTC';
+  v_is_reached boolean;
+  v_is_any_reached boolean := false;
 BEGIN
-  UPDATE billing_budget b
-     SET held_microusd = b.held_microusd - p_call.hold_microusd,
-         spent_microusd = CASE WHEN b.period_start < date_trunc(b.period, v_now)::date THEN p_charge
-                               WHEN b.period_start = date_trunc(b.period, v_now)::date THEN b.spent_microusd + p_charge
-                               ELSE b.spent_microusd END,
-         period_start = greatest(b.period_start, date_trunc(b.period, v_now)::date)
-   WHERE b.wallet_id = p_call.wallet_id
-     AND (b.product IS NULL OR b.product = p_call.product)
-     AND (b.membership_id IS NULL OR b.membership_id = p_call.membership_id)
-     AND (b.client_id IS NULL OR b.client_id = p_call.client_id);
+  FOR v_is_reached IN
+    UPDATE billing_budget b
+       SET held_microusd = b.held_microusd - p_call.hold_microusd,
+           spent_microusd = CASE WHEN b.period_start < date_trunc(b.period, v_now)::date THEN p_charge
+                                 WHEN b.period_start = date_trunc(b.period, v_now)::date THEN b.spent_microusd + p_charge
+                                 ELSE b.spent_microusd END,
+           alerted_percent = CASE WHEN b.period_start < date_trunc(b.period, v_now)::date THEN 0
+                                  ELSE b.alerted_percent END,
+           period_start = greatest(b.period_start, date_trunc(b.period, v_now)::date)
+     WHERE b.wallet_id = p_call.wallet_id
+       AND (b.product IS NULL OR b.product = p_call.product)
+       AND (b.membership_id IS NULL OR b.membership_id = p_call.membership_id)
+       AND (b.client_id IS NULL OR b.client_id = p_call.client_id)
+    RETURNING b.disabled_at IS NULL
+              AND billing_reached(b.spent_microusd, CASE WHEN p_now < b.override_until THEN b.override_limit_microusd
+                                                         ELSE b.limit_microusd END) > b.alerted_percent
+  LOOP
+    v_is_any_reached := v_is_any_reached OR v_is_reached;
+  END LOOP;
+  IF v_is_any_reached THEN
+    PERFORM billing_watch_budgets(p_call.wallet_id, p_now);
+  END IF;
 END $$;
 
 

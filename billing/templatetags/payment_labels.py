@@ -49,7 +49,7 @@ def is_awaited(checkout: Checkout) -> bool:
 @register.filter
 def bought(checkout: Checkout) -> str:
     """Return what a payment is for."""
-    return payment_labels.bought(checkout.kind, checkout.product)
+    return payment_labels.bought(checkout.kind, checkout.product, is_automatic=checkout.is_automatic)
 
 
 @register.filter

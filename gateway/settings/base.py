@@ -57,6 +57,7 @@ INSTALLED_APPS = [
     *PORTAL_APPS,
     "gateway",
     "gateway.core.jobs",
+    "gateway.core.events",
     "accounts",
     "billing",
     "organizations",

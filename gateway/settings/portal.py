@@ -38,6 +38,8 @@ LOGOUT_REDIRECT_URL = "account_login"
 _mail: dict[str, Any] = env.email_url("EMAIL_URL", default="dummymail://")
 vars().update(_mail)
 MAIL_IS_CONFIGURED = "EMAIL_URL" in os.environ
+# Each wait for the mail server ends after this time, and the mail is tried again.
+EMAIL_TIMEOUT = 10.0
 DEFAULT_FROM_EMAIL = env("DEFAULT_FROM_EMAIL", default="Account Gateway <no-reply@localhost>")
 
 ACCOUNT_ADAPTER = "accounts.portal.adapters.AccountAdapter"

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
+from gateway.core.events.operations.in_order import Happened, record
 from organizations.models import AuditEntry, Membership, Organization
 from organizations.queries import locked, memberships
 from organizations.rules.roles import Role
@@ -15,13 +16,14 @@ from organizations.rules.roles import Role
 
 @dataclass
 class Change:
-    """A change in progress. `now` is its time. Recorded actions are written to the audit log."""
+    """A change in progress. `now` is its time. Recorded actions are written to the audit log, and its events after it."""
 
     organization: Organization
     actor_did: str
     now: datetime
     actor: Membership | None = None
     entries: list[AuditEntry] = field(default_factory=list)
+    events: list[Happened] = field(default_factory=list)
 
     @property
     def actor_role(self) -> Role:
@@ -39,6 +41,12 @@ class Change:
             created_at=self.now,
         )
         self.entries.append(entry)
+
+    def announce(self, type_: str, data: dict[str, Any], *, product: str | None = None) -> None:
+        """Record an event of the organization for product servers and mails. It is written with the change's audit log."""
+        org_id = self.organization.pk
+        happened = Happened("organization", org_id, type_, {"orgId": org_id, **data}, product, self.now)
+        self.events.append(happened)
 
 
 @contextmanager
@@ -72,3 +80,4 @@ def _finish(change: Change) -> None:
     change.organization.changed_at = change.now
     change.organization.save(update_fields=["version", "changed_at", "is_past_due"])
     AuditEntry.objects.bulk_create(change.entries)
+    record(change.events)

@@ -9,7 +9,14 @@ from organizations.rules.roles import MONEY_MANAGERS
 
 
 def begin(
-    *, org_id: str, kind: str, amount_microusd: int | None, product: str | None, idempotency_key: str, actor_did: str
+    *,
+    org_id: str,
+    kind: str,
+    amount_microusd: int | None,
+    product: str | None,
+    idempotency_key: str,
+    actor_did: str,
+    saves_method: bool = False,
 ) -> Checkout:
     """Start a checkout and have the provider create its page. Repeating the request returns the same transaction.
 
@@ -26,6 +33,7 @@ def begin(
             product=product,
             idempotency_key=idempotency_key,
             requested_by=actor_did,
+            saves_method=saves_method,
             now=change.now,
         )
         if is_new and amount_microusd is None:

@@ -4,8 +4,6 @@ An invitation is valid only while its maker could still create it. Otherwise an 
 return by their own invitation.
 """
 
-import hashlib
-import secrets
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
@@ -19,21 +17,24 @@ from gateway.core.contract.ids import new_id
 from gateway.core.database.purge import blank
 from organizations.models import Invitation, Membership
 from organizations.operations.changes import Change, changing, joining
+from organizations.operations.invitation_tokens import digest, new_token
+from organizations.operations.memberships import membership_data
 from organizations.queries import invitations
 from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_invite, may_manage
 
-TOKEN_BYTES = 32
-
 
 def invite(*, org_id: str, role: Role, email: str | None, actor_did: str) -> tuple[Invitation, str]:
-    """Create an invitation. Only the result contains the token. Only an owner can invite owners."""
-    token = secrets.token_urlsafe(TOKEN_BYTES)
+    """Create an invitation. Only the result contains the token, and the mail to the address, if one is given. Only an owner can
+    invite owners.
+    """
+    invitation_id = new_id("inv")
+    token = new_token(invitation_id)
     with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
         if not may_invite(change.actor_role, role):
             raise Forbidden
         assert change.actor is not None
         invitation = Invitation.objects.create(
-            id=new_id("inv"),
+            id=invitation_id,
             organization=change.organization,
             role=role,
             email=email,
@@ -43,6 +44,8 @@ def invite(*, org_id: str, role: Role, email: str | None, actor_did: str) -> tup
             expires_at=change.now + Invitation.LIFETIME,
         )
         change.record("invitation.create", invitation.id, role=role)
+        if email:  # the event becomes its mail; the token is not in it
+            change.announce("invitation.created", {"invitationId": invitation.id, "role": role})
     return invitation, token
 
 
@@ -97,11 +100,6 @@ def forget_emails(emails: Collection[str]) -> None:
     noted.filter(address__in=emails).update(email=None)
 
 
-def digest(token: str) -> bytes:
-    """Hash a token for storage. SHA-256 is enough, because a token has 256 random bits."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
-
-
 def _revoke(change: Change, invitation: Invitation) -> None:
     invitation.revoked_at = change.now
     invitation.save(update_fields=["revoked_at"])
@@ -119,4 +117,5 @@ def _join(change: Change, invitation: Invitation, account: Account) -> Membershi
     invitation.accepted_by = membership
     invitation.save(update_fields=["accepted_by"])
     change.record("invitation.accept", invitation.id, membershipId=membership.id, role=membership.role)
+    change.announce("membership.created", membership_data(membership, account.did))
     return membership

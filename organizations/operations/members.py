@@ -4,6 +4,7 @@ from gateway.core.contract.errors import Forbidden, LastOwner
 from organizations.models import Membership, Seat
 from organizations.operations import invitations, seats
 from organizations.operations.changes import Change, changing
+from organizations.operations.memberships import membership_data
 from organizations.queries import memberships
 from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_manage
 
@@ -42,7 +43,7 @@ def remove(*, org_id: str, membership_id: str, actor_did: str) -> Membership:
         if not may_manage(change.actor_role, Role(membership.role)):
             raise Forbidden
         if membership.is_active:
-            _remove(change, membership)
+            _remove(change, membership, membership.account.did)
     return membership
 
 
@@ -50,10 +51,10 @@ def leave(*, org_id: str, actor_did: str) -> None:
     """End one's own membership, as `remove` does, whatever one's role. Raises NotMember, or LastOwner."""
     with changing(org_id, actor_did=actor_did, roles=tuple(Role)) as change:
         assert change.actor is not None
-        _remove(change, change.actor, action="member.leave")
+        _remove(change, change.actor, actor_did, action="member.leave")
 
 
-def _remove(change: Change, membership: Membership, action: str = "member.remove") -> None:
+def _remove(change: Change, membership: Membership, did: str, action: str = "member.remove") -> None:
     if membership.role == Role.OWNER:
         _require_an_owner(membership.organization_id)
     change.record(action, membership.id, role=membership.role)
@@ -61,6 +62,7 @@ def _remove(change: Change, membership: Membership, action: str = "member.remove
     membership.version += 1
     membership.save(update_fields=["removed_at", "version"])
     seats.revoke_all(change, Seat.objects.filter(membership=membership))
+    change.announce("membership.removed", membership_data(membership, did))
     invitations.revoke_beyond(change, membership)
 
 

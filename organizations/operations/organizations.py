@@ -9,8 +9,10 @@ from accounts.operations import closing
 from billing.operations import wallets
 from gateway.core.contract.errors import Forbidden
 from gateway.core.contract.ids import new_id
+from gateway.core.events.operations.in_order import Happened, record
 from organizations.models import AuditEntry, Membership, Organization
 from organizations.operations.changes import changing
+from organizations.operations.memberships import membership_data
 from organizations.rules.roles import OWNERS, Role
 
 
@@ -32,6 +34,8 @@ def create(*, name: str, account: Account, now: datetime) -> Membership:
         detail={"name": name},
         created_at=now,
     )
+    data = {"orgId": organization.pk, **membership_data(membership, account.did)}
+    record([Happened("organization", organization.pk, "membership.created", data, now=now)])
     return membership
 
 

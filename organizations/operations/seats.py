@@ -45,6 +45,7 @@ def revoke_all(change: Change, held: QuerySet[Seat]) -> None:
     assigned = list(held.filter(assigned_at__isnull=False).select_related("entitlement"))
     for seat in assigned:
         change.record("seat.revoke", seat.membership_id, product=seat.entitlement.product_id)
+        _announce(change, "seat.revoked", seat)
         seat.assigned_at = None
         seat.version += 1
     Seat.objects.bulk_update(assigned, ["assigned_at", "version"], batch_size=1000)
@@ -64,7 +65,13 @@ def _take(change: Change, seat: Seat) -> Seat:
     seat.save()
     SeatInterval.objects.create(seat=seat, started_at=change.now)
     change.record("seat.assign", seat.membership_id, product=seat.entitlement.product_id)
+    _announce(change, "seat.assigned", seat)
     return seat
+
+
+def _announce(change: Change, type_: str, seat: Seat) -> None:
+    product = seat.entitlement.product_id
+    change.announce(type_, {"product": product, "membershipId": seat.membership_id}, product=product)
 
 
 def _with_loaded(seat: Seat, entitlement: Entitlement, membership: Membership) -> Seat:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
 from gateway.core.api.names import validate_name
 from gateway.core.portal.forms import AmountForm
@@ -10,6 +11,8 @@ from organizations.models import Organization
 from organizations.rules.roles import Role, may_manage
 
 CAP_MAX = 1_000_000
+MAILED = "The link is sent to this address."
+NOTED = "No email is sent. The address helps you tell open invitations apart."
 
 
 class NameForm(forms.Form):
@@ -31,13 +34,13 @@ class InvitationForm(forms.Form):
         max_length=254,
         validators=[validate_name],
         label="Email address (optional)",
-        help_text="No email is sent. The address helps you tell open invitations apart.",
         widget=forms.EmailInput({"autocomplete": "off"}),
     )
 
     def __init__(self, *args: Any, actor: Role, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["role"].choices = role_choices(actor)  # type: ignore[attr-defined]
+        self.fields["email"].help_text = MAILED if settings.MAIL_IS_CONFIGURED else NOTED
 
 
 class SeatCapForm(forms.Form):

@@ -43,9 +43,11 @@ TABS = (
 MONEY_TABS = (
     ("organization_wallet", "Wallet"),
     ("organization_payments", "Payments"),
+    ("organization_auto_top_up", "Automatic top-up"),
     ("organization_invoices", "Invoices"),
     ("organization_budgets", "Budgets"),
     ("organization_usage", "Usage"),
+    ("organization_alerts", "Alerts"),
 )
 MONEY = tuple(name for name, _ in MONEY_TABS)
 

@@ -68,6 +68,10 @@ ACTIONS = {
     "payment_method.begin": "started to save a payment method",
     "invoice.pay": "had invoice {subject} charged",
     "budget.disable": "turned off a budget per {period} for {scope}",
+    "alerts.threshold": "set the balance for alerts from {beforeMicrousd} to {afterMicrousd}",
+    "auto_top_up.set": "set automatic top-up to {amountMicrousd} below {thresholdMicrousd}, at most {limitMicrousd} per month",
+    "auto_top_up.off": "turned off automatic top-up",
+    "payment_method.remove": "removed the payment method",
     "external_mapping.set": "assigned the billing of the seats of {subject} to {externalOrgId} ({mode})",
 }
 SCOPES = {
@@ -104,7 +108,7 @@ def of_entry(entry: AuditEntry, names: Mapping[str, str]) -> str:
 
 def _of_detail(name: str, value: Any, names: Mapping[str, str]) -> str:
     match name:
-        case "limitMicrousd" | "amountMicrousd":
+        case "limitMicrousd" | "amountMicrousd" | "thresholdMicrousd" | "beforeMicrousd" | "afterMicrousd":
             return usd(value)
         case "product":
             return names.get(value, value)

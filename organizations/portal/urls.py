@@ -5,6 +5,8 @@ from django.views.generic import RedirectView
 
 from organizations.portal.views import (
     access,
+    alerts,
+    auto_top_up,
     budgets,
     external_billing,
     home,
@@ -49,6 +51,10 @@ urlpatterns = [
     path(f"{ORG}/payments", payments.index, name="organization_payments"),
     path(f"{ORG}/payments/<str:transaction_id>", payments.state, name="organization_payment"),
     path(f"{ORG}/payments/<str:transaction_id>/receipt", payments.receipt, name="organization_receipt"),
+    path(f"{ORG}/auto-top-up", auto_top_up.index, name="organization_auto_top_up"),
+    path(f"{ORG}/auto-top-up/off", auto_top_up.turn_off, name="organization_auto_top_up_off"),
+    path(f"{ORG}/auto-top-up/confirm", auto_top_up.confirm, name="organization_auto_top_up_confirm"),
+    path(f"{ORG}/payment-method/remove", auto_top_up.remove_method, name="organization_remove_method"),
     path(f"{ORG}/payment-method", payments.keep_method, name="organization_keep_method"),
     path(f"{ORG}/invoices", invoices.index, name="organization_invoices"),
     path(f"{ORG}/invoices/<str:invoice_id>", invoices.show_one, name="organization_invoice"),
@@ -59,5 +65,7 @@ urlpatterns = [
     path(f"{ORG}/budgets/<str:budget_id>/end-override", budgets.end_override, name="organization_budget_end_override"),
     path(f"{ORG}/usage", usage.index, name="organization_usage"),
     path(f"{ORG}/usage.csv", usage.export, name="organization_usage_csv"),
+    path(f"{ORG}/alerts", alerts.index, name="organization_alerts"),
+    path(f"{ORG}/alerts/mails", alerts.switch, name="organization_mail_switches"),
     path(f"{ORG}/log", log.index, name="organization_log"),
 ]

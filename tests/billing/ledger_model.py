@@ -6,6 +6,8 @@ Counters that the database keeps (held, spent) are sums over calls here.
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from tests.billing.alert_model import Alerts, BudgetAlerts
+
 DAY = timedelta(hours=24)
 LOTS_MAX = 64
 
@@ -42,6 +44,9 @@ class Budget:
     period: str = "month"
     override: tuple[int, datetime] | None = None
     enabled: bool = True
+    id: str = ""
+    scope: str = ""
+    alerts: BudgetAlerts = field(default_factory=BudgetAlerts)
 
     def limit_at(self, now: datetime) -> int:
         """Return the limit in force."""
@@ -49,8 +54,11 @@ class Budget:
 
     def is_now(self, then: datetime, now: datetime) -> bool:
         """Return whether two instants are in the same of its periods."""
-        names = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
-        return then.strftime(names[self.period]) == now.strftime(names[self.period])
+        return self.period_at(then) == self.period_at(now)
+
+    def period_at(self, now: datetime) -> str:
+        """Name the period."""
+        return now.strftime({"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}[self.period])
 
     def counts(self, call: "Call") -> bool:
         """Return whether the call is its subject's."""
@@ -93,6 +101,58 @@ class LedgerModel:
     budgets: dict[str, Budget] = field(default_factory=dict)
     calls: dict[str, Call] = field(default_factory=dict)
     payments: list[Payment] = field(default_factory=list)
+    alerts: Alerts = field(default_factory=Alerts)
+    subscribed: frozenset[str | None] = frozenset()
+
+    def look(self, now: datetime) -> None:
+        """See what the wallet is worth after something changed that."""
+        self.alerts.see(self.worth(now), self.available(now))
+
+    def worth(self, now: datetime) -> int:
+        """Sum the balance and the credits that have not expired, less the debt."""
+        return self.balance - self.debt + sum(lot.remaining for lot in self._usable(now))
+
+    def available(self, now: datetime) -> int:
+        """Sum what could be held now."""
+        free = sum(lot.remaining - self.lot_held(lot) for lot in self._usable(now))
+        return 0 if self.debt else self.balance - self.cash_held() + free
+
+    def _usable(self, now: datetime) -> list[Lot]:
+        return [lot for lot in self.lots if lot.expires_at is None or lot.expires_at > now]
+
+    def come_in(self, amount: int, payment: str | None, now: datetime) -> None:
+        """Note that money came in."""
+        self.look(now)
+        data = {"availableMicrousd": self.available(now), "amountMicrousd": amount}
+        self.alerts.note("wallet.credited", **data, **({"transactionId": payment} if payment else {}))
+
+    def look_at_budgets(self, now: datetime) -> None:
+        """Record the thresholds that budgets have reached."""
+        for budget in sorted(self.budgets.values(), key=lambda budget: budget.id):
+            for percent in self._due(budget, now):
+                budget.alerts.recorded.add((budget.period_at(now), percent))
+                self.alerts.note(
+                    "budget.threshold",
+                    budgetId=budget.id,
+                    scope=budget.scope,
+                    percent=percent,
+                    limitMicrousd=budget.limit_at(now),
+                    spentMicrousd=self.budget_spent(budget, now),
+                )
+
+    def _due(self, budget: Budget, now: datetime) -> list[int]:
+        if not budget.enabled:
+            return []
+        return budget.alerts.due(budget.period_at(now), self.budget_spent(budget, now), budget.limit_at(now))
+
+    def _closed(self, call: Call, now: datetime) -> None:
+        if any(self._due(budget, now) for budget in self.budgets.values() if budget.counts(call)):
+            self.look_at_budgets(now)
+        self._tell(call, f"usage.{call.state}")
+
+    def _tell(self, call: Call, type_: str) -> None:
+        if call.product in self.subscribed:
+            self.alerts.note(type_, usageId=call.id)
 
     def cash_held(self) -> int:
         """Sum what open calls hold of the balance."""
@@ -167,6 +227,9 @@ class LedgerModel:
         self.balance -= left
         call.state, call.closed_at, call.has_answer = "settled", now, has_answer
         self._repay_from(freed)
+        self._closed(call, now)
+        if call.charge:
+            self.look(now)
         return "settled"
 
     def release(self, call: Call, now: datetime) -> str:
@@ -182,6 +245,7 @@ class LedgerModel:
             return {"settled": "settled", "released": "already"}.get(call.state, "conflict")
         call.state, call.closed_at = "released", now
         self._repay_from([lot for lot, _ in call.lots])
+        self._closed(call, now)
         return "released"
 
     def charge_reviewed(self, call: Call, cost: int, now: datetime) -> bool:
@@ -192,6 +256,8 @@ class LedgerModel:
         """Leave a call to review, if it is under way or was given up."""
         if call.state != "dispatched" and not (call.state == "review" and call.given_up):
             return "conflict"
+        if call.state == "dispatched":
+            self._tell(call, "usage.reconciling")
         call.state, call.given_up = "review", False
         return "review"
 
@@ -205,8 +271,9 @@ class LedgerModel:
     def reap(self, now: datetime) -> set[str]:
         """Put calls past their deadline in review; name them."""
         due = [call for call in self.calls.values() if call.state == "dispatched" and call.deadline_at <= now]
-        for call in due:
+        for call in sorted(due, key=lambda call: call.id):
             call.state, call.given_up = "review", True
+            self._tell(call, "usage.reconciling")
         return {call.id for call in due}
 
     def sweep(self, now: datetime) -> set[str]:
@@ -216,6 +283,8 @@ class LedgerModel:
         ]
         for lot in due:
             lot.remaining = self.lot_held(lot)
+        if due:
+            self.look(now)
         return {lot.id for lot in due}
 
     def pay(self, amount: int) -> None:

@@ -1,5 +1,6 @@
 """Whatever order things happen in, the ledger does what the plain model of its rules does, and its audit is clean."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -21,10 +22,11 @@ from hypothesis.stateful import (
 from billing.models import Budget as BudgetRow
 from billing.models import Call as CallRow
 from billing.models import Checkout, CreditLot, Wallet
-from billing.operations import budgets, credits, ledger, reviews
+from billing.operations import alerts, budgets, credits, ledger, reviews
 from billing.operations.budgets import Override
 from billing.rules.budgets import BudgetPeriod, Subject
 from gateway.core.contract.ids import new_id
+from gateway.core.events.models import Event, Subscription
 from tests.billing.clock import CHANGED_BY_THE_CLOCK, set_clock, stop_clock
 from tests.billing.conftest import unsound
 from tests.billing.ledger_model import Budget, Call, LedgerModel, Lot, Payment
@@ -73,7 +75,9 @@ class LedgerMachine(RuleBasedStateMachine):
         self.payers = payers.members(("studio", "courier"), "olivia", "bob")
         self.purse = self.payers[0].purse
         self.version = price_version()
-        self.model = LedgerModel()
+        self.model = LedgerModel(subscribed=frozenset({"studio"}))
+        for type_ in ("usage.settled", "usage.released", "usage.reconciling"):
+            Subscription.objects.create(product="studio", type=type_)
         self.pay(200)
         self.grant(40, None, None)
         self.grant(40, None, 3600)
@@ -98,8 +102,9 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule(amount=st.integers(50, 300))
     def pay(self, amount: int) -> None:
         """Bring money in."""
-        self.purse.pay(amount)
+        checkout = top_up(self.purse.owner, amount)
         self.model.pay(amount)
+        self.model.come_in(amount, checkout.id, self.now)
 
     @rule(target=payments, amount=amounts, product=products)
     def top_up(self, amount: int, product: str | None) -> Payment:
@@ -107,6 +112,7 @@ class LedgerMachine(RuleBasedStateMachine):
         checkout = top_up(self.purse.owner, amount, product)
         payment = Payment(checkout.id, product, amount)
         self.model.top_up(payment, self.newest_lot(payment))
+        self.model.come_in(amount, payment.id, self.now)
         return payment
 
     @rule(payment=payments, total=st.integers(0, 100))
@@ -116,8 +122,10 @@ class LedgerMachine(RuleBasedStateMachine):
         take_back(Checkout.objects.get(pk=payment.id), total)
         if change > 0:
             self.model.take_back(payment, change)
+            self.model.look(self.now)
         elif change < 0:
             self.model.give_back(payment, -change, self.newest_lot(payment))
+            self.model.come_in(-change, payment.id, self.now)
 
     @rule()
     def repay(self) -> None:
@@ -144,6 +152,21 @@ class LedgerMachine(RuleBasedStateMachine):
             source_key=new_id("key"),
         )
         self.model.lots.append(Lot(lot, product, amount, expiry))
+        self.model.come_in(amount, None, self.now)
+
+    @rule(low=st.sampled_from([0, 1, 60, 150, 400, 1_000_000]))
+    def set_threshold(self, low: int) -> None:
+        """Be told from another worth on."""
+        assert alerts.set_threshold(self.purse.owner, amount_microusd=low) == self.model.alerts.low
+        self.model.alerts.set_low(low, self.model.worth(self.now), self.model.available(self.now))
+
+    @rule()
+    def arm(self) -> None:
+        """Look at a wallet between two changes, as `migrate` does."""
+        is_due = alerts.arm_all(now=self.now)
+        assert is_due in (0, 1)
+        if is_due:
+            self.model.look(self.now)
 
     @rule(limit=limits, product=products, person=members, period=periods, override=overrides)
     def put_budget(
@@ -159,7 +182,10 @@ class LedgerMachine(RuleBasedStateMachine):
         other = override and Override(override[0], self.now + timedelta(seconds=override[1]))
         subject = Subject(self.purse.owner, product, member)
         row = budgets.put(subject, limit_microusd=limit, period=period, override=other, now=self.now)
-        self.model.budgets[row.id] = Budget(product, member, limit, period, other)
+        budget = Budget(product, member, limit, period, other, id=row.id, scope=row.scope)
+        before = self.model.budgets.get(row.id, budget)
+        self.model.budgets[row.id] = replace(budget, alerts=before.alerts)
+        self.model.look_at_budgets(self.now)
 
     @rule(data=st.data())
     def disable_budget(self, data: Any) -> None:
@@ -306,6 +332,14 @@ class LedgerMachine(RuleBasedStateMachine):
             assert row.limit_at(self.now) == budget.limit_at(self.now)
         states = CallRow.objects.filter(wallet=wallet).values_list("id", "state", "charge_microusd")
         assert {row[0]: row[1:] for row in states} == {c.id: (c.state, c.charge) for c in model.calls.values()}
+        assert self.recorded() == [(type_, {"orgId": self.purse.key} | data) for type_, data in model.alerts.recorded]
+
+    def recorded(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return the events of the wallet, its budgets and its calls; the latter name no owner."""
+        events = (
+            Event.objects.filter(owner_key=self.purse.key).exclude(type__startswith="payment.").order_by("sequence")
+        )
+        return [(event.type, {"orgId": self.purse.key} | event.data) for event in events]
 
 
 @pytest.mark.django_db

@@ -31,6 +31,7 @@ INSIDE = (
     "/wallet",
     "/wallet/payments",
     "/wallet/usage",
+    "/wallet/alerts",
     "/account/2fa/",
     "/account/2fa/webauthn/",
     "/account/2fa/webauthn/add/",

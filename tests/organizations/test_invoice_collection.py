@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from billing.models import Checkout, ProviderEvent
 from billing.operations import events, invoice_payments, invoices
-from billing.rules.invoices import KEY_LIFETIME, PUT_OFF
+from billing.rules.charges import KEY_LIFETIME
+from billing.rules.invoices import PUT_OFF
 from gateway.core.contract.errors import BillingPastDue
 from organizations.operations import seat_invoices
 from tests.organizations.tenant import Tenant, state

@@ -109,6 +109,7 @@ class TestWhoSeesWhat:
             "/wallet",
             "/payments",
             "/budgets",
+            "/alerts",
             "/usage",
             "/payments/txn_1/receipt",
         ],

@@ -57,6 +57,32 @@ def test_a_payment_method_is_saved(provider: FakeStripe, client: StripeClient) -
     assert client.v1.customers.retrieve(str(retrieved.customer)).id == retrieved.customer
 
 
+def test_a_payment_saves_its_method_which_is_charged_and_detached(provider: FakeStripe, client: StripeClient) -> None:
+    order: Any = top_up(customer_creation="always")
+    order["payment_intent_data"] = {**order["payment_intent_data"], "setup_future_usage": "off_session"}
+    session_id = client.v1.checkout.sessions.create(order).id
+    provider.pay(session_id)
+    paid = client.v1.checkout.sessions.retrieve(session_id, {"expand": ["payment_intent"]})
+    intent: Any = paid.payment_intent
+    assert (intent.setup_future_usage, intent.customer) == ("off_session", paid.customer)
+    method = client.v1.payment_methods.retrieve(intent.payment_method)
+    assert (method.customer, method.card and method.card.last4) == (paid.customer, "4242")
+    charge: Any = {
+        "amount": 700,
+        "currency": "usd",
+        "customer": paid.customer,
+        "payment_method": method.id,
+        "off_session": True,
+        "confirm": True,
+    }
+    assert client.v1.payment_intents.create(charge).status == "succeeded"
+    assert client.v1.payment_methods.detach(method.id).customer is None
+    with pytest.raises(stripe.InvalidRequestError, match="not attached"):
+        client.v1.payment_methods.detach(method.id)
+    with pytest.raises(stripe.InvalidRequestError, match="does not belong"):
+        client.v1.payment_intents.create(charge)
+
+
 def test_refunds_count_until_they_fail(provider: FakeStripe, client: StripeClient) -> None:
     session_id = client.v1.checkout.sessions.create(top_up()).id
     provider.pay(session_id)

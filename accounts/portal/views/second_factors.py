@@ -10,11 +10,12 @@ from allauth.mfa.webauthn import views as passkeys
 from django.contrib.auth import HASH_SESSION_KEY, logout
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from accounts.allauth_internals import begin_passkey
 from accounts.models import Account
-from accounts.operations import enrolments
+from accounts.operations import enrolments, new_factors
 
 View = Callable[..., Any]
 
@@ -26,6 +27,19 @@ def _serialized(view: View) -> View:
         if isinstance(request.user, Account) and not _is_still_signed_in(request, request.user):
             logout(request)
         return view(request, *args, **kwargs)
+
+    return page
+
+
+def _recorded(view: View) -> View:
+    """Record what the page adds to the account, if that is still signed in."""
+
+    @wraps(view)
+    def page(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(request.user, Account):
+            return view(request, *args, **kwargs)
+        with new_factors.recorded(request.user, now=timezone.now()):
+            return view(request, *args, **kwargs)
 
     return page
 
@@ -46,11 +60,11 @@ class AddPasskey(passkeys.AddWebAuthnView):
         return {**shown, "js_data": {"creation_options": begin_passkey(self.request.user)}}
 
 
-activate_totp = _serialized(totp.activate_totp)
+activate_totp = _serialized(_recorded(totp.activate_totp))
 deactivate_totp = _serialized(totp.deactivate_totp)
 view_codes = _serialized(recovery_codes.view_recovery_codes)
 download_codes = _serialized(recovery_codes.download_recovery_codes)
 generate_codes = _serialized(recovery_codes.generate_recovery_codes)
-add_passkey = _serialized(AddPasskey.as_view())
+add_passkey = _serialized(_recorded(AddPasskey.as_view()))
 remove_passkey = _serialized(passkeys.remove_webauthn)
 rename_passkey = _serialized(passkeys.edit_webauthn)

@@ -64,6 +64,7 @@ def _add(request: HttpRequest) -> HttpResponse:
             product=None,
             idempotency_key=form.cleaned_data["key"],
             requested_by=owner[1],
+            saves_method=form.cleaned_data["saves_method"],
             now=timezone.now(),
         )
     except ApiError as error:

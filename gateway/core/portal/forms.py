@@ -8,6 +8,7 @@ from typing import Any, Self
 from django import forms
 from django.core.exceptions import ValidationError
 
+from gateway.core.contract.amounts import usd
 from gateway.core.contract.errors import ApiError, IdempotencyKeyReused
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import (
@@ -28,16 +29,18 @@ class PaymentAmountField(forms.DecimalField):
     """An amount to pay, typed in dollars and cents."""
 
     def __init__(self, **kwargs: Any) -> None:
+        usual: dict[str, Any] = {
+            "label": "Or another amount in US dollars",
+            "min_value": CHECKOUT_MIN_MICROUSD / MICRO,
+            "max_value": CHECKOUT_MAX_MICROUSD / MICRO,
+            "help_text": "From $1 to $10,000.",
+            "required": False,
+        }
         super().__init__(
-            label="Or another amount in US dollars",
-            min_value=CHECKOUT_MIN_MICROUSD / MICRO,
-            max_value=CHECKOUT_MAX_MICROUSD / MICRO,
             max_digits=DIGITS_MAX,
             decimal_places=2,
-            help_text="From $1 to $10,000.",
-            required=False,
             widget=forms.NumberInput({"inputmode": "decimal", "autocomplete": "off"}),
-            **kwargs,
+            **usual | kwargs,
         )
 
     def clean(self, value: Any) -> Any:
@@ -71,6 +74,18 @@ class BudgetLimitField(forms.DecimalField):
         return None if dollars is None else int(dollars * MICRO)
 
 
+class LowBalanceForm(forms.Form):
+    """The balance below which people are told. `amount` is in micro-USD; 0: never."""
+
+    amount = BudgetLimitField(
+        label="Alert when there is less than, in US dollars",
+        help_text="0 turns this off. It is $1 until you change it.",
+    )
+
+    def __init__(self, data: Any, *, amount_microusd: int) -> None:
+        super().__init__(data, initial={"amount": usd(amount_microusd).removeprefix("$").replace(",", "")})
+
+
 class OnceForm(forms.Form):
     """A form with a `key` for each rendering, so that submitting it twice makes only one request."""
 
@@ -97,6 +112,11 @@ class AmountForm(OnceForm):
         widget=forms.RadioSelect,
     )
     amount = PaymentAmountField()
+    saves_method = forms.BooleanField(
+        required=False,
+        label="Save this card for automatic top-up",
+        help_text="The payment provider saves it. It is charged later only if automatic top-up is on.",
+    )
 
     def clean(self) -> dict[str, Any]:
         """Return the input. Two amounts are refused, because it is unclear which one was meant."""

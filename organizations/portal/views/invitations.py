@@ -89,7 +89,7 @@ def describe(request: HttpRequest) -> HttpResponse:
 def _invite(request: HttpRequest, membership: Membership, form: InvitationForm) -> HttpResponse:
     """Create an invitation. Its token is passed to the next page in a cookie for that page, and is not stored."""
     response = back_to(TAB, membership)
-    with report_outcome(request, "The invitation is ready. Copy its link now; it is not shown again."):
+    with report_outcome(request, _said(form)):
         _, token = operations.invite(
             org_id=membership.organization_id,
             role=Role(form.cleaned_data["role"]),
@@ -107,3 +107,9 @@ def _invite(request: HttpRequest, membership: Membership, form: InvitationForm) 
             samesite="Strict",
         )
     return response
+
+
+def _said(form: InvitationForm) -> str:
+    if settings.MAIL_IS_CONFIGURED and form.cleaned_data["email"]:
+        return "The invitation is ready, and its link is on its way by email. You can copy it now, too; it is not shown again."
+    return "The invitation is ready. Copy its link now; it is not shown again."

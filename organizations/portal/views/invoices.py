@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.queries.accounts import person
 from billing.models import PENDING, UNPAID, Invoice, InvoicePayment, InvoicePaymentStatus, InvoiceStatus
 from billing.queries import invoices as queries
-from billing.queries import payment_pages
+from billing.queries import payment_methods, payment_pages
 from billing.rules import invoice_labels
 from billing.rules.invoice_amounts import in_cents
 from gateway.core.contract.errors import ApiError, IntegrationUnavailable
@@ -117,8 +117,7 @@ def _collection(invoice: Invoice) -> dict[str, Any]:
 
 
 def _has_method(invoice: Invoice) -> bool:
-    is_live = payment_pages.mode() == "live"
-    return queries.saved_method(invoice.org_id, payment_pages.PROVIDER, is_live) is not None
+    return payment_methods.current(("organization", invoice.org_id)) is not None
 
 
 def _undecided(invoice: Invoice) -> str | None:

@@ -13,7 +13,7 @@ from accounts.models import Account
 from accounts.queries.accounts import person
 from billing.models import Checkout, CheckoutKind
 from billing.queries import checkouts as queries
-from billing.queries import invoices, payment_pages
+from billing.queries import payment_methods, payment_pages
 from gateway.core.contract.errors import ApiError
 from gateway.core.portal.forms import OnceForm
 from organizations.models import Membership
@@ -85,7 +85,13 @@ def _add(request: HttpRequest, membership: Membership) -> HttpResponse:
     cleaned = form.cleaned_data
     try:
         checkout = _begin(
-            request, membership, CheckoutKind.TOP_UP, cleaned["key"], cleaned["amount"], cleaned["product"]
+            request,
+            membership,
+            CheckoutKind.TOP_UP,
+            cleaned["key"],
+            cleaned["amount"],
+            cleaned["product"],
+            saves_method=cleaned["saves_method"],
         )
     except ApiError as error:
         messages.error(request, texts.of_error(error))
@@ -97,8 +103,7 @@ def _method(membership: Membership) -> dict[str, Any]:
     """Return the saved payment method, and the form that saves another."""
     if not payment_pages.are_configured():
         return {"can_pay": False}
-    is_live = payment_pages.mode() == "live"
-    saved = invoices.saved_method(membership.organization_id, payment_pages.PROVIDER, is_live)
+    saved = payment_methods.current(owner_of(membership))
     return {"can_pay": True, "saved_method": saved, "keep_method": OnceForm(auto_id="id_keep_%s")}
 
 
@@ -109,6 +114,8 @@ def _begin(
     key: str,
     amount_microusd: int | None = None,
     product: str = "",
+    *,
+    saves_method: bool = False,
 ) -> Checkout:
     return checkouts.begin(
         org_id=membership.organization_id,
@@ -117,4 +124,5 @@ def _begin(
         product=product or None,
         idempotency_key=key,
         actor_did=person(request).did,
+        saves_method=saves_method,
     )

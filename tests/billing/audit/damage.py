@@ -140,6 +140,10 @@ DAMAGE: Corruptions = {
         "budgets_match_calls",
         "UPDATE billing_budget SET override_limit_microusd = -1 WHERE id = :week_budget",
     ),
+    "a wallet whose next alert is forgotten": (
+        "alerts_match_worth",
+        "UPDATE billing_wallet SET alert_below_microusd = NULL",
+    ),
     "a wallet whose budgets are not looked for": (
         "budgets_match_calls",
         "UPDATE billing_wallet SET has_budgets = false",

@@ -366,6 +366,7 @@ SCHEMES: Corruptions = {
         "DELETE FROM billing_transfer WHERE source IN"
         " (SELECT id FROM billing_credit_lot WHERE source_kind = 'credit_note')",
         "DELETE FROM billing_credit_lot WHERE source_kind = 'credit_note'",
+        "SELECT billing_watch_wallet(w.id, clock_timestamp()) FROM billing_wallet w",
     ),
     "a refund erased": (ONLY_A_SEAL_KNOWS, "DELETE FROM billing_credit_note WHERE is_refund"),
     "a credit that became a refund": (

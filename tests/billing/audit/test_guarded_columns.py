@@ -6,7 +6,14 @@ from django.db import connection
 pytestmark = pytest.mark.django_db
 
 CHANGING = {
-    "billing_wallet": {"balance_microusd", "held_microusd", "debt_microusd", "has_budgets"},
+    "billing_wallet": {
+        "balance_microusd",
+        "held_microusd",
+        "debt_microusd",
+        "has_budgets",
+        "low_balance_microusd",
+        "alert_below_microusd",
+    },
     "billing_credit_lot": {"remaining_microusd", "held_microusd", "closed_at"},
     "billing_reservation": {
         "state",

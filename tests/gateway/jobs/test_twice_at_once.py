@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from billing.models import PENDING, InvoicePayment
+from billing.models import PENDING, AutoTopUpCharge, InvoicePayment
 from gateway.celery import app
 from gateway.core.jobs.models import JobRun
 from gateway.schedule import INTERVAL_SECONDS
@@ -27,6 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 FINDINGS = {"billing.tasks.audit_ledger", "billing.tasks.audit_whole_ledger", "billing.tasks.purge_replays"}
 """The jobs whose work is a finding of the audit: calls past their deadline, answers whose end was set back."""
 CRASHING = [
+    "billing.tasks.charge_auto_top_ups",
     "billing.tasks.collect_invoices",
     "billing.tasks.match_payments",
     "billing.tasks.merge_lots",
@@ -99,6 +100,7 @@ def test_killed_before_each_of_its_statements_a_job_is_done_by_the_next(stage: S
     done = run(command, env=environment, check=True, timeout=600)
     assert int(done.stdout) > 3
     InvoicePayment.objects.filter(status__in=PENDING).update(next_check_at=timezone.now())
+    AutoTopUpCharge.objects.filter(ended_at=None).update(next_check_at=timezone.now())
     for _ in range(2):
         app.tasks[name]()
         check(name)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.utils import timezone
 from accounts.models import Closing, ReceiptKey, SigningKey
 from accounts.operations import closing, receipt_keys, signing_keys
 from billing.models import (
+    AutoTopUpCharge,
     Call,
     Checkout,
     CreditLot,
@@ -28,11 +30,13 @@ from billing.models import (
 )
 from billing.operations import seals, usage_days
 from gateway.core.contract.ids import new_id
+from gateway.core.events.models import Event
 from gateway.core.jobs.models import JobRun
 from inference.models import StoredResponse
 from integrations.models import SandboxRun, SandboxSettings
 from organizations.models import Invitation, Organization
 from organizations.operations import seat_invoices
+from tests.billing.auto_top_up.saver import USD, Saver
 from tests.billing.payments.matching import begun
 from tests.factories import invoicing
 from tests.factories.accounts import make_account
@@ -246,6 +250,24 @@ def erased() -> tuple[int, int]:
     return Closing.objects.exclude(erased_at=None).count(), StoredResponse.objects.count()
 
 
+def low_wallet(stage: Stage, *, is_missed: bool = False) -> None:
+    """Leave a wallet below the threshold of its owner, whose payment method is saved."""
+    saver = Saver(stage.provider)
+    saver.save_method()
+    saver.enable()
+    saver.spend(6 * USD)
+    if is_missed:
+        AutoTopUpCharge.objects.all().delete()
+
+
+def topped_up() -> tuple[list[str], int, list[int]]:
+    """Return the charges' states, how many owners were told, and what the charges brought in."""
+    charges = list(AutoTopUpCharge.objects.values_list("pk", "status"))
+    brought = Transfer.objects.filter(kind="payment", source__in=[pk for pk, _ in charges])
+    events = Event.objects.filter(type="auto_top_up.charged").count()
+    return [status for _, status in charges], events, list(brought.values_list("amount_microusd", flat=True))
+
+
 WORK = {
     "accounts.tasks.erase_closed": Work(closed_accounts, erased, (ROWS, 1), ROWS),
     "accounts.tasks.purge_assertions": old_rows("accounts_consumed_assertion"),
@@ -262,8 +284,12 @@ WORK = {
     ),
     "billing.tasks.audit_ledger": Work(overdue_calls, call_states, Counter(dispatched=ROWS)),
     "billing.tasks.audit_whole_ledger": Work(overdue_calls, call_states, Counter(dispatched=ROWS)),
+    "billing.tasks.charge_auto_top_ups": Work(low_wallet, topped_up, (["succeeded"], 1, [20 * USD]), 1),
     "billing.tasks.check_margins": Work(sold_below_cost, ModelMargin.objects.exclude(negative_since=None).count, 1, 1),
     "billing.tasks.collect_invoices": Work(owed_month, collected, (["paid"], 1, ["succeeded"])),
+    "billing.tasks.find_auto_top_ups": Work(
+        partial(low_wallet, is_missed=True), lambda: AutoTopUpCharge.objects.filter(status="waiting").count(), 1, 1
+    ),
     "billing.tasks.match_payments": Work(
         unknown_charge, lambda: (ProviderMovement.objects.count(), PaymentDifference.objects.count()), (1, 1)
     ),

@@ -1,5 +1,6 @@
 """Saved customer data for later payments: a customer, a payment method, and the setup intent that created it."""
 
+from tests.support.stripe.errors import Refusal
 from tests.support.stripe.events import Events
 from tests.support.stripe.payments import CARD
 from tests.support.stripe.request import Request
@@ -23,9 +24,9 @@ class Keeping:
         self.events.emit("customer.created", made)
         return made
 
-    def setup(self, *, live: bool, customer: str | None, metadata: Json) -> Json:
-        """Save a payment method for later."""
-        card = self.store.add(
+    def card(self, *, live: bool, customer: str | None) -> Json:
+        """Save the card that a customer enters."""
+        return self.store.add(
             "payment_method",
             live=live,
             card=dict(CARD),
@@ -34,6 +35,20 @@ class Keeping:
             type="card",
             _answer=self.answer,
         )
+
+    def detach(self, request: Request) -> Json:
+        """POST /v1/payment_methods/<id>/detach: the customer's card can never be used again."""
+        card = self.store.find("payment_method", request.object_id, live=request.live, param="payment_method")
+        if card["customer"] is None:
+            message = "The payment method you provided is not attached to a customer so detachment is impossible."
+            raise Refusal(400, message)
+        card["customer"] = None
+        self.events.emit("payment_method.detached", card)
+        return card
+
+    def setup(self, *, live: bool, customer: str | None, metadata: Json) -> Json:
+        """Save a payment method for later."""
+        card = self.card(live=live, customer=customer)
         intent = self.store.add(
             "setup_intent",
             live=live,

@@ -98,6 +98,7 @@ class Payments:
             latest_charge=None,
             metadata=dict(metadata),
             next_action=None,
+            setup_future_usage=None,
             payment_method=method or f"pm_1{random_text(23)}",
             payment_method_types=["card"],
             status="processing",

@@ -35,6 +35,7 @@ def add_routes(app: web.Application, api: Api, world: World, pages: Pages) -> No
         "/checkout/sessions": world.checkouts.create,
         "/checkout/sessions/{id}/expire": world.checkouts.expire,
         "/payment_intents": world.payments.create,
+        "/payment_methods/{id}/detach": world.keeping.detach,
         "/refunds": world.refunds.create,
     }
     gets = {

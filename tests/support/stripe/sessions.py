@@ -60,6 +60,7 @@ class Sessions:
             success_url=params["success_url"],
             ui_mode="hosted_page",
             _line_items=items,
+            _setup_future_usage=params.get("payment_intent_data", {}).get("setup_future_usage"),
             _intent_metadata=params.get(f"{params['mode']}_intent_data", {}).get("metadata", {}),
         )
         session["url"] = f"{self.origin}/c/pay/{session['id']}"
@@ -123,13 +124,18 @@ class Sessions:
         return session
 
     def _begin(self, session: Json) -> None:
+        kept = {}
+        if session["_setup_future_usage"]:
+            kept["method"] = self.keeping.card(live=session["livemode"], customer=session["customer"])["id"]
         intent = self.payments.begin(
             amount=session["amount_total"],
             currency=session["currency"],
             live=session["livemode"],
             customer=session["customer"],
             metadata=session["_intent_metadata"],
+            **kept,
         )
+        intent["setup_future_usage"] = session["_setup_future_usage"]
         session["payment_intent"] = intent["id"]
 
     def _keep(self, session: Json) -> None:

@@ -1,4 +1,4 @@
-"""Authenticates management routes by the portal's session, so that its pages need no token."""
+"""Authenticates the routes under /api by the portal's session, so that its pages need no token."""
 
 from django.http import HttpRequest, HttpResponse
 from rest_framework.authentication import BaseAuthentication, CSRFCheck

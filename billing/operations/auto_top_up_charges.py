@@ -1,0 +1,316 @@
+"""Send the charges of automatic top-up, and make them and the ledger match the provider's record.
+
+A charge is committed with its whole request before the provider is called, and its id is the provider's idempotency key. Once
+it was sent, the provider is asked first, and the request is repeated only if it has no such charge. The provider is never called
+within a transaction or under a lock; its record is applied under the wallet's lock. A charge that was paid becomes a paid checkout
+with the same id, so refunds and disputes, matching and the audit treat it like any other payment.
+"""
+
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from functools import partial
+from typing import NamedTuple
+
+from django.db import transaction
+
+from accounts.queries import accounts
+from billing.adapters import configured
+from billing.adapters.base import ChargeRequest, PaymentProvider, ProviderError, ProviderUnavailable
+from billing.models import (
+    OPEN_CHARGES,
+    SENT_CHARGES,
+    AutoTopUp,
+    AutoTopUpCharge,
+    AutoTopUpStatus,
+    Checkout,
+    CheckoutKind,
+    CheckoutStatus,
+    OwnerKind,
+)
+from billing.operations import auto_top_ups, ledger, wallets
+from billing.operations.chunks import chunks
+from billing.operations.deadlines import deadline
+from billing.operations.off_session import record_of
+from billing.queries import auto_top_ups as queries
+from billing.queries import locked, payment_methods
+from billing.rules import auto_top_ups as rules
+from billing.rules import charges
+from billing.rules.checkouts import PAID_INTERVAL_MIN
+from billing.rules.provider_records import Payment, SavedMethod
+
+log = logging.getLogger("billing.auto_top_ups")
+
+AT_ONCE = 8
+ROWS_MAX = 800
+RUN_SECONDS = 25.0
+DESCRIPTION = "Automatic wallet top-up"
+
+
+class Unsent(NamedTuple):
+    """A charge that was never sent, and the checkout that saved its owner's payment method, if one is saved."""
+
+    charge: AutoTopUpCharge
+    saved: Checkout | None
+
+
+class Sent(NamedTuple):
+    """A charge that this process may send or look up now; a new one was never sent."""
+
+    charge: AutoTopUpCharge
+    is_new: bool
+
+
+def send_all(*, now: datetime) -> dict[str, int]:
+    """Send the charges that are due, and look up those whose outcome is unknown; return how many ended in which way."""
+    provider = configured.provider()
+    if provider is None:
+        return {}
+    is_over = deadline(RUN_SECONDS)
+    ended = {"succeeded": 0, "failed": 0}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for rows in chunks(queries.due(provider.name, provider.is_live, now, ROWS_MAX), AT_ONCE):
+            sent = _claimed(provider, pool, rows, now)
+            records = list(pool.map(partial(_ask, provider, now), sent))
+            for one, record in zip(sent, records, strict=True):
+                status = _take(one.charge, record, now)
+                if status in ended:
+                    ended[status] += 1
+            if is_over() or (records and all(isinstance(each, ProviderUnavailable) for each in records)):
+                break
+    return ended
+
+
+def converge(charge: AutoTopUpCharge, *, now: datetime) -> None:
+    """Make a charge that was sent and the ledger match the provider's record; repeating changes nothing.
+
+    Raises IntegrationUnavailable or a ProviderError if the provider does not respond; nothing is changed then.
+    """
+    if charge.begun_at is None:
+        return
+    record = _ask(configured.require(), now, Sent(charge, is_new=False))
+    if isinstance(record, Exception):
+        raise record
+    apply(charge.id, record, now=now)
+
+
+@transaction.atomic
+def apply(charge_id: str, record: Payment | str, *, now: datetime) -> AutoTopUpCharge:
+    """Apply the provider's record. If there is none, `record` is a code and the charge failed.
+
+    A charge that failed and was paid after all is booked: the money has arrived.
+    """
+    charge = locked.auto_top_up_charge(charge_id)
+    if charge.status == AutoTopUpStatus.SUCCEEDED:
+        return charge
+    if isinstance(record, str):
+        if charge.status in SENT_CHARGES:
+            _fail(charge, record, None, now)
+        return charge
+    expected = charges.Charge(charge.id, charge.amount_microusd, bool(charge.is_live))
+    verdict, fault = charges.judge(expected, record)
+    charge.payment_ref = charge.payment_ref or record.ref
+    charge.checked_at = now
+    if verdict is charges.ChargeVerdict.SUCCEEDED:
+        _succeed(charge, record, now)
+    elif charge.status in SENT_CHARGES:
+        _follow(charge, record, verdict, fault, now)
+    return charge
+
+
+def _claimed(
+    provider: PaymentProvider, pool: ThreadPoolExecutor, rows: Sequence[AutoTopUpCharge], now: datetime
+) -> list[Sent]:
+    """Take the charges that are still due for this run, so that no other run takes them for a while."""
+    unsent = [_unsent(charge) for charge in rows if charge.status == AutoTopUpStatus.WAITING]
+    methods = pool.map(partial(_method, provider), unsent)
+    begun = [_begun(provider, one, method, now) for one, method in zip(unsent, methods, strict=True)]
+    known = [charge for charge in rows if charge.status != AutoTopUpStatus.WAITING and _is_taken(charge, now)]
+    return [*(Sent(charge, True) for charge in begun if charge is not None), *(Sent(charge, False) for charge in known)]
+
+
+def _unsent(charge: AutoTopUpCharge) -> Unsent:
+    return Unsent(charge, payment_methods.current((charge.wallet.owner_kind, charge.wallet.owner_key)))
+
+
+def _method(provider: PaymentProvider, unsent: Unsent) -> SavedMethod | ProviderError | None:
+    """Read the saved payment method from the provider. Does not access the database."""
+    if unsent.saved is None:
+        return None
+    try:
+        return provider.saved_method(str(unsent.saved.session_ref))
+    except ProviderError as error:
+        return error
+
+
+def _is_taken(charge: AutoTopUpCharge, now: datetime) -> bool:
+    later = now + charges.next_check(now - (charge.begun_at or charge.created_at))
+    due = AutoTopUpCharge.objects.filter(pk=charge.pk, status__in=SENT_CHARGES, next_check_at__lte=now)
+    return bool(due.update(next_check_at=later))
+
+
+def _begun(
+    provider: PaymentProvider, unsent: Unsent, method: SavedMethod | ProviderError | None, now: datetime
+) -> AutoTopUpCharge | None:
+    """Commit the request of a charge that was never sent, or delete it if it is not needed any more; None: it is not to be sent."""
+    if isinstance(method, ProviderUnavailable):
+        log.warning("automatic charge %s will be sent later: %s", unsent.charge.id, method)
+        _put_off(unsent.charge, now)
+        return None
+    try:
+        return _begin(provider, unsent, method, now)
+    except AutoTopUpCharge.DoesNotExist:  # it was deleted meanwhile
+        return None
+    except Exception:
+        log.exception("automatic charge %s could not be begun", unsent.charge.id)
+        _put_off(unsent.charge, now)
+        return None
+
+
+@transaction.atomic
+def _begin(
+    provider: PaymentProvider, unsent: Unsent, method: SavedMethod | ProviderError | None, now: datetime
+) -> AutoTopUpCharge | None:
+    charge = locked.auto_top_up_charge(unsent.charge.id)
+    if charge.status != AutoTopUpStatus.WAITING or _unsent(charge).saved != unsent.saved:
+        return None
+    if not _is_needed(charge, now):
+        charge.delete()
+        return None
+    if not isinstance(method, SavedMethod):
+        log.error("automatic charge %s has no payment method: %s", charge.id, method)
+        reason = rules.NO_METHOD if method is None else charges.REJECTED
+        auto_top_ups.stop(charge.wallet, reason, now)  # and that deletes the charge
+        auto_top_ups.tell(charge.wallet, "auto_top_up.paused", now, reason=reason)
+        return None
+    charge.status, charge.begun_at = AutoTopUpStatus.SENDING, now
+    charge.next_check_at = now + charges.CHECK_MIN
+    charge.provider, charge.is_live = provider.name, provider.is_live
+    charge.customer_ref, charge.method_ref = method.customer_ref, method.method_ref
+    charge.save()
+    return charge
+
+
+def _is_needed(charge: AutoTopUpCharge, now: datetime) -> bool:
+    """Return whether a charge is still wanted and allowed. Puts off the charges of owners who must not be charged."""
+    terms = AutoTopUp.objects.get(pk=charge.wallet_id)
+    if queries.is_blocked((charge.wallet.owner_kind, charge.wallet.owner_key)):
+        AutoTopUp.objects.filter(pk=terms.pk).update(retry_at=now + rules.BLOCKED_FOR)
+        return False
+    return (
+        terms.is_enabled
+        and terms.paused_at is None
+        and queries.worth_microusd(charge.wallet_id, now) < terms.threshold_microusd
+        and queries.used_microusd(charge.wallet_id, now) <= terms.monthly_limit_microusd
+    )
+
+
+def _put_off(charge: AutoTopUpCharge, now: datetime) -> None:
+    later = now + charges.next_check(now - charge.created_at)
+    AutoTopUpCharge.objects.filter(pk=charge.pk, status=AutoTopUpStatus.WAITING).update(next_check_at=later)
+
+
+def _ask(provider: PaymentProvider, now: datetime, sent: Sent) -> Payment | str | Exception:
+    """Look up a charge at the provider, making it if there is none. Does not access the database."""
+    charge = sent.charge
+    assert charge.begun_at is not None
+    request = ChargeRequest(
+        payment_id=charge.id,
+        amount_microusd=charge.amount_microusd,
+        customer_ref=str(charge.customer_ref),
+        method_ref=str(charge.method_ref),
+        description=DESCRIPTION,
+    )
+    age = now - charge.begun_at if charge.status in OPEN_CHARGES else None
+    try:
+        return record_of(provider, request, charge.payment_ref, is_new=sent.is_new, age=age)
+    except Exception as error:
+        if not isinstance(error, ProviderError):
+            log.exception("could not ask the provider about automatic charge %s", charge.id)
+        return error
+
+
+def _take(charge: AutoTopUpCharge, record: Payment | str | Exception, now: datetime) -> str | None:
+    """Apply the answer about a charge, and return its status; None if it will be asked about later."""
+    if isinstance(record, Exception):
+        log.warning("automatic charge %s will be checked later: %s", charge.id, record)
+        return None
+    try:
+        return apply(charge.id, record, now=now).status
+    except Exception:
+        log.exception("automatic charge %s could not be compared", charge.id)
+        return None
+
+
+def _succeed(charge: AutoTopUpCharge, record: Payment, now: datetime) -> None:
+    """Book a charge that was paid: as a paid checkout, once."""
+    if charge.status == AutoTopUpStatus.FAILED:
+        log.warning("automatic charge %s failed, and was paid after all", charge.id)
+    charge.status, charge.ended_at, charge.next_check_at = AutoTopUpStatus.SUCCEEDED, now, None
+    charge.failure_code = charge.failure_reason = None
+    charge.save()
+    wallet = charge.wallet
+    owner = wallet.owner_kind, wallet.owner_key
+    _check_out(charge, record, now)
+    payment = wallets.take_payment(*owner, amount_microusd=charge.amount_microusd, source=charge.id)
+    if payment.outcome == "conflict":
+        raise RuntimeError(f"the ledger has another payment of {charge.id}")
+    if wallet.owner_kind == OwnerKind.ACCOUNT and accounts.is_closed(wallet.owner_key):
+        log.critical(
+            "automatic charge %s was paid after its account was closed; pay it back at the provider", charge.id
+        )
+    ledger.begin_auto_top_up(wallet_id=wallet.pk, now=now).run()
+    auto_top_ups.tell(
+        wallet, "auto_top_up.charged", now, amountMicrousd=charge.amount_microusd, transactionId=charge.id
+    )
+
+
+def _check_out(charge: AutoTopUpCharge, record: Payment, now: datetime) -> None:
+    Checkout.objects.create(
+        id=charge.id,
+        owner_kind=charge.wallet.owner_kind,
+        owner_key=charge.wallet.owner_key,
+        kind=CheckoutKind.TOP_UP,
+        amount_microusd=charge.amount_microusd,
+        idempotency_key=f"automatic · {charge.id}",  # no client's key has such a character
+        requested_by=charge.requested_by,
+        provider=str(charge.provider),
+        is_live=bool(charge.is_live),
+        session_ref=record.ref,
+        payment_ref=record.ref,
+        customer_ref=charge.customer_ref,
+        url="",
+        status=CheckoutStatus.PAID,
+        created_at=charge.created_at,
+        paid_at=now,
+        checked_at=now,
+        next_check_at=now + PAID_INTERVAL_MIN,
+    )
+
+
+def _follow(
+    charge: AutoTopUpCharge, record: Payment, verdict: charges.ChargeVerdict, fault: str | None, now: datetime
+) -> None:
+    """Apply the record of a charge that is not paid."""
+    if verdict is charges.ChargeVerdict.FAILED:
+        _fail(charge, charges.failure_of(record), record.failure_reason, now)
+        return
+    if fault and charge.failure_reason != fault:
+        log.critical("automatic charge %s needs a decision; nothing was credited: %s", charge.id, fault)
+    charge.status, charge.failure_reason = AutoTopUpStatus(verdict.value), fault
+    charge.next_check_at = now + charges.next_check(now - (charge.begun_at or charge.created_at))
+    charge.save()
+
+
+def _fail(charge: AutoTopUpCharge, code: str, reason: str | None, now: datetime) -> None:
+    """End a charge, pause what was refused, and tell the owner. A charge that was never made is no refusal."""
+    charge.status, charge.ended_at, charge.next_check_at = AutoTopUpStatus.FAILED, now, None
+    charge.failure_code, charge.failure_reason = code, reason
+    charge.save()
+    if code == charges.NEVER_MADE:
+        return
+    auto_top_ups.stop(charge.wallet, code, now)
+    is_asked = code == charges.AUTHENTICATION_REQUIRED
+    about = {"reason": code, "amountMicrousd": charge.amount_microusd, "transactionId": charge.id}
+    auto_top_ups.tell(charge.wallet, f"auto_top_up.{'action_required' if is_asked else 'paused'}", now, **about)

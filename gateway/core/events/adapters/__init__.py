@@ -1,0 +1,1 @@
+"""Outside systems that events are sent through."""

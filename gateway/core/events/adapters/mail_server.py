@@ -1,0 +1,123 @@
+"""Hands mails to the mail server through Django's mail backend, one connection for several, and says what became of each."""
+
+import logging
+import smtplib
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from django.core.mail import EmailMessage, get_connection
+
+MAIL_SECONDS = 60.0
+"""How long one mail may take. The setting EMAIL_TIMEOUT limits each wait, this limits a server that sends a byte at a time."""
+
+TOO_SLOW = "The mail server took too long."
+SERVICE_NOT_AVAILABLE = 421
+ERROR_MAX_CHARACTERS = 500
+
+log = logging.getLogger("gateway.mails")
+
+
+class Outcome(StrEnum):
+    """What became of a mail: accepted, refused for good, not now, not tried because the server is away, or not wanted any more."""
+
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    POSTPONED = "postponed"
+    AWAY = "away"
+    UNWANTED = "unwanted"
+
+
+class Answer(NamedTuple):
+    """What became of a mail, with the server's words."""
+
+    outcome: Outcome
+    error: str = ""
+
+
+class MailServer:
+    """A connection to the mail server that is opened for the first mail, and again after a failure."""
+
+    def __init__(self) -> None:
+        self._backend: Any = get_connection()
+
+    def send(self, message: EmailMessage) -> Answer:
+        """Send a mail."""
+        try:
+            self._backend.open()
+        except Exception as error:  # noqa: BLE001 - whatever a backend raises: the mail stays
+            self.close()
+            return Answer(Outcome.AWAY, _words(error))
+        return self._deliver(message)
+
+    def close(self) -> None:
+        """End the connection, whether or not the server still answers."""
+        try:
+            self._backend.close()
+        except Exception:
+            log.info("the mail server did not say goodbye", exc_info=True)
+            self._backend = get_connection()
+
+    def _deliver(self, message: EmailMessage) -> Answer:
+        cut = threading.Event()
+        try:
+            with _cut_after(MAIL_SECONDS, self._backend, cut):
+                self._backend.send_messages([message])
+        except Exception as error:  # noqa: BLE001 - whatever a backend raises: the mail stays
+            self.close()
+            return Answer(Outcome.AWAY, TOO_SLOW) if cut.is_set() else _answer_of(error)
+        return Answer(Outcome.ACCEPTED)
+
+
+def _answer_of(error: Exception) -> Answer:
+    """Classify a failure. A refusal of the recipient or of the content (RFC 5321 section 4.2.1: 5yz) is one of this mail; all
+    others, of the sender or the password too, are an operator's to correct, and the mail waits for that.
+    """
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        [(code, words)] = list(error.recipients.values())[:1] or [(0, b"")]
+        outcome = Outcome.REFUSED if code >= 500 else Outcome.POSTPONED
+        return Answer(outcome, f"{code} {_decoded(words)}"[:ERROR_MAX_CHARACTERS])
+    if isinstance(error, smtplib.SMTPDataError):
+        outcome = Outcome.REFUSED if error.smtp_code >= 500 else Outcome.POSTPONED
+        return Answer(outcome, f"{error.smtp_code} {_decoded(error.smtp_error)}"[:ERROR_MAX_CHARACTERS])
+    if isinstance(error, smtplib.SMTPResponseException) and error.smtp_code != SERVICE_NOT_AVAILABLE:
+        return Answer(Outcome.POSTPONED, _words(error))
+    return Answer(Outcome.AWAY if isinstance(error, OSError) else Outcome.POSTPONED, _words(error))
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, smtplib.SMTPResponseException):
+        words = f"{error.smtp_code} {_decoded(error.smtp_error)}"
+    else:
+        words = f"{type(error).__name__}: {error}"
+    return " ".join(words.replace("\x00", "").split())[:ERROR_MAX_CHARACTERS]
+
+
+def _decoded(words: bytes | str) -> str:
+    text = words.decode("utf-8", "replace") if isinstance(words, bytes) else words
+    return " ".join(text.replace("\x00", "").split())
+
+
+@contextmanager
+def _cut_after(seconds: float, backend: Any, cut: threading.Event) -> Iterator[None]:
+    """Cut the connection of an SMTP backend, and set `cut`, if the block lasts longer."""
+    timer = threading.Timer(seconds, _cut, args=(getattr(getattr(backend, "connection", None), "sock", None), cut))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _cut(sock: socket.socket | None, cut: threading.Event) -> None:
+    if sock is None:
+        return
+    cut.set()
+    try:
+        sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        log.info("the connection to the mail server was closed already")

@@ -1,0 +1,67 @@
+"""What people are mailed about organizations: invitations, and that no more seats can be assigned."""
+
+from accounts.operations.addresses import verified_holder
+from gateway.core.events.mail_people import Person, recipient_of_address
+from gateway.core.events.models import Event, Mail
+from gateway.core.events.registry import MailDraft
+from gateway.core.events.rules.mail_kinds import INVITATION, SUSPENSION
+from organizations.models import Invitation
+from organizations.operations import invitation_tokens
+from organizations.queries import mail_people
+from organizations.rules.invitation_mails import ADDRESS_MAX, MEANINGS, ORGANIZATION_MAX, PERIOD
+from organizations.rules.roles import Role
+
+
+def of_invitation(event: Event) -> list[MailDraft]:
+    """Return the mail with the link of an invitation to the address that its maker noted, if it can still be accepted.
+
+    The link is made again from the invitation's id (`invitation_tokens`): the event does not hold it. An address gets a bounded number of
+    them, and so do all addresses of an organization: otherwise anybody could have the service mail anybody.
+    """
+    opened = Invitation.objects.select_related("organization", "invited_by__account")
+    invitation = opened.filter(
+        pk=event.data["invitationId"], accepted_by=None, revoked_at=None, expires_at__gt=event.created_at
+    ).first()
+    token = invitation_tokens.token_of(invitation) if invitation and invitation.email else None
+    if invitation is None or token is None or not invitation.email or _is_too_much(event, invitation.email):
+        return []
+    inviter = invitation.invited_by.account
+    context = {
+        "inviter_name": inviter.display_name or inviter.email or "A member",
+        "organization_name": invitation.organization.name,
+        "role": invitation.role,
+        "meaning": MEANINGS[Role(invitation.role)],
+        "until": f"{invitation.expires_at:%-d %B %Y, %H:%M} UTC",
+        "invitation_path": f"/organizations/invitation#token={token}",
+    }
+    return [MailDraft(_invited(invitation.email), "invitation", INVITATION.name, context)]
+
+
+def of_suspension(event: Event) -> list[MailDraft]:
+    """Return the mails about an organization that cannot assign seats until it has paid."""
+    org_id = event.owner_key
+    context = {
+        "owner_name": mail_people.name_of(org_id),
+        "invoices_path": mail_people.page(org_id, "invoices"),
+    }
+    people = mail_people.money_managers(org_id)
+    return [MailDraft(person, "organization_suspended", SUSPENSION.name, context) for person in people]
+
+
+def _invited(email: str) -> Person:
+    """Return who is invited: the account that has verified the address, as far as its switches go, without its name, which the
+    inviter need not know; or the address alone."""
+    holder = verified_holder(email)
+    return Person(holder.did if holder else recipient_of_address(email), "", email)
+
+
+def _is_too_much(event: Event, email: str) -> bool:
+    recent = Mail.objects.filter(kind=INVITATION.name, created_at__gt=event.created_at - PERIOD)
+    of_organization = recent.filter(owner_kind="organization", owner_key=event.owner_key)
+    return (
+        of_organization.count() >= ORGANIZATION_MAX
+        or recent.filter(recipient=_invited(email).recipient).count() >= ADDRESS_MAX
+    )
+
+
+MAILS = {"invitation.created": of_invitation, "organization.suspended": of_suspension}

@@ -1,0 +1,26 @@
+"""Fixtures of the events' tests."""
+
+from collections.abc import Iterator
+
+import pytest
+from pytest_django import Settings
+
+from gateway.core.events.operations.mails import postman
+from tests.support.mail_server import MailServer
+
+
+@pytest.fixture
+def with_mail(settings: Settings) -> None:
+    """Configure mail, which Django's test runner keeps in `mail.outbox`."""
+    settings.MAIL_IS_CONFIGURED = True
+    postman.forget()
+
+
+@pytest.fixture
+def mail_server(with_mail: None, settings: Settings) -> Iterator[MailServer]:
+    """Run an SMTP server, and send mail to it."""
+    with MailServer() as running:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", running.port
+        yield running
+    postman.forget()

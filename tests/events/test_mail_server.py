@@ -1,0 +1,140 @@
+"""Mails through a real SMTP server: accepted, refused for good, not now, hanging, gone."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from pytest_django import Settings
+
+from gateway.core.events.adapters import mail_server as adapter
+from gateway.core.events.models import Mail
+from gateway.core.events.operations.mails import Postman
+from gateway.core.events.rules.mail_retries import PAUSES
+from tests.events.mailing import ALICE, BOB, NOW, alarming, low
+from tests.support.mail_server import MailServer
+
+pytestmark = pytest.mark.django_db
+
+
+def send() -> dict[str, int]:
+    return Postman().send_due(lambda: NOW)
+
+
+def state(one: Mail) -> tuple[str, object, str]:
+    one.refresh_from_db()
+    return one.status, one.next_at, one.error
+
+
+def test_mails_arrive_over_one_connection(mail_server: MailServer) -> None:
+    low(ALICE, BOB)
+    assert send() == {"accepted": 2}
+    assert mail_server.connections == 1
+    first, second = mail_server.messages
+    assert (first["To"], second["To"]) == ("alice@example.com", "bob@example.com")
+    assert first["Subject"] == "$0.80 left in the wallet of Acme"
+    assert first["From"] == "Account Gateway <no-reply@localhost>"
+    assert [part.get_content_type() for part in first.iter_parts()] == ["text/plain", "text/html"]  # type: ignore[attr-defined]
+    text, html = (part.get_content() for part in first.iter_parts())  # type: ignore[attr-defined]
+    assert "There is $0.80 left in the wallet of Acme at Account Gateway." in " ".join(text.split())
+    assert 'href="https://gateway.example/wallet"' in html
+    assert first["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+
+
+def test_a_mail_that_is_sent_again_has_the_same_id(mail_server: MailServer) -> None:
+    [one] = low()
+    send()
+    Mail.objects.filter(pk=one.pk).update(status="due", next_at=NOW, sent_at=None, context=one.context)
+    send()
+    first, second = mail_server.messages
+    assert first["Message-ID"] == second["Message-ID"] == f"<{one.event.public_id}.{one.pk}@localhost>"
+
+
+def test_a_refused_recipient_is_final_and_stops_no_other(mail_server: MailServer) -> None:
+    mail_server.on_recipient = lambda address: "550 5.1.1 no such user" if address.startswith("alice") else "250 OK"
+    alice, bob = low(ALICE, BOB)
+    assert send() == {"refused": 1, "accepted": 1}
+    assert state(alice) == ("failed", None, "550 5.1.1 no such user")
+    assert state(bob) == ("sent", None, "")
+
+
+def test_a_refused_content_is_final(mail_server: MailServer) -> None:
+    mail_server.on_data = lambda message: "554 5.7.1 spam"
+    [one] = low()
+    assert send() == {"refused": 1}
+    assert state(one) == ("failed", None, "554 5.7.1 spam")
+
+
+@pytest.mark.parametrize("answer", ["450 4.2.1 try again later", "452 4.2.2 mailbox full"])
+def test_a_temporary_refusal_is_tried_again(mail_server: MailServer, answer: str) -> None:
+    mail_server.on_recipient = lambda address: answer
+    [one] = low()
+    assert send() == {"postponed": 1}
+    assert state(one) == ("due", NOW + PAUSES[0], answer)
+
+
+def test_a_long_answer_is_shortened(mail_server: MailServer) -> None:
+    mail_server.on_recipient = lambda address: "550 " + "no " * 300
+    [one] = low()
+    send()
+    assert len(state(one)[2]) <= 500
+
+
+def test_nobody_listens(mail_server: MailServer, settings: Settings) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        settings.EMAIL_PORT = free.getsockname()[1]
+    alice, bob = low(ALICE, BOB)
+    assert send() == {"away": 1}
+    assert state(alice)[:2] == ("due", NOW + PAUSES[0])
+    assert "ConnectionRefusedError" in alice.error
+    assert state(bob) == ("due", NOW, "")
+
+
+@contextmanager
+def server(behaviour: str) -> Iterator[int]:
+    """Listen as a server that says nothing, or that greets and then says a byte at a time that never ends a line."""
+    stop = threading.Event()
+
+    def serve(listener: socket.socket) -> None:
+        peer, _ = listener.accept()
+        with peer:
+            if behaviour == "trickle":
+                peer.sendall(b"220 mail.example\r\n")
+                peer.recv(1000)
+                peer.sendall(b"250 mail.example\r\n")
+                peer.recv(1000)
+            while not stop.wait(0.05):
+                if behaviour == "trickle":
+                    try:
+                        peer.sendall(b"2")
+                    except OSError:
+                        return
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, args=(listener,), daemon=True)
+        thread.start()
+        yield listener.getsockname()[1]
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("behaviour", ["silence", "trickle"])
+def test_a_server_that_hangs_is_left(
+    mail_server: MailServer, settings: Settings, monkeypatch: pytest.MonkeyPatch, behaviour: str
+) -> None:
+    settings.EMAIL_TIMEOUT = 0.3
+    monkeypatch.setattr(adapter, "MAIL_SECONDS", 0.5)
+    alice, bob = low(ALICE, BOB)
+    with server(behaviour) as settings.EMAIL_PORT:
+        assert send() == {"away": 1}
+    assert state(alice)[:2] == ("due", NOW + PAUSES[0])
+    assert state(bob) == ("due", NOW, "")
+
+
+def test_a_wrong_password_is_an_operators_to_correct(mail_server: MailServer, settings: Settings) -> None:
+    settings.EMAIL_HOST_USER, settings.EMAIL_HOST_PASSWORD = "gateway", "wrong"
+    one = alarming()
+    assert send() == {"away": 1}
+    assert state(one)[:2] == ("due", NOW + PAUSES[0])
+    assert "wrong" not in one.error
