@@ -50,4 +50,4 @@ class Limit(models.Model):
         if not self.subject:
             self.subject = None
             if self.scope in NEEDS_SUBJECT:
-                raise ValidationError({"subject": f"A limit of a {self.scope} names its subject."})
+                raise ValidationError({"subject": f"This is required where the scope is {self.scope}."})

@@ -56,6 +56,9 @@ class Quotas(NamedTuple):
     concurrent: int | None = None
 
 
+NO_QUOTAS = Quotas()
+
+
 class Applied(NamedTuple):
     """The quotas of one subject, which apply to a call."""
 
@@ -103,12 +106,13 @@ class Limits:
 
     def applied_to(self, caller: Caller) -> tuple[Applied, ...]:
         """Return the limits of a call, in the order of the checks. A subject's own row replaces the general one."""
-        found = ((scope, subject, self._of(scope, subject)) for scope, subject in caller.subjects())
-        return tuple(Applied(scope, subject, quotas) for scope, subject, quotas in found if quotas and any(quotas))
+        found = (Applied(scope, subject, self.of(scope, subject)) for scope, subject in caller.subjects())
+        return tuple(applied for applied in found if any(applied.quotas))
 
-    def _of(self, scope: LimitScope, subject: str) -> Quotas | None:
+    def of(self, scope: LimitScope, subject: str) -> Quotas:
+        """Return what is in force for a subject."""
         own = self.rows.get((scope, subject))
-        return self.rows.get((scope, None)) if own is None else own
+        return self.rows.get((scope, None), NO_QUOTAS) if own is None else own
 
 
 class Exceeded(NamedTuple):
@@ -153,6 +157,11 @@ def counted(levels: Sequence[Level], tokens: int = 0) -> list[Level]:
 def drained(level: int, elapsed_microseconds: int, quota: int) -> int:
     """Return a bucket's level after a time, as `billing_drained` does. A clock that was set back drains nothing."""
     return max(level - max(elapsed_microseconds, 0) * quota, 0)
+
+
+def used_of(level: int) -> int:
+    """Return how many requests or tokens a level is, rounded up: what the quota lacks."""
+    return -(-level // UNIT)
 
 
 def _item(scope: LimitScope, kind: Kind, quota: int, level: int | None) -> RateLimit:

@@ -79,6 +79,11 @@ def register_choices(read: Callable[[], Choices]) -> None:
     _choosers.append(read)
 
 
+def selecting_names() -> frozenset[str]:
+    """Return the names that select another alias, which answers, is recorded and is limited under its own name."""
+    return frozenset(_choices().selected)
+
+
 def _choices() -> Choices:
     read = [chooser() for chooser in _choosers]
     selected = {name: model for each in read for name, model in each.selected.items()}
