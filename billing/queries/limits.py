@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 
 from billing.models import Call, Limit, LimitMeter
 from billing.models.call import UNDER_WAY
-from billing.rules.limits import Limits, LimitScope, Quotas, drained, used_of
+from billing.rules.limits import UNIT, Limits, LimitScope, Quotas, drained, used_of
 
 BUSIEST = 20
 """The subjects of a general limit that are shown: those with the most calls under way."""
@@ -80,8 +80,9 @@ def _meters(subjects: Iterable[Subject], now: datetime) -> dict[Subject, LimitMe
         (each.scope, each.subject): each for each in LimitMeter.objects.filter(scope__in=scopes, subject__in=names)
     }
     for meter in meters.values():
-        quota = limits.of(LimitScope(meter.scope), meter.subject).requests_per_minute
-        meter.requests_level = drained(meter.requests_level, (now - meter.requests_at) // MICROSECOND, quota or 1)
+        quota = limits.of(LimitScope(meter.scope), meter.subject).requests_per_minute or 1
+        level = min(meter.requests_level, quota * UNIT)  # the quota may have been greater
+        meter.requests_level = drained(level, (now - meter.requests_at) // MICROSECOND, quota)
         if meter.tokens_quota:
             meter.tokens_level = drained(meter.tokens_level, (now - meter.tokens_at) // MICROSECOND, meter.tokens_quota)
     return meters

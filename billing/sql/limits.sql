@@ -109,9 +109,8 @@ BEGIN
     v_tokens := NULL;
     v_open := NULL;
     IF v_limit.requests IS NOT NULL THEN
-      v_requests := CASE WHEN v_limit.id IS NULL THEN 0 ELSE least(
-        billing_drained(v_limit.requests_level, v_limit.requests_at, v_limit.requests, weighed_at),
-        v_limit.requests * 60000000) END;
+      v_requests := CASE WHEN v_limit.id IS NULL THEN 0 ELSE billing_drained(
+        least(v_limit.requests_level, v_limit.requests * 60000000), v_limit.requests_at, v_limit.requests, weighed_at) END;
       is_exceeded := is_exceeded OR v_requests > (v_limit.requests - 1) * 60000000;
     END IF;
     IF v_limit.tokens IS NOT NULL THEN
