@@ -11,6 +11,9 @@ from billing.models.external_mapping import ExternalMapping, MappingMode
 from billing.models.invoice import UNPAID, Invoice, InvoiceLine, InvoiceStatus
 from billing.models.invoice_payment import PENDING, InvoicePayment, InvoicePaymentStatus
 from billing.models.ledger_month import LedgerMonth
+from billing.models.limit import Limit
+from billing.models.limit_meter import LimitMeter
+from billing.models.limit_use import LimitUse
 from billing.models.loss import Loss, LossKind
 from billing.models.margin import MarginDay, ModelMargin
 from billing.models.matched_day import MatchedDay
@@ -54,6 +57,9 @@ __all__ = [
     "InvoicePaymentStatus",
     "InvoiceStatus",
     "LedgerMonth",
+    "Limit",
+    "LimitMeter",
+    "LimitUse",
     "Loss",
     "LossKind",
     "MappingMode",

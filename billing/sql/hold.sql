@@ -10,6 +10,7 @@
 --   price_version: the prices that the hold was computed with
 --   deadline_seconds: how long the call may take before the reaper moves it to review; every call has it
 --   is_trial: everything but the hold itself
+--   limits: the rate limits that the call was admitted under (limits.sql), null if there are none
 --
 -- The member is p_membership_id, whatever the caller's token says. Checks in this order, under the wallet's lock:
 -- idempotency key (null: none), budgets, funds. Outcomes:
@@ -115,12 +116,13 @@ BEGIN
   INSERT INTO billing_reservation (
     id, wallet_id, actor_did, org_id, membership_id, product, client_id, route, model, request_id, idempotency_key,
     request_digest, body_sha256, replayable, state, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids,
-    lot_amounts_microusd, price_version_id, created_at, dispatched_at, deadline_at, overrun_microusd)
+    lot_amounts_microusd, price_version_id, created_at, dispatched_at, deadline_at, overrun_microusd, token_scopes)
   VALUES (
     p_call.usage_id, v_wallet.id, p_call.did, CASE WHEN p_call.owner_kind = 'organization' THEN p_call.owner_key END,
     p_membership_id, p_call.product, p_call.client_id, p_call.route, p_call.model, p_call.request_id, p_call.key, v_digest,
     decode(p_call.body_sha256, 'hex'), p_call.key IS NOT NULL, 'dispatched', p_call.max_cost, p_call.hold, v_left, v_lot_ids, v_lot_amounts,
-    p_call.price_version, v_now, v_now, v_now + make_interval(secs => p_call.deadline_seconds), 0);
+    p_call.price_version, v_now, v_now, v_now + make_interval(secs => p_call.deadline_seconds), 0,
+    CASE WHEN p_call.limits IS NOT NULL THEN billing_token_scopes(p_call.limits) END);
 
   IF v_left > 0 THEN
     UPDATE billing_wallet w SET held_microusd = w.held_microusd + v_left WHERE w.id = v_wallet.id;

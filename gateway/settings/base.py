@@ -218,6 +218,8 @@ CORS_EXPOSE_HEADERS = (
     "Retry-After",
     "X-Request-Id",
     "request-id",
+    "RateLimit",
+    "RateLimit-Policy",
     "Idempotent-Replayed",
     "x-service-usage-id",
     "x-service-hold-microusd",
