@@ -14,9 +14,8 @@ from pytest_django import Settings
 from accounts.models import Limit, ProofReplay
 from accounts.operations import limits
 from accounts.operations.keyring import keyring
-from accounts.operations.limits import Rate
-from accounts.views import token_base
 from gateway.core.contract.errors import RateLimited
+from gateway.core.contract.route_limits import RouteLimit
 from gateway.core.http.addresses import client_network
 from tests.factories.accounts import Caller, make_account, make_caller
 from tests.factories.proofs import Signer
@@ -24,37 +23,42 @@ from tests.support.concurrency import at_once, count
 
 pytestmark = pytest.mark.django_db
 
-RATE = Rate("tries", 3, seconds=10)
+TRIES = RouteLimit("account-tries", "TRIES", seconds=60)
+
+
+@pytest.fixture(autouse=True)
+def three_tries(settings: Settings) -> None:
+    settings.TRIES = 3
 
 
 def test_the_one_too_many_is_refused_until_the_window_ends() -> None:
     now = timezone.now()
     for _ in range(3):
-        limits.take(RATE, "alice", now=now)
+        limits.take(TRIES, "alice", now=now)
     with pytest.raises(RateLimited) as refused:
-        limits.take(RATE, "alice", now=now + timedelta(seconds=4))
-    assert refused.value.headers["Retry-After"] == "6"
-    limits.take(RATE, "alice", now=now + timedelta(seconds=10))
+        limits.take(TRIES, "alice", now=now + timedelta(seconds=4))
+    assert refused.value.headers["Retry-After"] == "56"
+    limits.take(TRIES, "alice", now=now + timedelta(seconds=60))
 
 
 def test_others_and_other_things_are_counted_apart() -> None:
     now = timezone.now()
     for _ in range(3):
-        limits.take(RATE, "alice", now=now)
-    limits.take(RATE, "bob", now=now)
-    limits.take(Rate("other tries", 3), "alice", now=now)
+        limits.take(TRIES, "alice", now=now)
+    limits.take(TRIES, "bob", now=now)
+    limits.take(RouteLimit("account-other-tries", "TRIES"), "alice", now=now)
 
 
 def test_refusals_write_nothing_and_ended_windows_are_purged() -> None:
     now = timezone.now()
     for _ in range(3):
-        limits.take(RATE, "alice", now=now)
+        limits.take(TRIES, "alice", now=now)
     for _ in range(5):
         with pytest.raises(RateLimited):
-            limits.take(RATE, "alice", now=now)
+            limits.take(TRIES, "alice", now=now)
     assert Limit.objects.get().used == 3
-    assert limits.purge_ended(now=now + timedelta(seconds=9)) == 0
-    assert limits.purge_ended(now=now + timedelta(seconds=10)) == 1
+    assert limits.purge_ended(now=now + timedelta(seconds=59)) == 0
+    assert limits.purge_ended(now=now + timedelta(seconds=60)) == 1
 
 
 def test_the_table_is_unlogged() -> None:
@@ -66,7 +70,7 @@ def test_the_table_is_unlogged() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_connections_at_once_share_one_count() -> None:
     now = timezone.now()
-    results = at_once(*[lambda: limits.take(RATE, "alice", now=now)] * 8)
+    results = at_once(*[lambda: limits.take(TRIES, "alice", now=now)] * 8)
     assert count(results, "rate_limited") == 5
 
 
@@ -135,9 +139,9 @@ def test_requests_at_once_store_no_more_proofs_than_the_limit(settings: Settings
     assert ProofReplay.objects.count() == 3
 
 
-def test_one_key_has_a_limit_of_its_own(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_key_has_a_limit_of_its_own(client: Client, settings: Settings) -> None:
     keyring.forget()
-    monkeypatch.setattr(token_base, "OF_KEY", Rate("token proofs of a key", 3))
+    settings.TOKEN_PROOFS_PER_KEY_MINUTE = 3
     signer = Signer()
     assert [refresh(client, signer).status_code for _ in range(4)] == [400, 400, 400, 429]
     assert refresh(client, Signer()).status_code == 400
