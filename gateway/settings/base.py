@@ -216,11 +216,11 @@ CORS_EXPOSE_HEADERS = (
     "Date",  # lets a client whose clock is wrong correct the time of its proofs
     "DPoP-Nonce",
     "WWW-Authenticate",
-    "RateLimit",
-    "RateLimit-Policy",
     "Retry-After",
     "X-Request-Id",
     "request-id",
+    "RateLimit",
+    "RateLimit-Policy",
     "Idempotent-Replayed",
     "x-service-usage-id",
     "x-service-hold-microusd",

@@ -3,7 +3,7 @@
 Of what is counted in the database all processes together allow exactly that number; of what one process counts, each process.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gateway.core.contract.errors import RateLimited
 from gateway.core.contract.rate_limits import RateLimit, rate_limit_headers
@@ -39,9 +39,15 @@ class RouteLimit(NamedTuple):
 
     def exceeded(self, most: int, wait_seconds: int) -> RateLimited:
         """Build the error for one use too many, which may be repeated in `wait_seconds`, at least 1."""
-        details: dict[str, Any] = {"scope": self.scope, "limit": self.detail, "remaining": 0}
-        headers = {"Retry-After": str(wait_seconds), **rate_limit_headers([self.state(most, most, wait_seconds)])}
-        return RateLimited(details={**details, "retryAfterSeconds": wait_seconds}, headers=headers)
+        error = rate_limited(self.scope, self.detail, wait_seconds)
+        error.headers |= rate_limit_headers([self.state(most, most, wait_seconds)])
+        return error
+
+
+def rate_limited(scope: str, limit: str, wait_seconds: int, message: str | None = None) -> RateLimited:
+    """Build the error for a limit that is used up, also one that has no window: `limit` is its name for programs, `scope` whose it is."""
+    details = {"scope": scope, "limit": limit, "remaining": 0, "retryAfterSeconds": wait_seconds}
+    return RateLimited(message, details=details, headers={"Retry-After": str(wait_seconds)})
 
 
 TOKENS_OF_ADDRESS = RouteLimit("address-token-requests", "TOKEN_PROOFS_PER_ADDRESS_MINUTE")

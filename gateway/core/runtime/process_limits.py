@@ -22,9 +22,8 @@ def take(limit: RouteLimit, of: str) -> RateLimit:
 
 def check(limit: RouteLimit, of: str) -> None:
     """Raise RateLimited, as `take` would, without counting a use."""
-    most: int = getattr(settings, limit.setting)
     used, left_seconds = _counts[limit.name].used(of)
-    if used >= most:
+    if used and used >= (most := int(getattr(settings, limit.setting))):
         raise limit.exceeded(most, max(1, math.ceil(left_seconds)))
 
 

@@ -31,10 +31,11 @@ class WindowCounts:
 
     def used(self, key: Hashable) -> tuple[int, float]:
         """Return the uses in the key's window, and the seconds until it ends: 0 and the whole window if there is none."""
-        window, now = self._windows.get(key), self._clock()
-        if window is None or window.ends_at <= now:
+        window = self._windows.get(key)
+        if window is None:
             return 0, self._seconds
-        return window.used, window.ends_at - now
+        left_seconds = window.ends_at - self._clock()
+        return (window.used, left_seconds) if left_seconds > 0 else (0, self._seconds)
 
     def take(self, key: Hashable, most: int) -> tuple[bool, int, float]:
         """Count a use unless there were `most`. Return whether it was counted, and what `used` then returns."""
