@@ -1,7 +1,9 @@
 """What the gateway uses of django-allauth's private and internal names, which any release may change (docs/decisions/0065)."""
 
+import math
+import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.email_verification import send_verification_email_at_login
@@ -12,6 +14,7 @@ from allauth.mfa.base.internal.flows import delete_dangling_recovery_codes
 from allauth.mfa.webauthn.internal import auth
 from allauth.socialaccount.models import SocialApp
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.core.cache import cache
 from django.http import HttpRequest
 from fido2.webauthn import AuthenticatorData
 
@@ -25,7 +28,16 @@ __all__ = [
     "passkey_challenge",
     "record_authentication",
     "send_verification_email_at_login",
+    "uses_of",
 ]
+
+
+class Uses(NamedTuple):
+    """The uses of an action within the latest window, the most that are allowed, and the seconds until the oldest is forgotten."""
+
+    most: int
+    used: int
+    reset_seconds: int
 
 
 class CountingAdapter(DefaultAccountAdapter):
@@ -59,6 +71,18 @@ class IdTokenAdapter(OpenIDConnectOAuth2Adapter):
         claims: dict[str, Any] = super()._decode_id_token(app, id_token)
         self.check_claims(app, claims)
         return claims
+
+
+def uses_of(request: HttpRequest, *, app: str, action: str) -> Uses | None:
+    """Return how often allauth has counted an action for the request's address or person, None if it does not limit it."""
+    rates = ratelimit.get_rates(app=app, action=action)
+    if not rates:
+        return None
+    rate, now = rates[0], time.time()
+    history: list[float] = cache.get(ratelimit.get_cache_key(request, app=app, action=action, rate=rate), [])
+    _, kept = ratelimit.apply_rate(list(history), now, rate, dry_run=True)
+    oldest = kept[-1] if kept else now
+    return Uses(rate.amount, len(kept), max(1, math.ceil(oldest + rate.duration - now)))
 
 
 def begin_passkey(user: Any) -> Any:

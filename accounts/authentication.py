@@ -17,7 +17,6 @@ from rest_framework.request import Request
 
 from accounts.operations import nonces, presented_tokens, replays
 from accounts.operations.keyring import KeysOutdated, keyring
-from accounts.operations.limits import Rate
 from accounts.rules import dpop, htu, jwk, jwt
 from accounts.rules.dpop import Proof, ProofTicket
 from accounts.rules.jwk import PublicKey
@@ -25,7 +24,9 @@ from accounts.rules.principal import Principal
 from gateway.core.api.challenges import challenge, challenged
 from gateway.core.api.drf_internals import django_request
 from gateway.core.contract.errors import InvalidDpopProof, InvalidToken
+from gateway.core.contract.route_limits import MANAGEMENT
 from gateway.core.contract.values import value_class
+from gateway.core.http.rate_limits import note
 
 _CREDENTIALS = re.compile(r"(?P<scheme>[A-Za-z]+) +(?P<token>[A-Za-z0-9_.-]+) *")
 
@@ -92,8 +93,12 @@ class DPoPAuthentication(BaseAuthentication):
         now = timezone.now()
         verified = verify_sync(request.method or "", raw_path_of(request), request.headers, now.timestamp())
         principal, ticket = verified.principal, verified.ticket
-        rate = Rate("management requests of an account", settings.MANAGEMENT_REQUESTS_PER_ACCOUNT_MINUTE)
-        replays.admit_within(rate, ticket, did=principal.did, session_id=principal.session_id, now=now)
+        left, refused = replays.admit_within(
+            MANAGEMENT, ticket, did=principal.did, session_id=principal.session_id, now=now
+        )
+        note(django_request(request), left)
+        if refused:
+            raise refused
         return principal, ticket
 
     def authenticate_header(self, request: Request) -> str:

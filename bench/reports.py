@@ -92,6 +92,7 @@ def _set_up(database_url: str, home: Path) -> None:
         "DATA_DIR": str(home),
         "DJANGO_SETTINGS_MODULE": "gateway.settings.test",
         "MANAGEMENT_REQUESTS_PER_ACCOUNT_MINUTE": "1000000",
+        "REPORTS_PER_ACCOUNT_MINUTE": "1000000",
     }
     import django
     from django.core.management import call_command

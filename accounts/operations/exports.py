@@ -6,11 +6,9 @@ from typing import NamedTuple
 
 from accounts.models import Account
 from accounts.operations import limits, operator_log
-from gateway.core.contract.limits import EXPORTS_MAX, EXPORTS_SECONDS
+from gateway.core.contract.route_limits import EXPORTS
 from gateway.core.portal.csv_files import Row, csv_pieces
 from gateway.core.portal.zip_files import ArchivedFile
-
-EXPORTS = limits.Rate("exports of an account", EXPORTS_MAX, EXPORTS_SECONDS)
 
 
 class Table(NamedTuple):

@@ -12,11 +12,12 @@ from django.db.models.functions import Greatest, Now
 
 from accounts.models import ProofReplay, ReplayEpoch
 from accounts.operations import limits
-from accounts.operations.limits import Rate
 from accounts.rules.dpop import ProofTicket
 from gateway.core.api.challenges import challenged
 from gateway.core.contract.errors import ApiError, InvalidDpopProof, InvalidToken
 from gateway.core.contract.limits import PROOF_MAX_AGE_SECONDS, PROOF_MAX_AHEAD_SECONDS
+from gateway.core.contract.rate_limits import RateLimit
+from gateway.core.contract.route_limits import RouteLimit
 from gateway.core.database.history import histories
 from gateway.core.database.purge import purge
 
@@ -26,11 +27,9 @@ PROOF_LIFE_MAX = timedelta(seconds=PROOF_MAX_AGE_SECONDS + 2 * PROOF_MAX_AHEAD_S
 _ADMIT = "SELECT accounts_admit(%s, %s, %s, %s, %s)"
 
 _ADMIT_WITHIN = f"""
-WITH taken AS ({limits.TAKE} RETURNING true)
-SELECT CASE WHEN EXISTS (SELECT FROM taken)
-            THEN accounts_admit(%(proof)s, %(issued_at)s, %(expires_at)s, %(did)s, %(session_id)s)
-            ELSE 'limited'
-        END
+WITH taken AS ({limits.TAKE})
+SELECT accounts_admit(%(proof)s, %(issued_at)s, %(expires_at)s, %(did)s, %(session_id)s), taken.used, taken.ends_at
+  FROM taken
 """  # noqa: S608 - a constant
 
 
@@ -47,19 +46,23 @@ def admit(ticket: ProofTicket, *, did: str | None = None, session_id: str | None
         raise error
 
 
-def admit_within(rate: Rate, ticket: ProofTicket, *, did: str, session_id: str | None, now: datetime) -> None:
-    """Record a proof as `admit` does, if the account is within `rate`, or raise RateLimited and record nothing.
+def admit_within(
+    limit: RouteLimit, ticket: ProofTicket, *, did: str, session_id: str | None, now: datetime
+) -> tuple[RateLimit, ApiError | None]:
+    """Record a proof as `admit` does, if the account is within the limit, or raise RateLimited and record nothing. Return what is
+    left of the limit, and the error that refuses the caller, if one does.
 
     One statement, so that a limit costs a management request no round trip.
     """
     names = ("proof", "issued_at", "expires_at", "did", "session_id")
     admitted = dict(zip(names, admit_arguments(ticket, did=did, session_id=session_id), strict=True))
     with connection.cursor() as cursor:
-        cursor.execute(_ADMIT_WITHIN, limits.parameters(rate, did, now=now) | admitted)
-        (outcome,) = cursor.fetchone()
-    error = limits.used_up(rate, did, now=now) if outcome == "limited" else refusal(outcome)
-    if error:
-        raise error
+        cursor.execute(_ADMIT_WITHIN, limits.parameters(limit, did, now=now) | admitted)
+        row = cursor.fetchone()
+    if row is None:
+        raise limits.used_up(limit, did, now=now)
+    outcome, used, ends_at = row
+    return limits.state(limit, used, ends_at, now=now), refusal(outcome)
 
 
 def _behind_newest() -> datetime | None:

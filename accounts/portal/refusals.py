@@ -8,8 +8,11 @@ from gateway.core.contract.errors import RateLimited
 
 def too_many_requests(request: HttpRequest, error: RateLimited) -> HttpResponse:
     """Render the page for too many requests (429), with the time to retry."""
-    response = render(
-        request, "portal/too_many_requests.html", {"seconds": error.headers["Retry-After"]}, status=error.status
-    )
-    response["Retry-After"] = error.headers["Retry-After"]
+    context = {
+        "seconds": error.headers["Retry-After"],
+        "is_of_address": error.details.get("scope") == "address",
+    }
+    response = render(request, "portal/too_many_requests.html", context, status=error.status)
+    for name, value in error.headers.items():
+        response[name] = value
     return response

@@ -13,10 +13,10 @@ from django.utils import timezone
 from accounts.operations import limits
 from accounts.portal.refusals import too_many_requests
 from gateway.core.contract.errors import RateLimited
-from gateway.core.contract.limits import ANONYMOUS_SESSION_SECONDS, ANONYMOUS_SESSIONS_PER_MINUTE
+from gateway.core.contract.limits import ANONYMOUS_SESSION_SECONDS
+from gateway.core.contract.route_limits import SESSIONS
 from gateway.core.http.addresses import client_network
-
-NEW_SESSIONS = limits.Rate("anonymous sessions", ANONYMOUS_SESSIONS_PER_MINUTE)
+from gateway.core.http.rate_limits import note
 
 
 class SessionStore(DatabaseStore):
@@ -39,7 +39,7 @@ class AnonymousSessionLimit:
         if network is None or not _begins(request):
             return response
         try:
-            limits.take(NEW_SESSIONS, network, now=timezone.now())
+            note(request, limits.take(SESSIONS, network, now=timezone.now()))
         except RateLimited as error:
             request.session.modified = False
             return too_many_requests(request, error)

@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Any
 
-from django.conf import settings
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -14,9 +13,10 @@ from accounts.rules.jwk import PublicKey
 from gateway.core.api.drf_internals import django_request
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.errors import InvalidDpopProof, InvalidRequest, UnsupportedGrantType, UseDpopNonce
+from gateway.core.contract.route_limits import TOKENS_OF_ADDRESS, TOKENS_OF_KEY
 from gateway.core.http.addresses import client_network
+from gateway.core.http.rate_limits import note
 
-OF_KEY = limits.Rate("token proofs of a key", settings.TOKEN_PROOFS_PER_KEY_MINUTE)
 documented = partial(extend_schema, tags=["Tokens"], auth=[])
 NEVER_STORED = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
@@ -26,12 +26,18 @@ class TokenViewSet(ApiViewSet):
 
     error_style = "oauth"
 
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Count the request, with a proof or without: each costs a look-up, and anyone can make keys. Raises RateLimited."""
+        super().initial(request, *args, **kwargs)
+        sent = django_request(request)
+        if self.action and (network := client_network(sent)):
+            note(sent, limits.take(TOKENS_OF_ADDRESS, network, now=timezone.now()))
+
     def proof_key(self, request: Request, *, refresh_token: str | None = None) -> PublicKey | None:
         """Check and record the request's proof, and return its key; return None if no proof was sent.
 
         `refresh_token` is the credential that the proof is sent with. Raises InvalidDpopProof or UseDpopNonce with
-        status 400 (RFC 9449 sections 5 and 8), or RateLimited: otherwise anyone could fill the store with proofs of new
-        keys.
+        status 400 (RFC 9449 sections 5 and 8), or RateLimited after too many proofs of this key.
         """
         now = timezone.now().timestamp()
         try:
@@ -39,20 +45,13 @@ class TokenViewSet(ApiViewSet):
             proof = verify_proof(request.method or "", path, request.headers, now, refresh_token=refresh_token)
             if proof is None:
                 return None
-            self._limit(request, proof.key)
+            note(django_request(request), limits.take(TOKENS_OF_KEY, proof.key.thumbprint, now=timezone.now()))
             replays.admit(proof.ticket)
         except (InvalidDpopProof, UseDpopNonce) as error:
             error.status = 400
             error.headers.pop("WWW-Authenticate", None)
             raise
         return proof.key
-
-    def _limit(self, request: Request, key: PublicKey) -> None:
-        now = timezone.now()
-        if network := client_network(django_request(request)):
-            rate = limits.Rate("token proofs of an address", settings.TOKEN_PROOFS_PER_ADDRESS_MINUTE)
-            limits.take(rate, network, now=now)
-        limits.take(OF_KEY, key.thumbprint, now=now)
 
     def check_key(self, request: Request, stated: PublicKey) -> None:
         """Raise InvalidDpopProof if the request has a proof of a key other than the one that its body states."""

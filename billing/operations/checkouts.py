@@ -21,10 +21,11 @@ from billing.queries import locked
 from billing.rules import checkouts as rules
 from billing.rules.owners import Owner
 from billing.rules.provider_records import Reversals, Session
-from gateway.core.contract.errors import Forbidden, IdempotencyKeyReused, RateLimited
+from gateway.core.contract.errors import Forbidden, IdempotencyKeyReused
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import OPEN_CHECKOUTS_MAX
 from gateway.core.events.operations.in_order import Happened, record
+from gateway.core.contract.route_limits import rate_limited
 
 log = logging.getLogger("billing.checkouts")
 
@@ -216,7 +217,7 @@ def _check_open(owner: Owner, now: datetime) -> None:
     if len(times) > OPEN_CHECKOUTS_MAX:
         wait = times[0] + rules.SESSION_MAX_AGE - now
         seconds = min(RETRY_UNPAID_MAX_SECONDS, max(1, int(wait.total_seconds())))
-        raise RateLimited("Too many unpaid checkouts are open.", headers={"Retry-After": str(seconds)})
+        raise rate_limited(owner[0], "unpaid_checkouts", seconds, "Too many unpaid checkouts are open.")
 
 
 def _request_for(checkout: Checkout) -> SessionRequest:

@@ -26,8 +26,9 @@ from billing.queries import locked, payment_methods
 from billing.rules import charges
 from billing.rules import invoices as rules
 from billing.rules.provider_records import Payment, SavedMethod
-from gateway.core.contract.errors import IntegrationUnavailable, RateLimited
+from gateway.core.contract.errors import IntegrationUnavailable
 from gateway.core.contract.ids import new_id
+from gateway.core.contract.route_limits import rate_limited
 
 log = logging.getLogger("billing.invoice_payments")
 
@@ -115,9 +116,8 @@ def _check_interval(invoice_id: str, now: datetime) -> None:
     last = InvoicePayment.objects.filter(invoice=invoice_id).order_by("-created_at").first()
     if last is not None and now - last.created_at < rules.BETWEEN_ATTEMPTS:
         wait = rules.BETWEEN_ATTEMPTS - (now - last.created_at)
-        raise RateLimited(
-            "This invoice was charged just now.", headers={"Retry-After": str(int(wait.total_seconds()) + 1)}
-        )
+        seconds = int(wait.total_seconds()) + 1
+        raise rate_limited("organization", "invoice_charges_per_minute", seconds, "This invoice was charged just now.")
 
 
 def _saved_checkout(provider: PaymentProvider, invoice: Invoice) -> Checkout | None:

@@ -9,6 +9,7 @@ from billing import tasks
 from billing.operations import events
 from gateway.core.contract.errors import ApiError, RequestTooLarge
 from gateway.core.contract.limits import WEBHOOK_BODY_MAX_BYTES
+from gateway.core.http.refused_webhooks import limits_refused
 from gateway.core.http.request_ids import request_id_of
 from gateway.core.http.responses import error_response, json_response
 
@@ -17,6 +18,7 @@ SIGNATURE = "Stripe-Signature"
 
 @csrf_exempt
 @require_POST
+@limits_refused
 def stripe(request: HttpRequest) -> HttpResponse:
     """Store a signed event and respond at once; a worker processes it. Respond 200 even if there is nothing to do."""
     try:

@@ -12,6 +12,7 @@ from gateway.schedule import beat_schedule
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
 from gateway.settings.enumerations import ENUM_NAMES
 from gateway.settings.hosts import trusted_networks
+from gateway.settings.limits import *  # noqa: F403
 from gateway.settings.logs import LOGGING  # noqa: F401
 from gateway.settings.packages import folder_of
 from gateway.settings.portal import *  # noqa: F403
@@ -72,6 +73,7 @@ if "runserver" in sys.argv:
 
 MIDDLEWARE = [
     "gateway.core.http.request_ids.RequestIdMiddleware",
+    "gateway.core.http.rate_limits.RateLimitHeaders",
     "django.middleware.security.SecurityMiddleware",
     "gateway.core.http.server.static_files.StaticFilesMiddleware",
     "corsheaders.middleware.CorsMiddleware",
@@ -233,10 +235,6 @@ REVIEW_RELEASE_HOURS = env.int("REVIEW_RELEASE_HOURS", default=72)
 # Proofs
 DPOP_REQUIRE_EXP = env.bool("DPOP_REQUIRE_EXP", default=False)
 DPOP_NONCES = env.bool("DPOP_NONCES", default=False)
-# Anybody can create a key; this limits the proofs that token requests from one address add to the database.
-TOKEN_PROOFS_PER_ADDRESS_MINUTE = env.int("TOKEN_PROOFS_PER_ADDRESS_MINUTE", default=6000)
-TOKEN_PROOFS_PER_KEY_MINUTE = env.int("TOKEN_PROOFS_PER_KEY_MINUTE", default=360)
-MANAGEMENT_REQUESTS_PER_ACCOUNT_MINUTE = env.int("MANAGEMENT_REQUESTS_PER_ACCOUNT_MINUTE", default=360)
 
 # The maximum age of a process's copy of the configuration. Every process must see a change within 15 s.
 CATALOGUE_TTL_SECONDS = env.float("CATALOGUE_TTL_SECONDS", default=5.0)

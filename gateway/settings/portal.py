@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 from gateway.core.contract.limits import EMAIL_ADDRESSES_MAX
+from gateway.settings import limits
 from gateway.settings.reading import env
 
 PORTAL_APPS = [
@@ -17,6 +18,7 @@ PORTAL_APPS = [
 ]
 PORTAL_MIDDLEWARE = [
     "accounts.portal.middleware.LiveAccounts",
+    "accounts.portal.request_limits.RequestLimits",
     "accounts.portal.sessions.AnonymousSessionLimit",
     "accounts.portal.middleware.ContentSecurityPolicy",
     "accounts.portal.middleware.NeverStored",
@@ -61,14 +63,17 @@ ACCOUNT_PREVENT_ENUMERATION = "strict" if MAIL_IS_CONFIGURED else True
 # account (or an account alone, for second factors), one of `login_known_device` a browser with an account, one of
 # `mail` an address with a mailbox: excessive attempts lock out only their sender.
 ACCOUNT_RATE_LIMITS = {
-    "signup": "60/m/ip",
+    "signup": f"{limits.SIGN_UPS_PER_ADDRESS_MINUTE}/m/ip",
     "login": None,  # the next three count sign-in attempts
-    "login_address": "60/m/ip",
-    "login_failed": "5/5m/key",
-    "login_known_device": "10/5m/key",
-    "reset_password": "20/m/ip",
+    "login_address": f"{limits.SIGN_INS_PER_ADDRESS_MINUTE}/m/ip",
+    "login_failed": f"{limits.FAILED_SIGN_INS_PER_5_MINUTES}/5m/key",
+    "login_known_device": f"{limits.SIGN_INS_PER_KNOWN_BROWSER_5_MINUTES}/5m/key",
+    "reset_password": f"{limits.PASSWORD_RESETS_PER_ADDRESS_MINUTE}/m/ip",
+    "reset_password_from_key": f"{limits.PASSWORD_RESETS_PER_ADDRESS_MINUTE}/m/ip",
+    "change_password": f"{limits.PASSWORD_CHANGES_PER_ACCOUNT_MINUTE}/m/user",
+    "manage_email": f"{limits.EMAIL_CHANGES_PER_ACCOUNT_MINUTE}/m/user",
     "confirm_email": None,
-    "mail": "5/5m/key",
+    "mail": f"{limits.MAILS_PER_MAILBOX_5_MINUTES}/5m/key",
 }
 KNOWN_DEVICE_COOKIE_NAME = "known_device"
 ACCOUNT_SESSION_REMEMBER = True
@@ -91,7 +96,9 @@ if OIDC_ISSUER := env("OIDC_ISSUER", default=""):
     }
 
 MFA_ADAPTER = "accounts.portal.second_factors.MfaAdapter"
-MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}  # a passkey cannot be guessed
+MFA_RATE_LIMITS = {
+    "webauthn_login": f"{limits.PASSKEY_SIGN_INS_PER_ADDRESS_MINUTE}/m/ip"
+}  # a passkey cannot be guessed
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 # If no mail is sent, addresses are never verified, and second factors must not require it.

@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 POSTGRESQL_SCHEMES = ("postgres", "postgresql", "pgsql", "psql")
 DAYS_MAX = 36_500
+COUNT_MAX = 1_000_000_000
 WORDS = {int: "a whole number", float: "a number"}
 
 
@@ -63,6 +64,14 @@ class Environment(environ.Env):
         except ValueError:
             self.note(f"{var} must be a month such as 2027-01.")
         return None
+
+    def count(self, var: str, default: int) -> int:
+        """Return a number of uses within a window, at least 1, or record that it is invalid."""
+        found = int(self.int(var, default=default))
+        if not 1 <= found <= COUNT_MAX:
+            self.note(f"{var} must be a whole number from 1 to {COUNT_MAX}.")
+            return default
+        return found
 
     def days(self, var: str, default: int, *, at_least: int, because: str) -> int:
         """Return a number of days, or record that it is below the promised minimum or too large."""

@@ -13,3 +13,7 @@ WHITENOISE_AUTOREFRESH = True  # no static files were collected
 
 # An authenticator's code is valid for as long as a test runs, however slow the machine.
 MFA_TOTP_PERIOD = 1_000_000_000
+
+# Each process counts these by itself, and many tests share one.
+PAGE_REQUESTS_PER_ADDRESS_MINUTE = PORTAL_REQUESTS_PER_ACCOUNT_MINUTE = 1_000_000_000
+UNCHARGED_CALLS_PER_ACCOUNT_MINUTE = REFUSED_WEBHOOKS_PER_ADDRESS_MINUTE = 1_000_000_000

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from gateway.core.contract.errors import ImageRejected, InvalidRequest, RateLimited
+from gateway.core.contract.errors import ImageRejected, InvalidRequest
 from gateway.core.contract.limits import IMAGE_MAX_BYTES
+from gateway.core.contract.route_limits import rate_limited
 from gateway.core.outbound.public_fetch import BusyError, FetchError, PublicFetcher
 from inference.rules.images import CHAT_TYPES
 
@@ -84,7 +85,7 @@ async def _fetch(image: RemoteImage, arrived: _Arrived, max_bytes: int) -> bytes
     try:
         data = await FETCHER.fetch(image.url, max_bytes=max_bytes, accept=kind.accept)
     except BusyError as error:
-        raise RateLimited(f"Too many {kind.noun}s are being fetched.", headers={"Retry-After": "1"}) from error
+        raise rate_limited("account", "concurrent_fetches", 1, f"Too many {kind.noun}s are being fetched.") from error
     except FetchError as error:
         raise kind.rejected(f"The {kind.noun} could not be fetched: {error}.", param=image.param) from error
     arrived.add(len(data))

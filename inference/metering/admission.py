@@ -22,6 +22,7 @@ from gateway.core.runtime.offload import offload
 from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel
 from inference.interface.plan import can_serve, endpoint_for
 from inference.interface.request import BoundedRequest
+from inference.metering import uncharged
 from inference.metering.limits import RequestLimits
 from inference.metering.route import Body, Headers, MeteredRequest, MeteredRoute, PendingRequest
 from inference.queries import catalogue
@@ -76,9 +77,12 @@ class Refused:
 
 
 async def authenticate(http: MeteredRequest, route: MeteredRoute[Any, Any]) -> Arrival:
-    """Check proof and token. Raises if they are invalid; there is then no proof to record."""
+    """Check proof and token. Raises if they are invalid, or RateLimited after too many uncharged calls; there is then no proof to
+    record.
+    """
     path = http.raw_path.partition(b"?")[0].decode("latin-1")
     verified = await verify(http.method, path, _joined(http.raw_headers), time.time())
+    uncharged.check(verified.principal)
     principal = verified.principal
     limits = RequestLimits(principal)
     return Arrival(http=http, route=route, principal=principal, ticket=verified.ticket, limits=limits)

@@ -8,6 +8,7 @@ from gateway.core.contract.errors import ModelUnavailable
 from gateway.core.contract.ids import new_id
 from inference.interface.model import PriceVersion, ServedModel
 from inference.interface.request import BoundedRequest
+from inference.metering import uncharged
 from inference.metering.admission import Arrival, Checked, Identity
 from inference.metering.hold import trial_element
 from inference.rules.terms import Terms
@@ -25,6 +26,7 @@ async def is_covered(arrival: Arrival, model: ServedModel, price: PriceVersion, 
         usage_id=new_id("use"),
         public_id="",
     )
+    uncharged.count(arrival.principal)
     opened = await database.run(trial_element(checked))
     hold = opened.admitted()
     return hold is not None and hold.outcome is HoldOutcome.FRESH

@@ -42,7 +42,7 @@ def create(principal: Principal, values: Mapping[str, Any]) -> tuple[EvolutionJo
         known = executions.requested_before(mine, principal, values)
         if known is not None:
             return known, False
-        executions.check_room(mine, "of your jobs")
+        executions.check_room(mine, principal.owner[0], "of your jobs")
         return _queued(principal, program, values), True
 
 

@@ -13,8 +13,9 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from accounts.rules.principal import Principal
-from gateway.core.contract.errors import IdempotencyKeyReused, RateLimited
+from gateway.core.contract.errors import IdempotencyKeyReused
 from gateway.core.contract.limits import ACTIVE_EXECUTIONS_MAX
+from gateway.core.contract.route_limits import rate_limited
 from gateway.core.database.purge import purge as purge_rows
 from integrations.models.execution import Execution
 from integrations.operations import heartbeats
@@ -25,6 +26,8 @@ UNCLAIMED_SECONDS = 15
 """The time in the queue after which an execution's message is sent again, because it may be lost."""
 MESSAGE_SECONDS = 60
 """The time after which an unread message is dropped; it has been sent again by then."""
+RETRY_FULL_SECONDS = 5
+"""When to ask again for an execution if too many are unfinished."""
 BATCH = 100
 """Small batches, because the output in a row can take half a megabyte."""
 
@@ -49,10 +52,11 @@ def requested_before(found: QuerySet[Row], principal: Principal, values: Mapping
     return known
 
 
-def check_room(found: QuerySet[Any], of_whom: str) -> None:
+def check_room(found: QuerySet[Any], scope: str, of_whom: str) -> None:
     """Raise RateLimited if too many executions are unfinished."""
     if found.filter(status__in=Execution.ACTIVE).count() >= ACTIVE_EXECUTIONS_MAX:
-        raise RateLimited(f"{ACTIVE_EXECUTIONS_MAX} {of_whom} are queued or running already.")
+        message = f"{ACTIVE_EXECUTIONS_MAX} {of_whom} are queued or running already."
+        raise rate_limited(scope, "active_executions", RETRY_FULL_SECONDS, message)
 
 
 def request_columns(principal: Principal, values: Mapping[str, Any]) -> dict[str, Any]:

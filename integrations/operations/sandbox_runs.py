@@ -41,7 +41,7 @@ def create(principal: Principal, values: Mapping[str, Any]) -> tuple[SandboxRun,
         known = executions.requested_before(runs, principal, values)
         if known is not None:
             return known, False
-        executions.check_room(runs, "runs of this project")
+        executions.check_room(runs, "project", "runs of this project")
         return _queued(project, principal, settings, values), True
 
 

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST
 
 from gateway.core.contract.errors import ApiError, RequestTooLarge
 from gateway.core.contract.limits import CI_WEBHOOK_BODY_MAX_BYTES, SANDBOX_CALLBACK_BODY_MAX_BYTES
+from gateway.core.http.refused_webhooks import limits_refused
 from gateway.core.http.request_ids import request_id_of
 from gateway.core.http.responses import error_response, json_response
 from integrations.operations import ci_reports, remote_runs
@@ -20,6 +21,7 @@ EVENT = "X-GitHub-Event"
 
 @csrf_exempt
 @require_POST
+@limits_refused
 def ci(request: HttpRequest, provider: str) -> HttpResponse:
     """Process a signed delivery. The status is 200 even if nothing changes."""
     try:
@@ -36,6 +38,7 @@ def ci(request: HttpRequest, provider: str) -> HttpResponse:
 
 @csrf_exempt
 @require_POST
+@limits_refused
 def sandbox(request: HttpRequest, run_id: str) -> HttpResponse:
     """Process a remote runner's signed report. The status is 200 even if nothing changes."""
     stamp, signature = (request.headers.get(name, "") for name in (signatures.TIMESTAMP, signatures.SIGNATURE))

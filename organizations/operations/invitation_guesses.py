@@ -6,16 +6,7 @@ from datetime import datetime
 
 from accounts.operations import limits
 from gateway.core.contract.errors import InvitationUnavailable
-from gateway.core.contract.limits import (
-    INVITATION_GUESSES_MAX,
-    INVITATION_GUESSES_PER_ADDRESS_MAX,
-    INVITATION_GUESSES_SECONDS,
-)
-
-OF_ACCOUNT = limits.Rate("invitations guessed by an account", INVITATION_GUESSES_MAX, INVITATION_GUESSES_SECONDS)
-OF_ADDRESS = limits.Rate(
-    "invitations guessed from an address", INVITATION_GUESSES_PER_ADDRESS_MAX, INVITATION_GUESSES_SECONDS
-)
+from gateway.core.contract.route_limits import GUESSES_OF_ACCOUNT, GUESSES_OF_ADDRESS, RouteLimit
 
 
 @contextmanager
@@ -23,14 +14,25 @@ def counted(*, did: str | None, network: str | None, now: datetime) -> Iterator[
     """Count an InvitationUnavailable that the block raises. Raises RateLimited, without running the block, once there
     were too many.
 
-    Invitations that can be accepted do not count, so a whole office may join at once.
+    Each attempt counts until it succeeds, so that attempts at once are no more guesses. Invitations that can be accepted do not
+    count in the end, so a whole office may join.
     """
-    counts = [(rate, of) for rate, of in ((OF_ACCOUNT, did), (OF_ADDRESS, network)) if of]
-    for rate, of in counts:
-        limits.check(rate, of, now=now)
+    taken: list[tuple[RouteLimit, str]] = []
     try:
+        for limit, of in ((GUESSES_OF_ACCOUNT, did), (GUESSES_OF_ADDRESS, network)):
+            if of:
+                limits.take(limit, of, now=now)
+                taken.append((limit, of))
         yield
     except InvitationUnavailable:
-        for rate, of in counts:
-            limits.take(rate, of, now=now)
         raise
+    except BaseException:
+        _give_back(taken, now)
+        raise
+    else:
+        _give_back(taken, now)
+
+
+def _give_back(taken: list[tuple[RouteLimit, str]], now: datetime) -> None:
+    for limit, of in taken:
+        limits.give_back(limit, of, now=now)

@@ -6,9 +6,11 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.operations import limits
 from billing.models import Budget
 from billing.rules.budgets import BudgetPeriod
 from gateway.core.api.access import requires
+from gateway.core.api.drf_internals import django_request
 from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
 from gateway.core.api.serializers import read
@@ -22,6 +24,8 @@ from gateway.core.contract.errors import (
     OrgReportLimit,
     RateLimited,
 )
+from gateway.core.contract.route_limits import REPORTS
+from gateway.core.http.rate_limits import note
 from organizations.operations import budgets, checkouts, external_mappings
 from organizations.queries import billing, memberships, usage
 from organizations.rules.roles import MONEY_MANAGERS, OWNERS
@@ -54,6 +58,7 @@ class OrganizationBillingViewSet(OrganizationViewSet):
     def retrieve(self, request: Request, org_id: str) -> Response:
         """Show wallet, credits, budgets, invoices and the cost of this month's seats."""
         now = timezone.now()
+        note(django_request(request), limits.take(REPORTS, actor(request), now=now))
         found = billing.view(self.membership.organization, now)
         return Response(render_billing(found, now))
 
@@ -114,7 +119,9 @@ class OrganizationUsageViewSet(OrganizationViewSet):
         month = request.query_params.get("month", MONTHS[0])
         if month not in MONTHS:
             raise InvalidRequest("month must be current or previous.", param="month")
-        found = usage.summary(org_id, previous=month == "previous", now=timezone.now())
+        now = timezone.now()
+        note(django_request(request), limits.take(REPORTS, actor(request), now=now))
+        found = usage.summary(org_id, previous=month == "previous", now=now)
         return Response(render_summary(org_id, found))
 
 

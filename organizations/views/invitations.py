@@ -5,6 +5,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.operations import limits
 from gateway.core.api.access import requires
 from gateway.core.api.drf_internals import django_request
 from gateway.core.api.pagination import LIMIT_OF_ALL, limited
@@ -13,7 +14,9 @@ from gateway.core.api.serializers import read
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import InvitationUnavailable, RateLimited
+from gateway.core.contract.route_limits import INVITATIONS
 from gateway.core.http.addresses import client_network
+from gateway.core.http.rate_limits import note
 from organizations.operations import invitation_guesses
 from organizations.operations import invitations as operations
 from organizations.queries import invitations
@@ -55,6 +58,7 @@ class InvitationsViewSet(OrganizationViewSet):
         """Create an invitation. The token is returned once, and no email is sent."""
         body = read(InvitationRequest, request.data)
         role, email = Role(body["role"]), body.get("email")
+        note(django_request(request), limits.take(INVITATIONS, actor(request), now=timezone.now()))
         invitation, token = operations.invite(org_id=org_id, role=role, email=email, actor_did=actor(request))
         return Response(NewInvitationResponse(invitation, context={"token": token}).data, status=201)
 

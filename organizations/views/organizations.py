@@ -8,13 +8,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import caller
+from accounts.operations import limits
 from gateway.core.api.access import requires
+from gateway.core.api.drf_internals import django_request
 from gateway.core.api.pagination import LIMIT_OF_ALL, limited
 from gateway.core.api.schema import refuses
 from gateway.core.api.serializers import read
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import Forbidden
+from gateway.core.contract.route_limits import ORGANIZATIONS
+from gateway.core.http.rate_limits import note
 from organizations.models import Membership
 from organizations.operations import organizations
 from organizations.queries import entitlements, memberships
@@ -53,8 +57,9 @@ class OrganizationsViewSet(ApiViewSet):
         if caller(request).org_id:
             raise Forbidden("An organization's token cannot create another organization.")
         body = read(OrganizationRequest, request.data)
-        account = account_of(request)
-        membership = organizations.create(name=body["name"], account=account, now=timezone.now())
+        account, now = account_of(request), timezone.now()
+        note(django_request(request), limits.take(ORGANIZATIONS, account.did, now=now))
+        membership = organizations.create(name=body["name"], account=account, now=now)
         return Response(_render([membership])[0], status=201)
 
 

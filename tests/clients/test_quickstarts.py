@@ -18,11 +18,12 @@ from django.test import RequestFactory
 from gateway.run.ports import free_port
 from tests.support.demo_gateway import DemoGateway
 from tests.support.pages import Page, Reader
+from tests.support.signed_events import OTHER_SECRET, SECRET, answers_of, assert_verified
 
 DEMO = "This is the gateway's demo backend"
 PENNILESS = "did:web:demo.studio.example:nobody"
 RECEIPT = r"Receipt\(usage_id='use_[0-9a-z]{26}', hold_microusd=\d+, charge_microusd=[1-9]\d*, replayed=False\)"
-PAGES = ("django", "fastapi", "langchain", "llamaindex", "openai-agents")
+PAGES = ("django", "events-fastapi", "fastapi", "langchain", "llamaindex", "openai-agents")
 OF_ANOTHER_SDK = "llama-index-llms-openai-like"
 
 
@@ -41,7 +42,7 @@ def commands(name: str) -> list[str]:
 def test_what_a_page_installs_is_what_its_code_was_run_with(name: str) -> None:
     [line] = [line for line in page(name).code("sh").splitlines() if line.startswith("pip install")]
     client, *others = shlex.split(line)[2:]
-    assert re.fullmatch(r"\./clients/python\[(openai|openai,anthropic)]", client)
+    assert re.fullmatch(r"\./clients/python(\[(openai|openai,anthropic)])?", client)
     for other in others:
         if not other.startswith(("openai<", OF_ANOTHER_SDK)):
             assert version(other)
@@ -119,3 +120,17 @@ def test_a_program(name: str, answers: int, receipts: int, demo_gateway: DemoGat
     assert len(re.findall(RECEIPT, printed)) == receipts
     if name == "openai-agents":
         assert re.search(r"^\d+ calls, [1-9]\d* micro-USD$", printed, re.MULTILINE)
+
+
+def test_fastapi_verifies_events(tmp_path: Path, demo_gateway: DemoGateway) -> None:
+    port = free_port()
+    secret, serve, send = commands("events-fastapi")
+    settings = {"STUDIO_EVENTS_SECRET": f"{SECRET} {OTHER_SECRET}"}
+    reader = Reader(page("events-fastapi"), tmp_path, demo_gateway, {"8001": str(port)}, settings)
+    reader.save_files()
+    assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", reader.run(f"{secret}\nprintf %s $STUDIO_EVENTS_SECRET"))
+    with reader.serving(serve, port):
+        for given in (SECRET, OTHER_SECRET):
+            reader.run(send, STUDIO_EVENTS_SECRET=given)  # the second time it is known
+        answers = answers_of(f"http://localhost:{port}/hooks")
+    assert_verified(answers, [line for line in reader.log.splitlines() if not line.startswith("INFO")])

@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from accounts.models import Account, DeviceSession, Limit
-from accounts.operations.limits import Rate
-from accounts.portal import sessions
-from accounts.portal.views import authorize
 from billing.models import Checkout
 from gateway.core.contract.capabilities import Capability
 from organizations.models import Invitation, Membership
@@ -132,12 +130,13 @@ def ids(
     remembered_sign_ins: None,
     unrecorded_pages: None,
     monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
 ) -> dict[str, str]:
     """Name one row of each kind, all of them Alice's. No request of these tests changes any; limits begin anew."""
     show_only(monkeypatch)
     Limit.objects.all().delete()
-    monkeypatch.setattr(authorize, "REQUESTS", Rate("authorization requests", 10**6))
-    monkeypatch.setattr(sessions, "NEW_SESSIONS", Rate("anonymous sessions", 10**6))
+    settings.AUTHORIZATIONS_PER_ADDRESS_MINUTE = settings.SESSIONS_PER_ADDRESS_MINUTE = 10**6
+    settings.REPORTS_PER_ACCOUNT_MINUTE = 10**6
     membership = Membership.objects.filter(account__did=ALICE, role=Role.OWNER, removed_at__isnull=True)[0]
     return {
         "org_id": membership.organization_id,

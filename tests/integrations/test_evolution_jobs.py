@@ -176,7 +176,9 @@ def test_an_owners_concurrent_jobs_are_limited(api: Api, alice: Caller) -> None:
     body = {"program": "refine", "inputs": [artifact_of(api, alice)]}
     for _ in range(20):
         assert api(alice, "POST", JOBS, body)[0] == 202
-    assert api(alice, "POST", JOBS, body)[1]["error"]["code"] == "rate_limited"
+    refused = api(alice, "POST", JOBS, body)[1]["error"]
+    limit = {"scope": "account", "limit": "active_executions", "remaining": 0, "retryAfterSeconds": 5}
+    assert (refused["code"], refused["details"]) == ("rate_limited", limit)
 
 
 def test_a_strangers_job_and_artifact_are_unknown(api: Api, alice: Caller) -> None:

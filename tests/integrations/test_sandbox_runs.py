@@ -190,6 +190,8 @@ def test_a_projects_concurrent_runs_are_limited(api: Api, alice: Caller, docs: P
         run_id = queued(api, alice, docs, "true")
     status, body = api(alice, "POST", RUNS, {"projectId": docs.id, **shell("true")})
     assert (status, body["error"]["code"]) == (429, "rate_limited")
+    limit = {"scope": "project", "limit": "active_executions", "remaining": 0, "retryAfterSeconds": 5}
+    assert body["error"]["details"] == limit
     api(alice, "POST", f"{RUNS}/{run_id}/cancel")
     queued(api, alice, docs, "true")
 

@@ -8,7 +8,9 @@ from tests.interop.client_package import share_packages
 from tests.support.demo_gateway import DemoGateway
 from tests.support.pages import Page, Reader
 
-NODE, AI_SDK, NEXT = (Page(f"docs/quickstarts/{name}.md") for name in ("node", "vercel-ai-sdk", "nextjs"))
+NODE, AI_SDK, NEXT, EVENTS = (
+    Page(f"docs/quickstarts/{name}.md") for name in ("node", "vercel-ai-sdk", "nextjs", "events-node")
+)
 ANSWER = "You wrote “Hello”."
 RECEIPT = re.compile(
     r"usageId: ['\"]use_[0-9a-z]{26}['\"],\s+holdMicrousd: \d+,\s+chargeMicrousd: [1-9]\d*,\s+replayed: false"

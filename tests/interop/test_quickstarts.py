@@ -7,9 +7,10 @@ import httpx
 
 from gateway.run.ports import free_port
 from tests.interop.conftest import Follow
-from tests.interop.quickstarts import AI_SDK, ANSWER, NEXT, NODE, RECEIPT
+from tests.interop.quickstarts import AI_SDK, ANSWER, EVENTS, NEXT, NODE, RECEIPT
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.pages import Page
+from tests.support.signed_events import OTHER_SECRET, SECRET, answers_of, assert_verified
 
 README = Page("clients/js/README.md")
 ASKING = """
@@ -82,3 +83,14 @@ def test_the_route_handler_of_the_next_page_streams(follow: Follow) -> None:
     parts = [json.loads(line) for line in re.findall(r"^data: (\{.*\})$", printed, re.MULTILINE)]
     assert ANSWER in "".join(part["delta"] for part in parts if part["type"] == "text-delta")
     assert RECEIPT.search(printed)
+
+
+def test_the_server_of_the_events_page_verifies_them(follow: Follow) -> None:
+    port = free_port()
+    reader = follow(EVENTS, **{"3000": str(port)})
+    serve = f'export STUDIO_EVENTS_SECRET="{SECRET} {OTHER_SECRET}"\n' + EVENTS.code("sh", after="Start it")
+    with reader.serving(serve, port):
+        for given in (SECRET, OTHER_SECRET):
+            reader.run(EVENTS.code("sh", after="## Try it"), STUDIO_EVENTS_SECRET=given)  # the second time it is known
+        answers = answers_of(f"http://127.0.0.1:{port}/")
+    assert_verified(answers, reader.log.splitlines())

@@ -4,14 +4,13 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
-from accounts.operations.limits import Rate
 from accounts.rules import jwt
 from gateway.core.contract.capabilities import Capability
 from gateway.core.json.strict import dumps
 from organizations.models import Organization
-from organizations.operations import invitation_guesses, invitations, members, products, seats
+from organizations.operations import invitations, members, products, seats
 from organizations.rules.roles import Role
 from tests.contract.document import answer_schema, operation_at, validate
 from tests.factories.accounts import Caller
@@ -188,8 +187,8 @@ def test_every_token_that_no_invitation_has_gets_the_same_answer(api: Api, token
     assert guess(api, token) == unknown
 
 
-def test_guesses_at_invitations_are_limited_for_each_account(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(invitation_guesses, "OF_ACCOUNT", Rate("guesses", 3, seconds=600))
+def test_guesses_at_invitations_are_limited_for_each_account(client: Client, settings: Settings) -> None:
+    settings.INVITATION_GUESSES_PER_ACCOUNT_10_MINUTES = 3
     team, bob = Team(), Api(client, caller("bob"))
     _, token = invitations.invite(org_id=team.id, role=Role.MEMBER, email=None, actor_did=team.owner.did)
     assert [guess(bob)[1]["code"] for _ in range(5)] == ["invitation_unavailable"] * 3 + ["rate_limited"] * 2
@@ -197,8 +196,8 @@ def test_guesses_at_invitations_are_limited_for_each_account(client: Client, mon
     assert Api(client, caller("carla"))("POST", "/org-invitations/accept", {"token": token})[0] == 200
 
 
-def test_guesses_at_invitations_are_limited_for_each_address(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(invitation_guesses, "OF_ADDRESS", Rate("guesses from an address", 3, seconds=600))
+def test_guesses_at_invitations_are_limited_for_each_address(client: Client, settings: Settings) -> None:
+    settings.INVITATION_GUESSES_PER_ADDRESS_10_MINUTES = 3
     for number in range(3):
         assert guess(Api(client, caller(f"guesser-{number}")))[0] == 404
     status, refused = guess(Api(client, caller("one-more")))

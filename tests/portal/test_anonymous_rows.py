@@ -8,11 +8,9 @@ import pytest
 from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.models import AuthorizationRequest
-from accounts.operations.limits import Rate
-from accounts.portal import sessions
-from accounts.portal.views import authorize
 from accounts.tasks import purge_authorizations, purge_portal_sessions
 
 pytestmark = pytest.mark.django_db
@@ -61,8 +59,8 @@ def test_an_expired_authorization_request_is_purged(client: Client) -> None:
     assert not AuthorizationRequest.objects.exists()
 
 
-def test_authorizations_from_one_address_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(authorize, "REQUESTS", Rate("authorization requests", 3))
+def test_authorizations_from_one_address_are_limited(settings: Settings) -> None:
+    settings.AUTHORIZATIONS_PER_ADDRESS_MINUTE = 3
     assert [begin(Client()).status_code for _ in range(5)] == [302, 302, 302, 429, 429]
     refused = begin(Client())
     assert 1 <= int(refused["Retry-After"]) <= 60
@@ -71,8 +69,8 @@ def test_authorizations_from_one_address_are_limited(monkeypatch: pytest.MonkeyP
     assert begin(Client(), "203.0.113.10").status_code == 302
 
 
-def test_sessions_from_one_address_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "NEW_SESSIONS", Rate("anonymous sessions", 2))
+def test_sessions_from_one_address_are_limited(settings: Settings) -> None:
+    settings.SESSIONS_PER_ADDRESS_MINUTE = 2
     old = Client()
     assert [begin(old).status_code for _ in range(4)] == [302] * 4  # one session
     assert [begin(Client()).status_code for _ in range(3)] == [302, 429, 429]

@@ -8,10 +8,9 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.models import Account, AuthorizationCode, AuthorizationRequest, Limit, PublicClient
-from accounts.operations.limits import Rate
-from accounts.portal.views import authorize
 from accounts.rules import pkce
 from billing.models import Budget
 from billing.operations import own_budgets
@@ -58,10 +57,8 @@ def again(client: Client, number: int) -> str:
     return path
 
 
-def test_codes_of_one_account_are_limited_and_the_request_stays_open(
-    person: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(authorize, "CODES", Rate("codes", 2, seconds=600))
+def test_codes_of_one_account_are_limited_and_the_request_stays_open(person: Client, settings: Settings) -> None:
+    settings.AUTHORIZATION_CODES_PER_ACCOUNT_10_MINUTES = 2
     verifiers = [f"{number:043}" for number in range(3)]
     paths = [begin(person, code_challenge=pkce.challenge_of(verifier))["Location"] for verifier in verifiers]
     assert ["code" in answer_of(allow(person, path)) for path in paths[:2]] == [True, True]

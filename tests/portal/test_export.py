@@ -17,9 +17,10 @@ from asgiref.sync import async_to_sync
 from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.models import Account, DeviceSession, Limit
-from accounts.operations import consents, exports, limits
+from accounts.operations import consents
 from billing.operations import own_budgets
 from gateway.core.portal.zip_files import PIECE_BYTES, ArchivedFile, zip_pieces
 from inference.models import StoredResponse
@@ -161,8 +162,8 @@ def test_is_in_the_log(alice: Client, who: Account) -> None:
     assert entry.change_message == "Downloaded an export of all data of the account."
 
 
-def test_too_many_are_refused(alice: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exports, "EXPORTS", limits.Rate("exports", 1, 3600))
+def test_too_many_are_refused(alice: Client, settings: Settings) -> None:
+    settings.EXPORTS_PER_ACCOUNT_HOUR = 1
     assert alice.post(PATH).status_code == 200
     refused = alice.post(PATH)
     assert (refused.status_code, 1 <= int(refused["Retry-After"]) <= 3600) == (429, True)

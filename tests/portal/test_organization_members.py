@@ -4,12 +4,10 @@ import re
 
 import pytest
 from django.test import Client
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import Account
-from accounts.operations.limits import Rate
 from organizations.models import Invitation, Membership, Seat
-from organizations.operations import invitation_guesses
 from organizations.operations import invitations as operations
 from organizations.portal import texts
 from organizations.rules.roles import Role
@@ -172,8 +170,8 @@ class TestLookingAtAnInvitation:
             }
             assert "no-store" in answer["Cache-Control"]
 
-    def test_guesses_from_one_address_are_limited(self, token: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(invitation_guesses, "OF_ADDRESS", Rate("guesses from an address", 3, seconds=600))
+    def test_guesses_from_one_address_are_limited(self, token: str, settings: Settings) -> None:
+        settings.INVITATION_GUESSES_PER_ADDRESS_10_MINUTES = 3
         guesses = [Client().post(ABOUT, {"token": "x" * 43}) for _ in range(5)]
         assert [guess.status_code for guess in guesses] == [404] * 3 + [429] * 2
         assert 1 <= int(guesses[-1]["Retry-After"]) <= 600

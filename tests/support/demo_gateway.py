@@ -28,6 +28,20 @@ class DemoGateway(ForkedGateway):
         return Gateway(self.base_url, self.product().tokens_for(did, capabilities))
 
 
+UNLIMITED = dict.fromkeys(
+    (
+        "MANAGEMENT_REQUESTS_PER_ACCOUNT_MINUTE",
+        "UNCHARGED_CALLS_PER_ACCOUNT_MINUTE",
+        "REPORTS_PER_ACCOUNT_MINUTE",
+        "PORTAL_REQUESTS_PER_ACCOUNT_MINUTE",
+        "PAGE_REQUESTS_PER_ADDRESS_MINUTE",
+        "REFUSED_WEBHOOKS_PER_ADDRESS_MINUTE",
+    ),
+    "1000000",
+)
+"""One person at one address makes most of its requests."""
+
+
 @contextmanager
 def running_demo(**settings: str) -> Iterator[DemoGateway]:
     """Start one and run its demo once, so that the demo's product and credit exist."""
@@ -42,7 +56,5 @@ def running_demo(**settings: str) -> Iterator[DemoGateway]:
 @pytest.fixture(scope="session")
 def demo_gateway() -> Iterator[DemoGateway]:
     """Start one for the session."""
-    with running_demo(
-        MANAGEMENT_REQUESTS_PER_ACCOUNT_MINUTE="1000000"
-    ) as demo:  # one person makes most of its requests
+    with running_demo(**UNLIMITED) as demo:
         yield demo

@@ -21,11 +21,10 @@ from accounts.rules.public_clients import BUILT_IN_NAMES, ClientError
 from accounts.rules.public_scopes import description_of
 from gateway.core.contract.amounts import usd
 from gateway.core.contract.errors import InvalidRequest, RateLimited
-from gateway.core.contract.limits import AUTHORIZATIONS_PER_MINUTE, CODES_MAX, CODES_SECONDS
+from gateway.core.contract.route_limits import AUTHORIZATIONS, CODES
 from gateway.core.http.addresses import client_network
+from gateway.core.http.rate_limits import note
 
-REQUESTS = limits.Rate("authorization requests", AUTHORIZATIONS_PER_MINUTE)
-CODES = limits.Rate("authorization codes of an account", CODES_MAX, CODES_SECONDS)
 COSMETIC = ("product", "theme")
 
 
@@ -90,7 +89,7 @@ def _allow(
 ) -> str:
     """Count the code, because it is kept for a month, and issue it. Raises RateLimited, and the request stays open."""
     account = person(request)
-    limits.take(CODES, account.did, now=timezone.now())
+    note(request, limits.take(CODES, account.did, now=timezone.now()))
     return operations.allow(
         request_id,
         browser_secret=secret,
@@ -129,7 +128,7 @@ def _monthly_budget(request: HttpRequest, client_id: str) -> str | None:
 def _limit(request: HttpRequest) -> None:
     """Count the request, because it creates a row, or raise RateLimited."""
     if network := client_network(request):
-        limits.take(REQUESTS, network, now=timezone.now())
+        note(request, limits.take(AUTHORIZATIONS, network, now=timezone.now()))
 
 
 def _parameters(request: HttpRequest) -> dict[str, list[str]]:

@@ -1,6 +1,7 @@
 """The pages about a person's data: download all of it, and close the account."""
 
 from allauth.account.decorators import reauthentication_required
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
@@ -16,7 +17,6 @@ from accounts.portal.forms import CloseForm
 from accounts.portal.refusals import too_many_requests
 from accounts.queries.accounts import person
 from gateway.core.contract.errors import RateLimited
-from gateway.core.contract.limits import EXPORTS_MAX
 from gateway.core.portal.zip_files import zip_response
 
 
@@ -26,7 +26,9 @@ from gateway.core.portal.zip_files import zip_response
 @require_http_methods(["GET", "HEAD", "POST"])
 def show(request: HttpRequest) -> HttpResponseBase:
     """Show what can be done with one's data. The form downloads all of it as a ZIP archive."""
-    return _export(request) if request.method == "POST" else render(request, "portal/data.html", {"most": EXPORTS_MAX})
+    if request.method == "POST":
+        return _export(request)
+    return render(request, "portal/data.html", {"most": settings.EXPORTS_PER_ACCOUNT_HOUR})
 
 
 def _export(request: HttpRequest) -> HttpResponseBase:

@@ -5,6 +5,7 @@ from django.utils import timezone
 from django.utils.http import content_disposition_header
 
 from accounts.models import Product
+from accounts.operations import limits
 from accounts.queries import app_names
 from accounts.queries.accounts import person
 from billing.models import Call
@@ -15,6 +16,8 @@ from billing.rules.usage_lines import Line, Named, lines
 from billing.rules.usage_reports import MemberUse, UsageReport, Use
 from billing.serializers.receipts import sign_receipt
 from gateway.core.contract.errors import NotSettled
+from gateway.core.contract.route_limits import REPORTS
+from gateway.core.http.rate_limits import note
 from gateway.core.portal.csv_files import csv_response, name_part
 
 TAB = "portal_usage"
@@ -25,6 +28,7 @@ NO_PRODUCT, THIS_APP = "No product", "this app"
 def index(request: HttpRequest) -> HttpResponse:
     """Show a month: its totals, its use by day, product, app and model, and its calls, or those of the app `?app=`."""
     owner, now = owner_of(request), timezone.now()
+    note(request, limits.take(REPORTS, person(request).did, now=now))
     choice = usage_months.choose(owner, request.GET.get("month"), now)
     if choice.month is None:
         return show(request, TAB, "usage", status=404, choice=choice)
@@ -43,8 +47,9 @@ def index(request: HttpRequest) -> HttpResponse:
 @personal("GET")
 def export(request: HttpRequest) -> StreamingHttpResponse:
     """Return every call of a month as a CSV file."""
-    owner, who = owner_of(request), person(request)
-    choice = usage_months.choose(owner, request.GET.get("month"), timezone.now())
+    owner, who, now = owner_of(request), person(request), timezone.now()
+    note(request, limits.take(REPORTS, who.did, now=now))
+    choice = usage_months.choose(owner, request.GET.get("month"), now)
     if choice.month is None:
         raise Http404
     name = f"usage-{name_part(who.display_name or who.did, 'account')}-{choice.name}"

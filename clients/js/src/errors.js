@@ -4,6 +4,7 @@
  * ClientError
  *   SignInError         signing in was refused, cancelled, or the callback was not expected; `code` says which
  *   SignedOut           there is no session, or it has ended; the person signs in again
+ *   InvalidEvent        a request is not an event that the gateway has just signed
  *   InvalidReceipt      a signed receipt is not the gateway's, or does not add up
  *   UnsafeRetry         an SDK repeats a call that was repeated here already; a new key could pay for it twice
  *   ForeignOrigin       a request was about to carry the token to another origin than the gateway's
@@ -37,6 +38,8 @@ export class SignedOut extends ClientError {
     super(message);
   }
 }
+
+export class InvalidEvent extends ClientError {}
 
 export class InvalidReceipt extends ClientError {}
 

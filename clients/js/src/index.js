@@ -19,6 +19,7 @@ export * from "./responses.js";
 export * from "./sandbox.js";
 export { fetchReceiptKeys, verifyReceipt } from "./signed_receipts.js";
 export * from "./stream.js";
+export { verifyEvent } from "./webhook_events.js";
 
 /** @typedef {import("./cached_tokens.js").AccessToken} AccessToken */
 /** @typedef {import("./caller.js").TokenSource} TokenSource */
@@ -42,3 +43,20 @@ export * from "./stream.js";
 /** @typedef {import("./routes.js").PageOptions} PageOptions */
 /** @typedef {import("./signing_key.js").Algorithm} Algorithm */
 /** @typedef {import("./store.js").Store} Store */
+/** @typedef {import("./webhook_events.js").GatewayEvent} GatewayEvent */
+/** @typedef {import("./webhook_events.js").BudgetEvent} BudgetEvent */
+/** @typedef {import("./webhook_events.js").DeviceEvent} DeviceEvent */
+/** @typedef {import("./webhook_events.js").EventBudget} EventBudget */
+/** @typedef {import("./webhook_events.js").EventDevice} EventDevice */
+/** @typedef {import("./webhook_events.js").EventInvoice} EventInvoice */
+/** @typedef {import("./webhook_events.js").EventMembership} EventMembership */
+/** @typedef {import("./webhook_events.js").EventSeat} EventSeat */
+/** @typedef {import("./webhook_events.js").EventUsage} EventUsage */
+/** @typedef {import("./webhook_events.js").EventWallet} EventWallet */
+/** @typedef {import("./webhook_events.js").InvoiceEvent} InvoiceEvent */
+/** @typedef {import("./webhook_events.js").MembershipEvent} MembershipEvent */
+/** @typedef {import("./webhook_events.js").PingEvent} PingEvent */
+/** @typedef {import("./webhook_events.js").ReceivedHeaders} ReceivedHeaders */
+/** @typedef {import("./webhook_events.js").SeatEvent} SeatEvent */
+/** @typedef {import("./webhook_events.js").UsageEvent} UsageEvent */
+/** @typedef {import("./webhook_events.js").WalletEvent} WalletEvent */

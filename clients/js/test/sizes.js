@@ -9,6 +9,7 @@ const BOUNDS = {
   "{ Gateway, ProductKey, ProductServer }": 15_000,
   "{ ProofKey, dpopProof }": 2_000,
   "{ fetchReceiptKeys, verifyReceipt }": 2_200,
+  "{ verifyEvent }": 1_600,
 };
 const options = { bundle: true, minify: true, format: "esm", platform: "browser", write: false };
 

@@ -2,6 +2,7 @@
 
 ClientError
   ForeignOrigin      a request was about to carry the token to another origin
+  InvalidEvent       a request is not an event that the gateway has just signed
   InvalidReceipt     a signed receipt is not the gateway's, or does not add up
   UnsafeRetry        a retry could not be matched to its call, so its Idempotency-Key is not known
   GatewayUnreachable the gateway did not answer
@@ -21,6 +22,10 @@ class ClientError(Exception):
 
 class ForeignOrigin(ClientError):
     """A request was about to carry the token to another origin than the gateway's."""
+
+
+class InvalidEvent(ClientError):
+    """A request is not an event that the gateway has just signed for this endpoint. The text says why."""
 
 
 class InvalidReceipt(ClientError):

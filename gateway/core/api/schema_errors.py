@@ -98,6 +98,7 @@ def _oauth_error(codes: list[str], description: str) -> Schema:
         "error_uri": DOCS_URL,
         "request_id": {"type": "string"},
         "param": {"type": "string"},
+        "details": _reference(ERROR_DETAILS),
         "reason": {"type": "string", "description": "Only in development: the cause, for the client's developer."},
     }
     return {

@@ -167,7 +167,7 @@ class ApiError(Exception):
         includes the private cause."""
         body: dict[str, Any] = {"error": self.code, "error_description": self.message, "error_uri": self.docs_url}
         body["request_id"] = request_id
-        more = {"param": self.param, "reason": self.private if explain else None}
+        more = {"param": self.param, "details": self.details, "reason": self.private if explain else None}
         return body | {name: value for name, value in more.items() if value}
 
 

@@ -62,21 +62,6 @@ PROOF_JTI_MAX_CHARACTERS = 255
 
 # Data that anonymous visitors may store
 ANONYMOUS_SESSION_SECONDS = 3600
-ANONYMOUS_SESSIONS_PER_MINUTE = 240  # per address
-AUTHORIZATIONS_PER_MINUTE = 240  # per address
-
-# Authorization codes of an account, which are kept for 30 days
-CODES_MAX = 90
-CODES_SECONDS = 600
-
-# Exports of all data of an account
-EXPORTS_MAX = 3
-EXPORTS_SECONDS = 3600
-
-# Invitations that cannot be accepted, named by one account or from one address
-INVITATION_GUESSES_MAX = 20
-INVITATION_GUESSES_PER_ADDRESS_MAX = 200
-INVITATION_GUESSES_SECONDS = 600
 
 # Sign-in methods of a person
 EMAIL_ADDRESSES_MAX = 10

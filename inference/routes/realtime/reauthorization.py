@@ -9,6 +9,7 @@ from accounts.operations.replays import refusal
 from accounts.rules.principal import Principal
 from gateway.core import database
 from gateway.core.contract.errors import ConsentRequired, InsufficientScope, InvalidRequest, InvalidToken
+from inference.metering import uncharged
 from inference.metering.admission import Arrival
 from inference.metering.hold import proof_element
 from inference.routes.realtime.service_events import Event, reauthorized_event
@@ -22,7 +23,8 @@ class Authorization:
         self.expires_at = arrival.principal.expires_at
 
     async def renew(self, event: Event) -> Event:
-        """Verify a newer token and its proof, and return the event for the client. Raises the catalogue's error.
+        """Verify a newer token and its proof, and return the event for the client. Raises the catalogue's error, RateLimited after
+        too many.
 
         The proof is for the handshake's method and URL, and valid once.
         """
@@ -31,6 +33,7 @@ class Authorization:
         headers = {b"authorization": f"DPoP {token}".encode(), b"dpop": proof.encode()}
         path = http.raw_path.partition(b"?")[0].decode("latin-1")
         verified = await verify(http.method, path, headers, time.time())
+        uncharged.check(verified.principal)
         self._check_same(verified.principal)
         await self._take(verified)
         self.expires_at = verified.principal.expires_at
@@ -48,6 +51,7 @@ class Authorization:
     async def _take(self, verified: Verified) -> None:
         """Record the proof, and check whether the holder may still call."""
         arrival = replace(self._arrival, principal=verified.principal, ticket=verified.ticket)
+        uncharged.count(verified.principal)
         opened = await database.run(proof_element(arrival))
         if error := refusal(opened.admission):
             raise error

@@ -8,9 +8,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from accounts.operations import limits
 from accounts.queries.accounts import person
 from gateway.core.contract.errors import InvitationUnavailable, RateLimited
+from gateway.core.contract.route_limits import INVITATIONS
 from gateway.core.http.addresses import client_network
+from gateway.core.http.rate_limits import note
 from organizations.models import Membership
 from organizations.operations import invitation_guesses
 from organizations.operations import invitations as operations
@@ -89,6 +92,7 @@ def describe(request: HttpRequest) -> HttpResponse:
 def _invite(request: HttpRequest, membership: Membership, form: InvitationForm) -> HttpResponse:
     """Create an invitation. Its token is passed to the next page in a cookie for that page, and is not stored."""
     response = back_to(TAB, membership)
+    note(request, limits.take(INVITATIONS, person(request).did, now=timezone.now()))
     with report_outcome(request, _said(form)):
         _, token = operations.invite(
             org_id=membership.organization_id,

@@ -6,8 +6,10 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.operations import limits
 from accounts.queries.accounts import person
 from billing.models import PENDING, UNPAID, Invoice, InvoicePayment, InvoicePaymentStatus, InvoiceStatus
 from billing.queries import invoices as queries
@@ -15,6 +17,8 @@ from billing.queries import payment_methods, payment_pages
 from billing.rules import invoice_labels
 from billing.rules.invoice_amounts import in_cents
 from gateway.core.contract.errors import ApiError, IntegrationUnavailable
+from gateway.core.contract.route_limits import REPORTS
+from gateway.core.http.rate_limits import note
 from gateway.core.portal.forms import OnceForm
 from organizations.models import Membership
 from organizations.operations import seat_invoices
@@ -69,6 +73,7 @@ def show_one(request: HttpRequest, membership: Membership, invoice_id: str) -> H
 @member_page(*MONEY_MANAGERS)
 def pdf(request: HttpRequest, membership: Membership, invoice_id: str) -> HttpResponse:
     """Return an invoice as a PDF."""
+    note(request, limits.take(REPORTS, person(request).did, now=timezone.now()))
     invoice = _invoice(membership, invoice_id)
     names = dict(product_choices(membership.organization_id))
     file = invoice_pdf.render(invoice, membership.organization, names)

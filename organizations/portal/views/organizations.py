@@ -8,7 +8,10 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from accounts.operations import limits
 from accounts.queries.accounts import person
+from gateway.core.contract.route_limits import ORGANIZATIONS
+from gateway.core.http.rate_limits import note
 from organizations.models import Membership
 from organizations.operations import organizations
 from organizations.portal import texts
@@ -25,8 +28,9 @@ def index(request: HttpRequest) -> HttpResponse:
     """List the person's organizations. A form creates one."""
     form = NameForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        name = form.cleaned_data["name"]
-        founded = organizations.create(name=name, account=person(request), now=timezone.now())
+        name, founder, now = form.cleaned_data["name"], person(request), timezone.now()
+        note(request, limits.take(ORGANIZATIONS, founder.did, now=now))
+        founded = organizations.create(name=name, account=founder, now=now)
         messages.success(request, f"{name} was created. You are its owner.")
         return redirect("organization", org_id=founded.organization_id)
     found = memberships.of_person(person(request).did)

@@ -9,6 +9,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from accounts.models import Product
+from accounts.operations import limits
+from accounts.queries.accounts import person
 from billing.models import InvoiceStatus
 from billing.queries import invoices, usage_csv, usage_months, usage_pages
 from billing.rules.months import Month
@@ -16,6 +18,8 @@ from billing.rules.usage_lines import Line, Named, lines
 from billing.rules.usage_reports import MemberUse
 from gateway.core.contract.amounts import decimals_of
 from gateway.core.contract.errors import OrgReportLimit
+from gateway.core.contract.route_limits import REPORTS
+from gateway.core.http.rate_limits import note
 from gateway.core.portal.csv_files import csv_response, name_part
 from organizations.models import Membership
 from organizations.portal import texts
@@ -32,6 +36,7 @@ NO_PRODUCT, NO_MEMBER = "No product", "No member"
 def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Show a month's use by day, by product and member, and by model, and the cost of its seats."""
     org_id, now = membership.organization_id, timezone.now()
+    note(request, limits.take(REPORTS, person(request).did, now=now))
     choice = usage_months.choose(owner_of(membership), request.GET.get("month"), now)
     if choice.month is None:
         return show(request, membership, TAB, status=404, choice=choice)
@@ -46,8 +51,9 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 @member_page(*MONEY_MANAGERS)
 def export(request: HttpRequest, membership: Membership) -> StreamingHttpResponse:
     """Return every call of a month as a CSV file."""
-    org_id, owner = membership.organization_id, owner_of(membership)
-    choice = usage_months.choose(owner, request.GET.get("month"), timezone.now())
+    org_id, owner, now = membership.organization_id, owner_of(membership), timezone.now()
+    note(request, limits.take(REPORTS, person(request).did, now=now))
+    choice = usage_months.choose(owner, request.GET.get("month"), now)
     if choice.month is None:
         raise Http404
     name = f"usage-{name_part(membership.organization.name, org_id)}-{choice.name}"

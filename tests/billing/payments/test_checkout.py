@@ -88,7 +88,10 @@ def test_one_owner_has_only_so_many_unpaid_ones(
     assert [payer.ask(key=f"key {number}").status_code for number in range(2)] == [201, 201]
     refused = payer.ask()
     assert error(refused) == (429, "rate_limited", None)
-    assert 1 <= int(refused.headers["Retry-After"]) <= 3600
+    wait = int(refused.headers["Retry-After"])
+    assert 1 <= wait <= 3600
+    limit = {"scope": "account", "limit": "unpaid_checkouts", "remaining": 0, "retryAfterSeconds": wait}
+    assert refused.json()["error"]["details"] == limit
     assert len(stored(payer)) == len(provider.sessions) == 3
     assert payer.ask(key="key 0").status_code == 201  # one of the three, asked for again
     provider.pay(str(first.session_ref))
