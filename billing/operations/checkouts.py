@@ -24,8 +24,8 @@ from billing.rules.provider_records import Reversals, Session
 from gateway.core.contract.errors import Forbidden, IdempotencyKeyReused
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import OPEN_CHECKOUTS_MAX
-from gateway.core.events.operations.in_order import Happened, record
 from gateway.core.contract.route_limits import rate_limited
+from gateway.core.events.operations.in_order import Happened, record
 
 log = logging.getLogger("billing.checkouts")
 
