@@ -13,7 +13,7 @@ from gateway.core.database.migrations import RestartableMigration
 
 class Migration(RestartableMigration):
     dependencies = [
-        ("billing", "0013_saves_method"),
+        ("billing", "0016_saves_method"),
     ]
 
     operations = [

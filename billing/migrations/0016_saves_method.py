@@ -6,6 +6,6 @@ from gateway.core.database.migrations import RestartableMigration
 
 
 class Migration(RestartableMigration):
-    dependencies = [("billing", "0013_top_up_below")]
+    dependencies = [("billing", "0015_top_up_below")]
 
     operations = [migrations.AddField("checkout", "saves_method", models.BooleanField(db_default=False, default=False))]

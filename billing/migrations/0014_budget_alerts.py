@@ -20,7 +20,7 @@ UPDATE billing_budget b
 
 
 class Migration(RestartableMigration):
-    dependencies = [("billing", "0012_alerts")]
+    dependencies = [("billing", "0013_alerts")]
 
     operations = [
         migrations.AddField("budget", "alerted_percent", models.SmallIntegerField(db_default=0)),

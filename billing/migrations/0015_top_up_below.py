@@ -10,6 +10,6 @@ from gateway.core.database.migrations import RestartableMigration
 
 
 class Migration(RestartableMigration):
-    dependencies = [("billing", "0012_budget_alerts")]
+    dependencies = [("billing", "0014_budget_alerts")]
 
     operations = [migrations.AddField("wallet", "top_up_below_microusd", MicrousdField(null=True))]
