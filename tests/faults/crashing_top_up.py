@@ -48,7 +48,7 @@ def lives(number: int) -> bool:
     from billing.operations import auto_top_up_charges
 
     connection.close()
-    connection.close_pool()  # no process shares a connection with another
+    connection.close_pool()  # type: ignore[attr-defined]  # no process shares a connection with another
     child = os.fork()
     if child == 0:
         killer = Killer(number)
