@@ -34,6 +34,18 @@ class Journals(StartStopStep):
         return JournalReader()
 
 
+class Events(StartStopStep):
+    """Fans events out and sends them for as long as the worker lives, whether or not its broker is there."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def create(self, worker: Any) -> Any:
+        """Return what the step starts and stops."""
+        from gateway.core.events.worker import EventWorker  # the models are loaded only now
+
+        return EventWorker()
+
+
 class Mails(StartStopStep):
     """Sends the mails that are due for as long as the worker lives, whether or not its broker is there."""
 
@@ -47,6 +59,7 @@ class Mails(StartStopStep):
 
 
 app.steps["worker"].add(Journals)
+app.steps["worker"].add(Events)
 app.steps["worker"].add(Mails)
 
 

@@ -9,12 +9,11 @@ from gateway.core.events.models.event import Event
 
 
 class DeliveryStatus(models.TextChoices):
-    """due → delivered | failed (all attempts failed) | cancelled (the endpoint was disabled)."""
+    """due → delivered | failed: all attempts failed, or the endpoint wants no more."""
 
     DUE = "due"
     DELIVERED = "delivered"
     FAILED = "failed"
-    CANCELLED = "cancelled"
 
 
 class Delivery(models.Model):

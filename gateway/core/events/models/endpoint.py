@@ -11,9 +11,10 @@ from gateway.core.events.models.fields import KeyField
 class Endpoint(models.Model):
     """An address of a product's server. `types` are types of events and patterns ("budget.*").
 
-    `secret` signs (`whsec_` and base64); `previous_secret` signs as well until `previous_secret_until`. `disabled_reason` says
-    why an endpoint was disabled by the gateway. `failing_since` is the first of its attempts that failed without a later
-    success. `claimed_until` is the lease of the worker that sends to it; `served_at` is when its turn was last over.
+    `secret` signs (`whsec_` and base64); `previous_secret` signs as well until `previous_secret_until`. `product` never changes, or
+    events of one product would go to another. A disabled endpoint gets no new deliveries, and those that are due wait.
+    `disabled_reason` says why the gateway disabled it. `failing_since` is its first failed attempt after the last success.
+    `claimed_until` is the lease of the worker that sends to it; `served_at` is when its last turn ended.
     """
 
     id = models.BigAutoField(primary_key=True)
