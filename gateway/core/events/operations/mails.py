@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from gateway.core.events.adapters.mail_server import Answer, MailServer, Outcome
 from gateway.core.events.models import Event, Mail, MailOptOut, MailStatus
@@ -135,10 +135,14 @@ def finish(*, mail: Mail, answer: Answer, now: datetime) -> None:
     _FINISH[answer.outcome](mail, answer, now)
 
 
+def repeatable() -> QuerySet[Mail]:
+    """Return the mails that failed and whose text is still there."""
+    return Mail.objects.filter(status=MailStatus.FAILED).exclude(context="")
+
+
 def send_again(*, mail_id: int, now: datetime) -> bool:
-    """Let a mail that failed be sent again, at an operator's wish; return False if it did not fail or its text is gone."""
-    failed = Mail.objects.filter(pk=mail_id, status=MailStatus.FAILED).exclude(context="")
-    return bool(failed.update(status=MailStatus.DUE, next_at=now, attempts=0))
+    """Let a mail that failed be sent again, at an operator's wish; return False for any other."""
+    return bool(repeatable().filter(pk=mail_id).update(status=MailStatus.DUE, next_at=now, attempts=0))
 
 
 def forget(recipients: Collection[str]) -> None:
