@@ -46,8 +46,21 @@ class Events(StartStopStep):
         return EventWorker()
 
 
+class Mails(StartStopStep):
+    """Sends the mails that are due for as long as the worker lives, whether or not its broker is there."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def create(self, worker: Any) -> Any:
+        """Return what the step starts and stops."""
+        from gateway.core.events.mail_worker import MailWorker  # the models are loaded only now
+
+        return MailWorker()
+
+
 app.steps["worker"].add(Journals)
 app.steps["worker"].add(Events)
+app.steps["worker"].add(Mails)
 
 
 @worker_init.connect

@@ -112,6 +112,7 @@ GROUPS: dict[str, list[Row]] = {
         Row("devices", "accounts.publicclient"),
         Row("outbox", "events.endpoint", badge="gateway.admin.troubled_endpoint_count"),
         Row("send", "events.delivery"),
+        Row("mail", "events.mail"),
         Row("palette", "accounts.appearanceproduct"),
     ],
     "Integrations": [

@@ -23,6 +23,5 @@ def recorded(account: Account, *, now: datetime) -> Iterator[None]:
     before = set(factors.values_list("pk", flat=True))
     yield
     for added in factors.exclude(pk__in=before).order_by("pk"):
-        name = added.data.get("name", "") if isinstance(added.data, dict) else ""
-        data = {"did": account.did, "type": str(added.type), "name": name}
+        data = {"did": account.did, "type": str(added.type), "factorId": added.pk}
         record(owner_kind="account", owner_key=account.did, type="second_factor.added", data=data, now=now)

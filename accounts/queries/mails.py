@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from allauth.mfa.models import Authenticator
 from django.urls import reverse
 
 from accounts.models import DeviceSession
@@ -15,10 +16,11 @@ FACTORS = {"totp": "An authenticator app", "webauthn": "A passkey"}
 
 
 def of_second_factor(event: Event) -> list[MailDraft]:
-    """Return the mail about a new second factor: `{type, name}`."""
+    """Return the mail about a new second factor: `{type, factorId}`. Its name is not in the event, which outlives the account."""
+    factor = Authenticator.objects.filter(pk=event.data["factorId"], user__did=event.owner_key).first()
     context = {
         "factor": FACTORS.get(event.data["type"], "A second factor"),
-        "factor_name": event.data.get("name", ""),
+        "factor_name": str(factor.data.get("name", "")) if factor else "",
         "at": in_words(event.created_at),
         "security_path": reverse("mfa_index"),
     }

@@ -6,19 +6,12 @@ from django.urls import reverse
 
 from billing.models import Invoice
 from billing.queries import budget_mails
-from billing.rules import invoice_labels
+from billing.rules import auto_top_up_labels, invoice_labels
 from gateway.core.contract.amounts import usd
 from gateway.core.events.mail_people import Owners, owners_of
 from gateway.core.events.models import Event
 from gateway.core.events.registry import MailDraft
 from gateway.core.events.rules.mail_kinds import INVOICE, MODEL, PAYMENT, WALLET, MailKind
-
-TOP_UP_REASONS = {
-    "no_payment_method": "No payment method is saved.",
-    "operator": "The operator of the service has paused it.",
-    "payment_taken_back": "An automatic payment was taken back.",
-}
-"""Why automatic top-up is paused, besides what the payment provider says of a charge."""
 
 
 def of_low_wallet(event: Event) -> list[MailDraft]:
@@ -53,11 +46,12 @@ def of_failed_payment(event: Event) -> list[MailDraft]:
     invoice = Invoice.objects.filter(pk=event.data.get("invoiceId")).first()
     transaction_id = event.data.get("transactionId", "")
     page = _page(event, "payment", transaction_id) if transaction_id else _page(event, "wallet")
+    code = event.data.get("failureCode")
     context = {
         "amount": usd(event.data["amountMicrousd"]),
         "transaction": transaction_id,
         "number": invoice.number if invoice else "",
-        "reason": _failure(event.data.get("failureCode")),
+        "reason": invoice_labels.failure(code) if code else "",
         "payment_path": _page(event, "invoice", invoice.pk) if invoice else page,
     }
     return _to_the_owner(event, "payment_failed", PAYMENT, context)
@@ -87,11 +81,10 @@ def of_retired_model(event: Event) -> list[MailDraft]:
 def of_top_up(event: Event) -> list[MailDraft]:
     """Return the mails about an automatic top-up, one template for each of its types: `{amountMicrousd, transactionId}` of a
     charge, `{reason}` of a pause."""
-    reason = event.data.get("reason", "")
     context = {
         "amount": usd(event.data.get("amountMicrousd")),
         "transaction": event.data.get("transactionId", ""),
-        "reason": TOP_UP_REASONS.get(reason) or _failure(reason),
+        "reason": auto_top_up_labels.pause(event.data["reason"]) if "reason" in event.data else "",
         "wallet_path": _page(event, "wallet"),
         "top_up_path": _page(event, "top_up"),
     }
@@ -107,10 +100,6 @@ def _of_invoice(event: Event, template: str) -> list[MailDraft]:
         "invoice_path": _page(event, "invoice", invoice.pk),
     }
     return _to_the_owner(event, template, INVOICE, context)
-
-
-def _failure(code: str | None) -> str:
-    return invoice_labels.failure(code) if code else ""
 
 
 def _to_the_owner(event: Event, template: str, kind: MailKind, context: dict[str, Any]) -> list[MailDraft]:

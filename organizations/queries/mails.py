@@ -28,6 +28,7 @@ def of_invitation(event: Event) -> list[MailDraft]:
     inviter = invitation.invited_by.account
     context = {
         "inviter_name": inviter.display_name or inviter.email or "A member",
+        "identity_name": f"{inviter.display_name} ({inviter.email or inviter.did})".strip(),
         "organization_name": invitation.organization.name,
         "role": invitation.role,
         "meaning": MEANINGS[Role(invitation.role)],

@@ -1,7 +1,10 @@
 """A new second factor is recorded in the transaction that adds it, and mailed to its person."""
 
+from typing import Any
+
 import pytest
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -26,7 +29,7 @@ def alice(client: Client, settings: Settings) -> Account:
     return Account.objects.get(email="alice@example.com")
 
 
-def recorded() -> list[tuple[str, str, dict[str, str]]]:
+def recorded() -> list[tuple[str, str, dict[str, Any]]]:
     found = Event.objects.filter(type="second_factor.added").order_by("pk")
     return [(one.owner_kind, one.owner_key, one.data) for one in found]
 
@@ -36,7 +39,8 @@ def test_an_authenticator_app_is_recorded_once(client: Client, alice: Account) -
     assert wrong.status_code == 200
     assert recorded() == []
     assert client.post(ACTIVATE, {"code": code_of(shown(client))}).status_code == 303
-    assert recorded() == [("account", alice.did, {"did": alice.did, "type": "totp", "name": ""})]
+    app = Authenticator.objects.get(type="totp")
+    assert recorded() == [("account", alice.did, {"did": alice.did, "type": "totp", "factorId": app.pk})]
     [event] = Event.objects.filter(type="second_factor.added")
     [draft] = kind_of(event.type).mails(event)
     assert (draft.person.recipient, draft.person.address) == (alice.did, "alice@example.com")
@@ -46,9 +50,14 @@ def test_an_authenticator_app_is_recorded_once(client: Client, alice: Account) -
     assert timezone.now().strftime("%Y") in draft.context["at"]
 
 
-def test_each_passkey_is_recorded_with_its_name(client: Client, alice: Account) -> None:
+def test_each_passkey_is_recorded(client: Client, alice: Account) -> None:
     for passkey in (Passkey(), Passkey()):
         assert add(client, passkey).status_code == 303
-    assert [(data["type"], data["name"]) for _, _, data in recorded()] == [("webauthn", "Key")] * 2
-    client.get("/account/2fa/recovery-codes/")
-    assert len(recorded()) == 2, "recovery codes come along and are not told of"
+    keys = list(Authenticator.objects.filter(type="webauthn").order_by("pk").values_list("pk", flat=True))
+    assert [data for _, _, data in recorded()] == [
+        {"did": alice.did, "type": "webauthn", "factorId": key} for key in keys
+    ]
+    event = Event.objects.filter(type="second_factor.added").latest("pk")
+    assert kind_of(event.type).mails(event)[0].context["factor_name"] == "Key"
+    Authenticator.objects.all().delete()
+    assert kind_of(event.type).mails(event)[0].context["factor_name"] == "", "whoever added it may have removed it"

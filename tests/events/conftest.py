@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import Settings
 
-from gateway.core.events.operations.mails import postman
 from tests.support.mail_server import MailServer
 
 
@@ -13,7 +12,6 @@ from tests.support.mail_server import MailServer
 def with_mail(settings: Settings) -> None:
     """Configure mail, which Django's test runner keeps in `mail.outbox`."""
     settings.MAIL_IS_CONFIGURED = True
-    postman.forget()
 
 
 @pytest.fixture
@@ -23,4 +21,3 @@ def mail_server(with_mail: None, settings: Settings) -> Iterator[MailServer]:
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", running.port
         yield running
-    postman.forget()

@@ -48,6 +48,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         "invitation",
         {
             "inviter_name": "Olivia Owner",
+            "identity_name": "Olivia Owner (olivia@acme.example)",
             "organization_name": "Acme Research",
             "role": "member",
             "meaning": "A member can use the products that they have a seat for.",

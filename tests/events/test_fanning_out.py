@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from django.db import transaction
 from django.utils import timezone
+from pytest_django import Settings
 
 from gateway.core.api.times import rfc3339
 from gateway.core.events import registry
+from gateway.core.events.mail_people import Person
 from gateway.core.events.models import Delivery, Event, Mail
 from gateway.core.events.operations import fanning_out
 from gateway.core.events.registry import EventKind, MailDraft, register
@@ -26,6 +28,7 @@ PRODUCTS = {ALICE: ["studio"], BOB: ["courier"]}
 def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace what the apps have registered by kinds whose audience follows from the owner."""
     monkeypatch.setattr(registry, "_kinds", {})
+    monkeypatch.setattr(registry, "_mails", {})
     register(EventKind("wallet.low", audience=lambda event: PRODUCTS[event.owner_key]))
     register(EventKind("membership.created", audience=lambda event: ["studio", "courier", "nobody"]))
 
@@ -115,14 +118,17 @@ def test_deliveries_are_made_in_the_order_of_events() -> None:
     assert list(made) == [event.pk for event in events]
 
 
-def test_mails_are_made_once_for_each_address() -> None:
-    draft = MailDraft("a@example.com", "Alice", "wallet_low", {"link": "https://secret"}, True, "wallet")
-    register(EventKind("wallet.low", audience=lambda event: [], mails=lambda event: [draft, draft]))
+def test_mails_are_made_once_for_each_person(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    settings.MAIL_IS_CONFIGURED = True
+    context = {"available": "$0.80", "threshold": "$1.00", "wallet_path": "/wallet"}
+    draft = MailDraft(Person(ALICE, "Alice", "a@example.com"), "wallet_low", "wallet", context)
+    monkeypatch.setitem(registry._mails, "wallet.low", lambda event: [draft, draft])
     event = happen("wallet.low")
     spread()
     [mail] = Mail.objects.all()
-    assert (mail.to, mail.name, mail.template, mail.kind) == ("a@example.com", "Alice", "wallet_low", "wallet")
-    assert (json.loads(mail.context), mail.can_unsubscribe) == ({"link": "https://secret"}, True)
+    assert (mail.recipient, mail.to, mail.name) == (ALICE, "a@example.com", "Alice")
+    assert (mail.template, mail.kind, mail.can_unsubscribe) == ("wallet_low", "wallet", True)
+    assert (json.loads(mail.context), mail.status) == (context, "due")
     Event.objects.update(fanned_out_at=None)
     spread()
     assert list(Mail.objects.values_list("event", flat=True)) == [event.pk]

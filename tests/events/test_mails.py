@@ -10,10 +10,12 @@ import pytest
 from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
 from django.db import connection
+from django.utils import timezone
 from pytest_django import Settings
 
 from gateway.core.events.adapters.mail_server import Answer, Outcome
 from gateway.core.events.mail_people import Person
+from gateway.core.events.mail_worker import MailWorker
 from gateway.core.events.models import Mail
 from gateway.core.events.operations import mails, unsubscribing
 from gateway.core.events.operations.mails import LEASE, Postman, claim, finish
@@ -21,7 +23,8 @@ from gateway.core.events.operations.unsubscribing import Subject
 from gateway.core.events.registry import MailDraft
 from gateway.core.events.rules.mail_retries import PAUSES
 from tests.events.mailing import ALICE, BOB, LOW, NOW, alarming, event, low
-from tests.support.concurrency import at_once
+from tests.support.concurrency import at_once, eventually
+from tests.support.mail_server import MailServer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("with_mail")]
 
@@ -200,12 +203,12 @@ def test_a_worker_that_died_leaves_the_mail_until_its_lease_ends() -> None:
     assert state(one) == ("sent", 2, None, ""), "what the lost worker says later is not noted"
 
 
-def test_one_thread_of_a_process_sends_at_a_time() -> None:
+def test_a_postman_that_is_stopped_begins_no_further_mail() -> None:
     low()
     postman = Postman()
-    with postman._turn:
-        assert postman.send_due(clock()) == {}
-    assert postman.send_due(clock()) == {"accepted": 1}
+    postman.stop()
+    assert postman.send_due(clock()) == {}
+    assert send() == {"accepted": 1}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -217,3 +220,20 @@ def test_two_workers_send_each_mail_once() -> None:
     assert sum(one.get("accepted", 0) for one in counts) == 40
     assert sorted(one.to[0] for one in mail.outbox) == sorted(one.address for one in people)
     assert len({one.extra_headers["Message-ID"] for one in mail.outbox}) == 40
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_sends_until_it_is_stopped(mail_server: MailServer) -> None:
+    worker = MailWorker()
+    worker.start()
+    try:
+        for person in (ALICE, BOB):
+            [one] = low(person)
+            Mail.objects.filter(pk=one.pk).update(next_at=timezone.now())
+            eventually(lambda one=one: state(one)[0] == "sent")  # type: ignore[misc]
+    finally:
+        worker.stop()
+    assert [one["To"] for one in mail_server.messages] == [ALICE.address, BOB.address]
+    eventually(lambda: not worker._thread.is_alive())
+    [late] = low()
+    assert state(late)[0] == "due"

@@ -1,5 +1,6 @@
 """Rows for every table of the operator console, made as the gateway makes them."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,8 +19,10 @@ from billing.queries.payment_matching import Books
 from billing.queries.prices import in_force
 from billing.rules.budgets import Subject
 from gateway.core.contract.ids import new_id
-from gateway.core.events.models import Delivery, Endpoint
-from gateway.core.events.operations import endpoints
+from gateway.core.events.mail_people import Person
+from gateway.core.events.models import Delivery, Endpoint, Event, Mail
+from gateway.core.events.operations import endpoints, mails
+from gateway.core.events.registry import MailDraft
 from gateway.core.jobs.models import JobRun
 from inference.models import PriceProposal
 from integrations.models import (
@@ -74,6 +77,7 @@ def furnish(folder: Path) -> None:
     differing("pay_" + 26 * "0")
     make_proposals()
     make_delivery()
+    make_mail()
     JobRun.objects.create(job="billing.tasks.reap", started_at=timezone.now(), counts={"calls": 1})
 
 
@@ -84,6 +88,19 @@ def make_delivery() -> Delivery:
     )
     endpoints.save(endpoint)
     return endpoints.send_test(endpoint.pk, now=timezone.now())
+
+
+def make_mail() -> Mail:
+    """Let a mail to Alice fail."""
+    event = Event.objects.latest("pk")
+    draft = MailDraft(
+        Person(ALICE, "Alice", "alice@example.com"), "account_suspended", "suspension", {"secret": CONTENT}
+    )
+    made = mails.make(event=event, drafts=[draft], now=timezone.now())
+    Mail.objects.filter(pk=made[0].pk).update(
+        status="failed", next_at=None, error="550 unknown", context=json.dumps(draft.context)
+    )
+    return made[0]
 
 
 def make_call(*, hold_microusd: int = 50_000) -> str:

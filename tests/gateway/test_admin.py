@@ -75,7 +75,7 @@ def test_every_table_of_the_apps_is_there() -> None:
             "billing.providerevent",
             "billing.seatprice",
         ),
-        *("events.delivery", "events.endpoint"),
+        *("events.delivery", "events.endpoint", "events.mail"),
         *("inference.alias", "inference.priceproposal", "inference.rawmodel", "inference.upstream"),
         *("organizations.organization", "organizations.seat", "organizations.auditentry", "admin.logentry"),
         *(
@@ -178,6 +178,7 @@ READ_ONLY = {
         "delivery",
         "devicesession",
         "loss",
+        "mail",
         "call",
         "receiptkey",
         "marginday",

@@ -58,7 +58,7 @@ ADDED = {name for _, name in TABLES} - READ_ONLY - SUPERUSERS_ONLY - SINGLE
 EDITED = {name for _, name in TABLES} - READ_ONLY - SUPERUSERS_ONLY - {"creditlot", "priceversion"}
 DELETED = EDITED - SINGLE - {"account", "endpoint"}
 DEPENDED_ON = {"ciprovider", "project"}  # what belongs to them is deleted along, by its own right
-ACTED_ON = {("revoke", "devicesession"), ("cancel", "sandboxrun"), ("send_again", "delivery")}
+ACTED_ON = {("revoke", "devicesession"), ("cancel", "sandboxrun"), ("send_again", "delivery"), ("send_again", "mail")}
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -110,7 +110,8 @@ PEOPLE = {
 # What an owner has as many of as it has accounts, clients or projects, or as a limit allows. Representations come
 # from the answers of configured models, counters from their usages, up to a limit.
 BOUNDED = {
-    *("accounts_consent", "events_owner", "inference_representation", "inference_unpriced_counter"),
+    *("accounts_consent", "events_mail_opt_out", "events_owner", "inference_representation"),
+    "inference_unpriced_counter",
     *("integrations_accountkey", "integrations_evolutionartifact"),
     *("integrations_evolutionevidence", "integrations_evolutionrevision", "integrations_executionconfig"),
 }
@@ -221,7 +222,7 @@ FILL: dict[str, Callable[[datetime, str], object]] = {
     "events_event": event,
     "events_delivery": delivery,
     "events_mail": lambda at, name: Mail.objects.create(
-        event=event(at, name), to="a@example.com", kind="wallet", template="wallet_low", next_at=at
+        event=event(at, name), recipient="did:a", kind="wallet", template="wallet_low", subject="", next_at=at
     ),
     "django_admin_log": operator_entry,
     "organizations_auditentry": audit_entry,

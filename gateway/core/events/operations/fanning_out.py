@@ -4,7 +4,6 @@ One fan-out runs at a time, so the deliveries of each endpoint are made in the o
 an event's deliveries and mails, and the mark that they were made, are one transaction.
 """
 
-import json
 import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -14,9 +13,10 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from gateway.core.database.turns import try_turn
-from gateway.core.events.models import Delivery, Endpoint, Event, Mail
+from gateway.core.events.models import Delivery, Endpoint, Event
+from gateway.core.events.operations import mails
 from gateway.core.events.operations.endpoints import body_of, concrete
-from gateway.core.events.registry import EventKind, MailDraft, kind_of
+from gateway.core.events.registry import EventKind, kind_of
 from gateway.core.runtime.logs import RecurringLog
 
 LIMIT = 100
@@ -63,8 +63,7 @@ def _fan_out(event: Event, endpoints: Sequence[Endpoint], now: datetime) -> None
         [Delivery(event=event, endpoint=endpoint, next_at=Now()) for endpoint in audience],
         ignore_conflicts=True,
     )
-    mails = [_mail(event, draft, now) for draft in kind.mails(event)]
-    Mail.objects.bulk_create(mails, ignore_conflicts=True)
+    mails.make(event=event, drafts=kind.mails(event), now=now)
     Event.objects.filter(pk=event.pk).update(fanned_out_at=now, body=body)
 
 
@@ -75,16 +74,3 @@ def _audience(event: Event, kind: EventKind, endpoints: Sequence[Endpoint]) -> l
         return []
     products = set(kind.audience(event))
     return [endpoint for endpoint in subscribed if endpoint.product in products]
-
-
-def _mail(event: Event, draft: MailDraft, now: datetime) -> Mail:
-    return Mail(
-        event=event,
-        to=draft.to,
-        name=draft.name,
-        kind=draft.kind or event.type,
-        template=draft.template,
-        context=json.dumps(draft.context),
-        can_unsubscribe=draft.can_unsubscribe,
-        next_at=now,
-    )

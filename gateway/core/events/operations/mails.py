@@ -6,7 +6,6 @@ and noting it leaves the mail to be sent again after the lease, with the same `M
 
 import json
 import logging
-import threading
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable
@@ -14,7 +13,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from gateway.core.events.adapters.mail_server import Answer, MailServer, Outcome
 from gateway.core.events.models import Event, Mail, MailOptOut, MailStatus
@@ -29,7 +28,7 @@ LEASE = timedelta(minutes=5)
 
 RUN_SECONDS = 30.0
 AWAY_SECONDS = 30.0
-"""How long a process leaves a mail server alone that cannot be reached."""
+"""How long a worker leaves a mail server alone that cannot be reached."""
 
 NO_SERVER = "No mail server is configured."
 NO_ADDRESS = "The person has no verified email address."
@@ -83,28 +82,20 @@ def _why_unsent(mail: Mail, *, is_off: bool) -> str:
 
 
 class Postman:
-    """Sends this process's mails: one thread at a time, and none for a moment after the server could not be reached."""
+    """Sends mails one after another, and none for a moment after the server could not be reached."""
 
     def __init__(self) -> None:
-        self._turn = threading.Lock()
         self._away_until = 0.0
+        self._is_over = False
 
     def send_due(self, clock: Callable[[], datetime]) -> dict[str, int]:
         """Send what is due, for RUN_SECONDS at most; return how many mails ended how."""
         counts: dict[str, int] = {}
-        if not settings.MAIL_IS_CONFIGURED or not self._turn.acquire(blocking=False):
+        if not settings.MAIL_IS_CONFIGURED or time.monotonic() < self._away_until:
             return counts
-        try:
-            if time.monotonic() >= self._away_until:
-                self._send(clock, counts)
-        finally:
-            self._turn.release()
-        return counts
-
-    def _send(self, clock: Callable[[], datetime], counts: dict[str, int]) -> None:
         server, until = MailServer(), time.monotonic() + RUN_SECONDS
         try:
-            while time.monotonic() < until and (mail := claim(now=clock())) is not None:
+            while not self._is_over and time.monotonic() < until and (mail := claim(now=clock())) is not None:
                 answer = _attempt(mail, server)
                 finish(mail=mail, answer=answer, now=clock())
                 counts[answer.outcome.value] = counts.get(answer.outcome.value, 0) + 1
@@ -113,13 +104,15 @@ class Postman:
                     break
         finally:
             server.close()
+        return counts
+
+    def stop(self) -> None:
+        """Begin no further mail. Any thread may call this."""
+        self._is_over = True
 
     def forget(self) -> None:
         """Forget that the server could not be reached."""
         self._away_until = 0.0
-
-
-postman = Postman()
 
 
 @transaction.atomic
@@ -142,10 +135,14 @@ def finish(*, mail: Mail, answer: Answer, now: datetime) -> None:
     _FINISH[answer.outcome](mail, answer, now)
 
 
+def repeatable() -> QuerySet[Mail]:
+    """Return the mails that failed and whose text is still there."""
+    return Mail.objects.filter(status=MailStatus.FAILED).exclude(context="")
+
+
 def send_again(*, mail_id: int, now: datetime) -> bool:
-    """Let a mail that failed be sent again, at an operator's wish; return False if it did not fail or its text is gone."""
-    failed = Mail.objects.filter(pk=mail_id, status=MailStatus.FAILED).exclude(context="")
-    return bool(failed.update(status=MailStatus.DUE, next_at=now, attempts=0))
+    """Let a mail that failed be sent again, at an operator's wish; return False for any other."""
+    return bool(repeatable().filter(pk=mail_id).update(status=MailStatus.DUE, next_at=now, attempts=0))
 
 
 def forget(recipients: Collection[str]) -> None:
