@@ -16,7 +16,7 @@ from accounts.queries import accounts
 from billing.adapters import configured
 from billing.adapters.base import PaymentProvider, ProviderError, SessionRequest
 from billing.models import Checkout, CheckoutStatus, OwnerKind
-from billing.operations import invoices, wallets
+from billing.operations import invoices, payment_events, wallets
 from billing.queries import locked
 from billing.rules import checkouts as rules
 from billing.rules.owners import Owner
@@ -24,7 +24,6 @@ from billing.rules.provider_records import Reversals, Session
 from gateway.core.contract.errors import Forbidden, IdempotencyKeyReused, RateLimited
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import OPEN_CHECKOUTS_MAX
-from gateway.core.events.operations.in_order import Happened, record
 
 log = logging.getLogger("billing.checkouts")
 
@@ -153,20 +152,8 @@ def apply(checkout_id: str, seen: Fetched, *, now: datetime) -> Checkout | None:
     _schedule(checkout, now)
     checkout.save()
     if checkout.status == CheckoutStatus.PAID and not was_paid:
-        record([_receipt(checkout, now)])
+        payment_events.received(checkout, now)
     return checkout
-
-
-def _receipt(checkout: Checkout, now: datetime) -> Happened:
-    kind, key = checkout.owner
-    data = {
-        "orgId" if kind == OwnerKind.ORGANIZATION else "did": key,
-        "transactionId": checkout.pk,
-        "amountMicrousd": checkout.amount_microusd,
-        "product": checkout.product,
-        "requestedBy": checkout.requested_by,
-    }
-    return Happened(kind, key, "payment.received", data, now=now)
 
 
 def postpone(checkout_id: str, *, now: datetime) -> None:
