@@ -16,7 +16,7 @@ from accounts.queries import accounts
 from billing.adapters import configured
 from billing.adapters.base import PaymentProvider, ProviderError, SessionRequest
 from billing.models import Checkout, CheckoutStatus, OwnerKind
-from billing.operations import auto_top_ups, invoices, payment_methods, wallets
+from billing.operations import auto_top_ups, invoices, payment_events, payment_methods, wallets
 from billing.queries import locked
 from billing.rules import checkouts as rules
 from billing.rules.owners import Owner
@@ -25,7 +25,6 @@ from gateway.core.contract.errors import Forbidden, IdempotencyKeyReused
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import OPEN_CHECKOUTS_MAX
 from gateway.core.contract.route_limits import rate_limited
-from gateway.core.events.operations.in_order import Happened, record
 
 log = logging.getLogger("billing.checkouts")
 
@@ -163,20 +162,8 @@ def apply(checkout_id: str, seen: Fetched, *, now: datetime) -> Checkout | None:
     _schedule(checkout, now)
     checkout.save()
     if checkout.status == CheckoutStatus.PAID and not was_paid:
-        record([_receipt(checkout, now)])
+        payment_events.received(checkout, now)
     return checkout
-
-
-def _receipt(checkout: Checkout, now: datetime) -> Happened:
-    kind, key = checkout.owner
-    data = {
-        "orgId" if kind == OwnerKind.ORGANIZATION else "did": key,
-        "transactionId": checkout.pk,
-        "amountMicrousd": checkout.amount_microusd,
-        "product": checkout.product,
-        "requestedBy": checkout.requested_by,
-    }
-    return Happened(kind, key, "payment.received", data, now=now)
 
 
 def postpone(checkout_id: str, *, now: datetime) -> None:

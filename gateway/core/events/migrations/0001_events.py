@@ -3,9 +3,10 @@
 import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.db.models.functions.datetime
+from django.db import migrations, models
+
 import gateway.core.encryption.fields
 import gateway.core.events.models.fields
-from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
