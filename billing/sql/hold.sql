@@ -39,6 +39,8 @@ DECLARE
   v_lot record;
   v_lot_ids text[];
   v_lot_amounts bigint[];
+  v_limit billing_rate_limit;
+  v_token_scopes text[];
 BEGIN
   IF (p_call.hold BETWEEN 0 AND p_call.max_cost AND (p_call.is_trial OR p_call.deadline_seconds >= 0)) IS NOT TRUE THEN
     RAISE EXCEPTION 'a hold of % micro-USD, at most %, for % seconds', p_call.hold, p_call.max_cost, p_call.deadline_seconds
@@ -113,6 +115,13 @@ BEGIN
     RETURN;
   END IF;
 
+  IF p_call.limits IS NOT NULL THEN
+    FOREACH v_limit IN ARRAY p_call.limits LOOP
+      IF v_limit.tokens IS NOT NULL THEN
+        v_token_scopes := v_token_scopes || v_limit.scope;
+      END IF;
+    END LOOP;
+  END IF;
   INSERT INTO billing_reservation (
     id, wallet_id, actor_did, org_id, membership_id, product, client_id, route, model, request_id, idempotency_key,
     request_digest, body_sha256, replayable, state, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids,
@@ -122,7 +131,7 @@ BEGIN
     p_membership_id, p_call.product, p_call.client_id, p_call.route, p_call.model, p_call.request_id, p_call.key, v_digest,
     decode(p_call.body_sha256, 'hex'), p_call.key IS NOT NULL, 'dispatched', p_call.max_cost, p_call.hold, v_left, v_lot_ids, v_lot_amounts,
     p_call.price_version, v_now, v_now, v_now + make_interval(secs => p_call.deadline_seconds), 0,
-    CASE WHEN p_call.limits IS NOT NULL THEN billing_token_scopes(p_call.limits) END);
+    v_token_scopes);
 
   IF v_left > 0 THEN
     UPDATE billing_wallet w SET held_microusd = w.held_microusd + v_left WHERE w.id = v_wallet.id;

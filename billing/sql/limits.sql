@@ -79,55 +79,52 @@ $$;
 --                    p_is_locked boolean, p_now timestamptz DEFAULT NULL)
 --   RETURNS (is_exceeded boolean, levels bigint[], weighed_at timestamptz)
 --
--- What is used of a call's limits now, without the call, and whether one of them has no room for it. `levels` has three numbers
--- for each limit, null where it has no such number: the level of its requests, that of its tokens, and its calls under way, of
--- which no more are counted than the limit allows. The member is p_membership_id where it is not null. Without p_is_locked nothing is
--- written: the numbers are those of an answer that is no call.
+-- What is used of a call's limits now, without the call, and whether one of them has no room for it. `levels` has four numbers
+-- for each limit: the meter's id, null if there is none yet; the level of its requests, that of its tokens, and its calls under way, of which
+-- no more are counted than the limit allows, each null without that limit. The member is p_membership_id where it is not null.
+-- Without p_is_locked nothing is written: the numbers are those of an answer that is no call.
 CREATE OR REPLACE FUNCTION billing_weigh_call(
   p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text, p_is_locked boolean,
   p_now timestamptz DEFAULT NULL, OUT is_exceeded boolean, OUT levels bigint[], OUT weighed_at timestamptz)
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_limit record;
+  v_limit billing_rate_limit;
+  v_meter record;
   v_requests bigint;
   v_tokens bigint;
   v_open bigint;
 BEGIN
   is_exceeded := false;
   weighed_at := coalesce(p_now, clock_timestamp());
-  FOR v_limit IN
-    SELECT l.scope, CASE l.scope WHEN 'member' THEN coalesce(p_membership_id, l.subject) ELSE l.subject END AS subject,
-           l.requests, l.tokens, l.concurrent, m.id, m.requests_level, m.requests_at, m.tokens_level, m.tokens_at,
-           m.tokens_quota
-      FROM unnest(p_limits) WITH ORDINALITY l
-      LEFT JOIN billing_limit_meter m
-        ON m.scope = l.scope
-       AND m.subject = CASE l.scope WHEN 'member' THEN coalesce(p_membership_id, l.subject) ELSE l.subject END
-     ORDER BY l.ordinality
-  LOOP
+  FOREACH v_limit IN ARRAY p_limits LOOP
     v_requests := NULL;
     v_tokens := NULL;
     v_open := NULL;
+    IF v_limit.scope = 'member' AND p_membership_id IS NOT NULL THEN
+      v_limit.subject := p_membership_id;
+    END IF;
+    SELECT m.id, m.requests_level, m.requests_at, m.tokens_level, m.tokens_at, m.tokens_quota INTO v_meter
+      FROM billing_limit_meter m WHERE m.scope = v_limit.scope AND m.subject = v_limit.subject;
     IF v_limit.requests IS NOT NULL THEN
-      v_requests := CASE WHEN v_limit.id IS NULL THEN 0 ELSE billing_drained(
-        least(v_limit.requests_level, v_limit.requests * 60000000), v_limit.requests_at, v_limit.requests, weighed_at) END;
+      v_requests := CASE WHEN v_meter.id IS NULL THEN 0 ELSE billing_drained(
+        least(v_meter.requests_level, v_limit.requests * 60000000), v_meter.requests_at, v_limit.requests, weighed_at) END;
       is_exceeded := is_exceeded OR v_requests > (v_limit.requests - 1) * 60000000;
     END IF;
     IF v_limit.tokens IS NOT NULL THEN
       v_tokens := billing_tokens_level(
-        v_limit.tokens_level, v_limit.tokens_at, v_limit.tokens_quota, v_limit.tokens, weighed_at);
+        v_meter.tokens_level, v_meter.tokens_at, v_meter.tokens_quota, v_limit.tokens, weighed_at);
       is_exceeded := is_exceeded OR v_tokens > (v_limit.tokens - 1) * 60000000;
     END IF;
     IF v_limit.concurrent IS NOT NULL THEN
       v_open := billing_count_under_way(v_limit.scope, v_limit.subject, p_owner_kind, p_owner_key, v_limit.concurrent);
       is_exceeded := is_exceeded OR v_open >= v_limit.concurrent;
     END IF;
-    IF p_is_locked AND greatest(v_limit.requests_at, v_limit.tokens_at) > weighed_at THEN
+    IF p_is_locked AND greatest(v_meter.requests_at, v_meter.tokens_at) > weighed_at THEN
       UPDATE billing_limit_meter m
          SET requests_at = least(m.requests_at, weighed_at), tokens_at = least(m.tokens_at, weighed_at)
-       WHERE m.id = v_limit.id;
+       WHERE m.id = v_meter.id;
     END IF;
-    levels := levels || ARRAY[v_requests, v_tokens, v_open];
+    levels := levels || ARRAY[v_meter.id, v_requests, v_tokens, v_open];
   END LOOP;
 END $$;
 
@@ -176,25 +173,31 @@ END $$;
 -- Counts a call that was admitted, at the levels and the time that billing_weigh_call returned under the same locks.
 CREATE OR REPLACE FUNCTION billing_count_call(
   p_limits billing_rate_limit[], p_levels bigint[], p_membership_id text, p_now timestamptz)
-RETURNS void LANGUAGE sql AS $$
-  INSERT INTO billing_limit_meter AS m (
-    scope, subject, requests_level, requests_at, tokens_level, tokens_at, tokens_quota)
-  SELECT l.scope, CASE l.scope WHEN 'member' THEN coalesce(p_membership_id, l.subject) ELSE l.subject END,
-         coalesce(p_levels[3 * l.ordinality - 2] + 60000000, 0), p_now, coalesce(p_levels[3 * l.ordinality - 1], 0), p_now,
-         l.tokens
-    FROM unnest(p_limits) WITH ORDINALITY l
-   WHERE num_nonnulls(l.requests, l.tokens) > 0
-  ON CONFLICT (scope, subject) DO UPDATE
-     SET requests_level = excluded.requests_level, requests_at = excluded.requests_at,
-         tokens_level = excluded.tokens_level, tokens_at = excluded.tokens_at, tokens_quota = excluded.tokens_quota
-$$;
-
-
--- The scopes of these limits that count tokens, null if none does.
-CREATE OR REPLACE FUNCTION billing_token_scopes(p_limits billing_rate_limit[]) RETURNS text[]
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT array_agg(l.scope) FROM unnest(p_limits) l WHERE l.tokens IS NOT NULL
-$$;
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_limit billing_rate_limit;
+  v_at integer := 0;
+  v_requests bigint;
+  v_tokens bigint;
+BEGIN
+  FOREACH v_limit IN ARRAY p_limits LOOP
+    v_at := v_at + 4;
+    CONTINUE WHEN v_limit.requests IS NULL AND v_limit.tokens IS NULL;
+    v_requests := coalesce(p_levels[v_at - 2] + 60000000, 0);
+    v_tokens := coalesce(p_levels[v_at - 1], 0);
+    UPDATE billing_limit_meter m
+       SET requests_level = v_requests, requests_at = p_now, tokens_level = v_tokens, tokens_at = p_now,
+           tokens_quota = v_limit.tokens
+     WHERE m.id = p_levels[v_at - 3];
+    CONTINUE WHEN FOUND;
+    INSERT INTO billing_limit_meter (
+      scope, subject, requests_level, requests_at, tokens_level, tokens_at, tokens_quota)
+    VALUES (
+      v_limit.scope,
+      CASE WHEN v_limit.scope = 'member' AND p_membership_id IS NOT NULL THEN p_membership_id ELSE v_limit.subject END,
+      v_requests, p_now, v_tokens, p_now, v_limit.tokens);
+  END LOOP;
+END $$;
 
 
 -- billing_use_tokens(p_call record, p_quantities jsonb, p_now timestamptz) RETURNS void

@@ -9,7 +9,7 @@ from billing.rules.limits import Applied, Caller, Level, Limits
 from gateway.core.contract.errors import RateLimited
 from gateway.core.contract.rate_limits import rate_limit_headers
 
-_NUMBERS = len(Level._fields)
+_NUMBERS = 1 + len(Level._fields)
 
 
 class RequestLimits:
@@ -46,11 +46,11 @@ class RequestLimits:
         ]
 
     def take(self, levels: Sequence[int | None] | None, *, is_counted: bool) -> None:
-        """Take what the statement returned: three numbers for each limit, without this call. Functions of the version before
-        return none."""
+        """Take what the statement returned: four numbers for each limit, without this call, of which the first is not for answers.
+        Functions of the version before return none."""
         if levels is None:
             return
-        self._levels = [Level(*levels[at : at + _NUMBERS]) for at in range(0, len(levels), _NUMBERS)]
+        self._levels = [Level(*levels[at + 1 : at + _NUMBERS]) for at in range(0, len(levels), _NUMBERS)]
         self.is_counted = is_counted
 
     def use(self, tokens: int) -> None:

@@ -42,7 +42,7 @@ def admit(
         [(is_exceeded, levels)] = cursor.fetchall()
         if not is_exceeded:
             cursor.execute(_COUNT, arguments | {"levels": levels})
-    return Weighed(is_exceeded, [Level(*levels[at : at + 3]) for at in range(0, len(levels), 3)])
+    return Weighed(is_exceeded, [Level(*levels[at + 1 : at + 4]) for at in range(0, len(levels), 4)])
 
 
 def element(*limits: Applied) -> list[dict[str, Any]]:
