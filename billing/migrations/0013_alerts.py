@@ -11,7 +11,7 @@ from gateway.core.database.migrations import RestartableMigration
 
 
 class Migration(RestartableMigration):
-    dependencies = [("billing", "0012_rate_limits")]
+    dependencies = [("billing", "0012_calls_under_way")]
 
     operations = [
         migrations.AddField("wallet", "low_balance_microusd", MicrousdField(db_default=1_000_000)),

@@ -15,8 +15,8 @@ from billing.models.wallet import Wallet
 IN_REVIEW = Q(closed_at__isnull=True, review_reason__isnull=False)
 """A query for calls in review needs this condition to use their index."""
 
-UNDER_WAY = Q(closed_at__isnull=True, review_reason__isnull=True)
-"""The calls that limits of calls at once count, by the condition of their indexes."""
+UNDER_WAY = Q(is_concurrency_limited=True, closed_at__isnull=True, review_reason__isnull=True)
+"""The calls that limits of calls at once count, by the condition of their indexes, which other calls cost nothing."""
 
 BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 """A time before any call. A query needs this lower bound to use the index of a wallet's calls by time."""
@@ -43,7 +43,7 @@ class Call(models.Model):
     never sent. `evidence` is what is known to have been delivered: quantities and `charge_microusd`; and
     `generation_id`, the id of the upstream's own record, if it has one. `next_look_up_at` is when that record is
     requested again for a call in review, null before the first time. `token_scopes` are the scopes whose limits count the
-    call's tokens; null if there are none. Only the functions of `billing/sql` write this
+    call's tokens; null if there are none. `is_concurrency_limited` is set if a limit of calls at once counts it. Only the functions of `billing/sql` write this
     table. The hot tables have no foreign keys in the database: the rows they reference are never deleted (triggers
     refuse it), and the audit looks for orphans. `billing/sql/soundness.sql` constrains the values of their rows.
     """
@@ -81,6 +81,7 @@ class Call(models.Model):
     evidence = models.JSONField(null=True)
     next_look_up_at = models.DateTimeField(null=True)
     token_scopes = ArrayField(KeyField(), null=True)
+    is_concurrency_limited = models.BooleanField(null=True)
 
     class Meta:
         db_table = "billing_reservation"

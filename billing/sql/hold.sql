@@ -41,6 +41,7 @@ DECLARE
   v_lot_amounts bigint[];
   v_limit billing_rate_limit;
   v_token_scopes text[];
+  v_is_concurrency_limited boolean;
 BEGIN
   IF (p_call.hold BETWEEN 0 AND p_call.max_cost AND (p_call.is_trial OR p_call.deadline_seconds >= 0)) IS NOT TRUE THEN
     RAISE EXCEPTION 'a hold of % micro-USD, at most %, for % seconds', p_call.hold, p_call.max_cost, p_call.deadline_seconds
@@ -120,18 +121,22 @@ BEGIN
       IF v_limit.tokens IS NOT NULL THEN
         v_token_scopes := v_token_scopes || v_limit.scope;
       END IF;
+      IF v_limit.concurrent IS NOT NULL THEN
+        v_is_concurrency_limited := true;
+      END IF;
     END LOOP;
   END IF;
   INSERT INTO billing_reservation (
     id, wallet_id, actor_did, org_id, membership_id, product, client_id, route, model, request_id, idempotency_key,
     request_digest, body_sha256, replayable, state, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids,
-    lot_amounts_microusd, price_version_id, created_at, dispatched_at, deadline_at, overrun_microusd, token_scopes)
+    lot_amounts_microusd, price_version_id, created_at, dispatched_at, deadline_at, overrun_microusd, token_scopes,
+    is_concurrency_limited)
   VALUES (
     p_call.usage_id, v_wallet.id, p_call.did, CASE WHEN p_call.owner_kind = 'organization' THEN p_call.owner_key END,
     p_membership_id, p_call.product, p_call.client_id, p_call.route, p_call.model, p_call.request_id, p_call.key, v_digest,
     decode(p_call.body_sha256, 'hex'), p_call.key IS NOT NULL, 'dispatched', p_call.max_cost, p_call.hold, v_left, v_lot_ids, v_lot_amounts,
     p_call.price_version, v_now, v_now, v_now + make_interval(secs => p_call.deadline_seconds), 0,
-    v_token_scopes);
+    v_token_scopes, v_is_concurrency_limited);
 
   IF v_left > 0 THEN
     UPDATE billing_wallet w SET held_microusd = w.held_microusd + v_left WHERE w.id = v_wallet.id;

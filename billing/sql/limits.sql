@@ -5,7 +5,7 @@
 -- A limit of a minute is a bucket (billing_limit_meter): its level is 60,000,000 for each request or token, and it drains by its
 -- quota in a microsecond. A call is admitted while the level leaves room for one more. Its request counts when its hold is placed,
 -- its tokens when it is settled, so they can take the level beyond the quota. Calls at once are counted in billing_reservation:
--- those that are neither closed nor in review.
+-- those that began under such a limit and are neither closed nor in review.
 --
 -- The meters of accounts, organizations and members change under their wallet's lock. Wallets share those of clients and aliases:
 -- their rows are locked after every wallet of the statement, in the order of scope and subject, and nobody who holds one waits for
@@ -141,7 +141,7 @@ RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 $$;
 
 
--- The calls of a subject that are under way, at most p_most.
+-- The calls of a subject that are under way and began under a limit of calls at once, at most p_most.
 CREATE OR REPLACE FUNCTION billing_count_under_way(
   p_scope text, p_subject text, p_owner_kind text, p_owner_key text, p_most bigint)
 RETURNS bigint LANGUAGE plpgsql AS $$
@@ -151,18 +151,18 @@ BEGIN
   IF p_scope = 'alias' THEN
     SELECT count(*) INTO v_count FROM (
       SELECT FROM ONLY billing_reservation r
-       WHERE r.model = p_subject AND r.closed_at IS NULL AND r.review_reason IS NULL LIMIT p_most) o;
+       WHERE r.model = p_subject AND r.is_concurrency_limited AND r.closed_at IS NULL AND r.review_reason IS NULL LIMIT p_most) o;
   ELSIF p_scope = 'client' THEN
     SELECT count(*) INTO v_count FROM (
       SELECT FROM ONLY billing_reservation r
-       WHERE r.client_id = p_subject AND r.closed_at IS NULL AND r.review_reason IS NULL LIMIT p_most) o;
+       WHERE r.client_id = p_subject AND r.is_concurrency_limited AND r.closed_at IS NULL AND r.review_reason IS NULL LIMIT p_most) o;
   ELSE
     SELECT count(*) INTO v_count FROM (
       SELECT FROM ONLY billing_reservation r
        WHERE r.wallet_id = (SELECT w.id FROM billing_wallet w
                              WHERE w.owner_kind = p_owner_kind AND w.owner_key = p_owner_key)
          AND (p_scope <> 'member' OR r.membership_id = p_subject)
-         AND r.closed_at IS NULL AND r.review_reason IS NULL LIMIT p_most) o;
+         AND r.is_concurrency_limited AND r.closed_at IS NULL AND r.review_reason IS NULL LIMIT p_most) o;
   END IF;
   RETURN v_count;
 END $$;

@@ -4,7 +4,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("inference", "0006_messages_adapter"), ("billing", "0012_rate_limits")]
+    dependencies = [("inference", "0006_messages_adapter"), ("billing", "0011_rate_limits")]
 
     operations = [
         migrations.RunSQL(

@@ -18,11 +18,12 @@ NUMBERS = ("requests_per_minute", "tokens_per_minute", "concurrent")
 
 
 class Migration(RestartableMigration):
-    dependencies = [("billing", "0011_calls_under_way")]
+    dependencies = [("billing", "0010_use_by_app")]
 
     operations = [
         migrations.RunSQL(CREATE, DROP),
         migrations.AddField("call", "token_scopes", ArrayField(KeyField(), null=True)),
+        migrations.AddField("call", "is_concurrency_limited", models.BooleanField(null=True)),
         migrations.CreateModel(
             name="Limit",
             fields=[

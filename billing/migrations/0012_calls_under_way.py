@@ -7,7 +7,7 @@ from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
 from django.db.models import Q
 
-UNDER_WAY = Q(closed_at__isnull=True, review_reason__isnull=True)
+UNDER_WAY = Q(is_concurrency_limited=True, closed_at__isnull=True, review_reason__isnull=True)
 
 
 def unfinished(name: str) -> migrations.RunSQL:
@@ -16,7 +16,7 @@ def unfinished(name: str) -> migrations.RunSQL:
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("billing", "0010_use_by_app")]
+    dependencies = [("billing", "0011_rate_limits")]
 
     operations = [
         unfinished("reservation_under_way"),
