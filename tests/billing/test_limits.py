@@ -186,9 +186,11 @@ def test_huge_numbers_fit(subject: str) -> None:
 def test_calls_at_once_are_those_that_are_open(org: Purse) -> None:
     org.pay(1000)
     other = Purse().pay(1000)
-    mine = [org.call(1, membership_id="mem_1", client_id="https://app.example") for _ in range(3)]
-    org.call(1, membership_id="mem_2")
-    other.call(1, client_id="https://app.example")
+    counted = element(applied("alias", "fast", concurrent=9))
+    mine = [org.call(1, membership_id="mem_1", client_id="https://app.example", limits=counted) for _ in range(3)]
+    org.call(1, membership_id="mem_2", limits=counted)
+    other.call(1, client_id="https://app.example", limits=counted)
+    org.call(1, membership_id="mem_1")  # began under no limit of calls at once
     limits = (
         applied("organization", org.key, concurrent=9),
         applied("member", "mem_1", concurrent=9),

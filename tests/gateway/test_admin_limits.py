@@ -10,6 +10,7 @@ from billing.models import Limit, LimitMeter
 from billing.rules.limits import UNIT
 from inference.models import Alias
 from tests.factories.billing import Purse
+from tests.factories.limits import applied, element
 from tests.gateway.operators import address, errors
 
 pytestmark = pytest.mark.django_db
@@ -67,7 +68,7 @@ def test_the_same_subject_twice_is_refused(operator: Client) -> None:
 
 def test_shows_what_is_used_now(operator: Client) -> None:
     alice = Purse(key=ALICE).pay(1000)
-    alice.call(1)
+    alice.call(1, limits=element(applied("alias", "fast", concurrent=9)))
     own = Limit.objects.create(
         scope="account", subject=ALICE, requests_per_minute=600, tokens_per_minute=5, concurrent=9
     )

@@ -136,8 +136,9 @@ def test_a_stream_counts_until_its_end(stage: Stage) -> None:
     assert caller.post(chat(model)).status_code == 200
 
 
-def test_a_limit_counts_the_calls_that_were_open_before_it(stage: Stage) -> None:
+def test_a_limit_counts_calls_that_began_under_another_limit_of_calls_at_once(stage: Stage) -> None:
     caller, model, endless = stage.caller(), stage.model(), stage.model("endless")
+    limit("alias", endless, concurrent=9)
     with caller.stream(chat(endless)):
         limit("account", caller.did, concurrent=1)
         assert_refused(caller.post(chat(model)), "account", "concurrent", 1)
