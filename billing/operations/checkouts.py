@@ -142,7 +142,6 @@ def apply(checkout_id: str, seen: Fetched, *, now: datetime) -> Checkout | None:
     checkout = locked.checkout(checkout_id)
     if checkout.checks != seen.checks:
         return None
-    was_paid = checkout.status == CheckoutStatus.PAID
     if seen.session is not None:
         _follow(checkout, seen.session, now)
     if seen.taken_back is not None and checkout.status == CheckoutStatus.PAID:
@@ -151,8 +150,6 @@ def apply(checkout_id: str, seen: Fetched, *, now: datetime) -> Checkout | None:
     checkout.checked_at = now
     _schedule(checkout, now)
     checkout.save()
-    if checkout.status == CheckoutStatus.PAID and not was_paid:
-        payment_events.received(checkout, now)
     return checkout
 
 
@@ -269,6 +266,7 @@ def _credit(checkout: Checkout, now: datetime) -> None:
     )
     if payment.outcome == "conflict":
         raise RuntimeError(f"the ledger has another payment of {checkout.id}")
+    payment_events.received(checkout, now)
     checkout.paid_at = now
     if _is_closed(checkout.owner):
         log.critical("checkout %s was paid after its account was closed; pay it back at the provider", checkout.id)
