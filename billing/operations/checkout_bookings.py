@@ -5,7 +5,7 @@ from datetime import datetime
 
 from accounts.queries import accounts
 from billing.models import Checkout, OwnerKind
-from billing.operations import auto_top_ups, wallets
+from billing.operations import auto_top_ups, payment_events, wallets
 from billing.rules import checkouts as rules
 from billing.rules.owners import Owner
 from billing.rules.provider_records import Reversals
@@ -26,6 +26,7 @@ def credit(checkout: Checkout, now: datetime) -> None:
     )
     if payment.outcome == "conflict":
         raise RuntimeError(f"the ledger has another payment of {checkout.id}")
+    payment_events.received(checkout, now)
     checkout.paid_at = now
     if is_closed(checkout.owner):
         log.critical("checkout %s was paid after its account was closed; pay it back at the provider", checkout.id)

@@ -25,7 +25,6 @@ from billing.rules.provider_records import Reversals, Session
 from gateway.core.contract.errors import Forbidden, IdempotencyKeyReused, RateLimited
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import OPEN_CHECKOUTS_MAX
-from gateway.core.events.operations.in_order import Happened, record
 
 log = logging.getLogger("billing.checkouts")
 
@@ -155,7 +154,6 @@ def apply(checkout_id: str, seen: Fetched, *, now: datetime) -> Checkout | None:
     checkout = locked.checkout(checkout_id)
     if checkout.checks != seen.checks:
         return None
-    was_paid = checkout.status == CheckoutStatus.PAID
     if seen.session is not None:
         _follow(checkout, seen.session, seen.label, now)
     if seen.taken_back is not None and checkout.status == CheckoutStatus.PAID:
@@ -164,21 +162,7 @@ def apply(checkout_id: str, seen: Fetched, *, now: datetime) -> Checkout | None:
     checkout.checked_at = now
     _schedule(checkout, now)
     checkout.save()
-    if checkout.status == CheckoutStatus.PAID and not was_paid:
-        record([_receipt(checkout, now)])
     return checkout
-
-
-def _receipt(checkout: Checkout, now: datetime) -> Happened:
-    kind, key = checkout.owner
-    data = {
-        "orgId" if kind == OwnerKind.ORGANIZATION else "did": key,
-        "transactionId": checkout.pk,
-        "amountMicrousd": checkout.amount_microusd,
-        "product": checkout.product,
-        "requestedBy": checkout.requested_by,
-    }
-    return Happened(kind, key, "payment.received", data, now=now)
 
 
 def postpone(checkout_id: str, *, now: datetime) -> None:
