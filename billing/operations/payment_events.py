@@ -1,4 +1,4 @@
-"""Records what becomes of payments into wallets. Call this last in a transaction, after all of its locks."""
+"""Records what becomes of payments into wallets. The caller holds the lock of the wallet, and takes no others after this."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from gateway.core.events.operations.in_order import Happened, record
 
 
 def received(checkout: Checkout, now: datetime) -> None:
-    """Record that a checkout is paid and credited."""
+    """Record that a checkout was just credited."""
     kind, key = checkout.owner
     data = {
         "orgId" if kind == OwnerKind.ORGANIZATION else "did": key,
