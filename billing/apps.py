@@ -27,6 +27,8 @@ class BillingConfig(AppConfig):
         exports.register(
             exports.Table("wallet", "what is in the wallet", own.WALLET, own.wallet),
             exports.Table("payments", "payments", own.PAYMENTS, own.payments),
+            exports.Table("automatic_top_up", "automatic top-up", own.AUTO_TOP_UP, own.auto_top_up),
+            exports.Table("automatic_charges", "automatic charges", own.AUTO_CHARGES, own.auto_charges),
             exports.Table("credits", "credits", own.CREDITS, own.credits),
             exports.Table("budgets", "budgets", own.BUDGETS, own.own_budgets),
             exports.Table("calls", "calls; a usage_id is the id of a call's receipt, too", own.CALLS, own.calls),

@@ -78,6 +78,8 @@ GROUPS: dict[str, list[Row]] = {
     ],
     "Payments": [
         Row("shopping_cart_checkout", "billing.checkout"),
+        Row("autorenew", "billing.autotopup"),
+        Row("credit_score", "billing.autotopupcharge"),
         Row("receipt_long", "billing.invoice"),
         Row("webhook", "billing.providerevent"),
         Row("link", "billing.externalmapping"),

@@ -24,7 +24,6 @@ from billing.adapters.base import (
 )
 from billing.adapters.stripe_records import (
     ID,
-    TRANSACTION,
     UNREADABLE,
     Record,
     account_of,
@@ -38,9 +37,9 @@ from billing.adapters.stripe_records import (
     session_of,
     transaction_of,
 )
+from billing.adapters.stripe_requests import charged, wanted
 from billing.adapters.stripe_signature import verify
 from billing.rules.provider_records import (
-    CURRENCY,
     ConnectedAccount,
     Movement,
     Payment,
@@ -48,14 +47,12 @@ from billing.rules.provider_records import (
     SavedMethod,
     Session,
 )
-from gateway.core.contract.limits import CENT_MICROUSD
 from gateway.core.outbound.redaction import redacted
 
 RETRIES_MAX = 1
 PAGE_SIZE = 100
 PAGES_MAX = 20
 LIVE_KEY = re.compile(r"[a-z]+_live_")
-DESCRIPTION = "Wallet top-up"
 
 # A failed refund returned the money; in any other state it has taken it or will.
 RETURNED_REFUNDS = ("failed", "canceled")
@@ -82,7 +79,7 @@ class Stripe:
 
     def create_session(self, request: SessionRequest) -> Session:
         """Create the transaction's session; Stripe creates one per idempotency key, which is the transaction's id."""
-        made = self._ask("post", "/v1/checkout/sessions", **_wanted(request), idempotency_key=request.transaction_id)
+        made = self._ask("post", "/v1/checkout/sessions", **wanted(request), idempotency_key=request.transaction_id)
         return read(session_of, made)
 
     def session(self, ref: str) -> Session:
@@ -121,7 +118,7 @@ class Stripe:
         The bank's refusal is an HTTP error that names the payment intent; the intent's record contains the details.
         """
         try:
-            made = self._ask("post", "/v1/payment_intents", **_charged(request), idempotency_key=request.payment_id)
+            made = self._ask("post", "/v1/payment_intents", **charged(request), idempotency_key=request.payment_id)
         except ProviderRejected as refusal:
             ref = _refused_intent(refusal.__cause__)
             if ref is None:
@@ -259,49 +256,3 @@ def _refused_intent(error: BaseException | None) -> str | None:
     intent = (error.json_body.get("error") or {}).get("payment_intent")
     ref = intent.get("id") if isinstance(intent, dict) else intent
     return ref if isinstance(ref, str) else None
-
-
-def _charged(request: ChargeRequest) -> dict[str, Any]:
-    """Build a charge's parameters, the same at every repetition."""
-    return {
-        "amount": request.amount_microusd // CENT_MICROUSD,
-        "currency": CURRENCY,
-        "customer": request.customer_ref,
-        "payment_method": request.method_ref,
-        "off_session": True,
-        "confirm": True,
-        "description": request.description,
-        "metadata": {TRANSACTION: request.payment_id},
-    }
-
-
-def _wanted(request: SessionRequest) -> dict[str, Any]:
-    """Build the session's parameters, the same at every repetition, as the idempotency key requires."""
-    metadata = {TRANSACTION: request.transaction_id}
-    common = {
-        "client_reference_id": request.transaction_id,
-        "metadata": metadata,
-        "success_url": request.success_url,
-        "cancel_url": request.cancel_url,
-    }
-    if request.amount_microusd is None:
-        return {
-            **common,
-            "mode": "setup",
-            "currency": CURRENCY,
-            "customer_creation": "always",
-            "setup_intent_data": {"metadata": metadata},
-        }
-    price = {
-        "currency": CURRENCY,
-        "unit_amount": request.amount_microusd // CENT_MICROUSD,
-        "product_data": {"name": DESCRIPTION},
-    }
-    payment = {**common, "mode": "payment", "line_items": [{"quantity": 1, "price_data": price}]}
-    if not request.saves_method:
-        return {**payment, "payment_intent_data": {"metadata": metadata}}
-    return {
-        **payment,
-        "customer_creation": "always",
-        "payment_intent_data": {"metadata": metadata, "setup_future_usage": "off_session"},
-    }

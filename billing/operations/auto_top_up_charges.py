@@ -2,8 +2,7 @@
 
 A charge is committed with its whole request before the provider is called, and its id is the provider's idempotency key. Once
 it was sent, the provider is asked first, and the request is repeated only if it has no such charge. The provider is never called
-within a transaction or under a lock; its record is applied under the wallet's lock. A charge that was paid becomes a paid checkout
-with the same id, so refunds and disputes, matching and the audit treat it like any other payment.
+within a transaction or under a lock; `auto_top_up_bookings` applies its record.
 """
 
 import logging
@@ -15,7 +14,6 @@ from typing import NamedTuple
 
 from django.db import transaction
 
-from accounts.queries import accounts
 from billing.adapters import configured
 from billing.adapters.base import ChargeRequest, PaymentProvider, ProviderError, ProviderUnavailable
 from billing.models import (
@@ -25,11 +23,8 @@ from billing.models import (
     AutoTopUpCharge,
     AutoTopUpStatus,
     Checkout,
-    CheckoutKind,
-    CheckoutStatus,
-    OwnerKind,
 )
-from billing.operations import auto_top_ups, ledger, wallets
+from billing.operations import auto_top_up_bookings, auto_top_ups
 from billing.operations.chunks import chunks
 from billing.operations.deadlines import deadline
 from billing.operations.off_session import record_of
@@ -37,7 +32,6 @@ from billing.queries import auto_top_ups as queries
 from billing.queries import locked, payment_methods
 from billing.rules import auto_top_ups as rules
 from billing.rules import charges
-from billing.rules.checkouts import PAID_INTERVAL_MIN
 from billing.rules.provider_records import Payment, SavedMethod
 
 log = logging.getLogger("billing.auto_top_ups")
@@ -92,31 +86,7 @@ def converge(charge: AutoTopUpCharge, *, now: datetime) -> None:
     record = _ask(configured.require(), now, Sent(charge, is_new=False))
     if isinstance(record, Exception):
         raise record
-    apply(charge.id, record, now=now)
-
-
-@transaction.atomic
-def apply(charge_id: str, record: Payment | str, *, now: datetime) -> AutoTopUpCharge:
-    """Apply the provider's record. If there is none, `record` is a code and the charge failed.
-
-    A charge that failed and was paid after all is booked: the money has arrived.
-    """
-    charge = locked.auto_top_up_charge(charge_id)
-    if charge.status == AutoTopUpStatus.SUCCEEDED:
-        return charge
-    if isinstance(record, str):
-        if charge.status in SENT_CHARGES:
-            _fail(charge, record, None, now)
-        return charge
-    expected = charges.Charge(charge.id, charge.amount_microusd, bool(charge.is_live))
-    verdict, fault = charges.judge(expected, record)
-    charge.payment_ref = charge.payment_ref or record.ref
-    charge.checked_at = now
-    if verdict is charges.ChargeVerdict.SUCCEEDED:
-        _succeed(charge, record, now)
-    elif charge.status in SENT_CHARGES:
-        _follow(charge, record, verdict, fault, now)
-    return charge
+    auto_top_up_bookings.apply(charge.id, record, now=now)
 
 
 def _claimed(
@@ -237,80 +207,7 @@ def _take(charge: AutoTopUpCharge, record: Payment | str | Exception, now: datet
         log.warning("automatic charge %s will be checked later: %s", charge.id, record)
         return None
     try:
-        return apply(charge.id, record, now=now).status
+        return auto_top_up_bookings.apply(charge.id, record, now=now).status
     except Exception:
         log.exception("automatic charge %s could not be compared", charge.id)
         return None
-
-
-def _succeed(charge: AutoTopUpCharge, record: Payment, now: datetime) -> None:
-    """Book a charge that was paid: as a paid checkout, once."""
-    if charge.status == AutoTopUpStatus.FAILED:
-        log.warning("automatic charge %s failed, and was paid after all", charge.id)
-    charge.status, charge.ended_at, charge.next_check_at = AutoTopUpStatus.SUCCEEDED, now, None
-    charge.failure_code = charge.failure_reason = None
-    charge.save()
-    wallet = charge.wallet
-    owner = wallet.owner_kind, wallet.owner_key
-    _check_out(charge, record, now)
-    payment = wallets.take_payment(*owner, amount_microusd=charge.amount_microusd, source=charge.id)
-    if payment.outcome == "conflict":
-        raise RuntimeError(f"the ledger has another payment of {charge.id}")
-    if wallet.owner_kind == OwnerKind.ACCOUNT and accounts.is_closed(wallet.owner_key):
-        log.critical(
-            "automatic charge %s was paid after its account was closed; pay it back at the provider", charge.id
-        )
-    ledger.begin_auto_top_up(wallet_id=wallet.pk, now=now).run()
-    auto_top_ups.tell(
-        wallet, "auto_top_up.charged", now, amountMicrousd=charge.amount_microusd, transactionId=charge.id
-    )
-
-
-def _check_out(charge: AutoTopUpCharge, record: Payment, now: datetime) -> None:
-    Checkout.objects.create(
-        id=charge.id,
-        owner_kind=charge.wallet.owner_kind,
-        owner_key=charge.wallet.owner_key,
-        kind=CheckoutKind.TOP_UP,
-        amount_microusd=charge.amount_microusd,
-        idempotency_key=f"automatic · {charge.id}",  # no client's key has such a character
-        requested_by=charge.requested_by,
-        provider=str(charge.provider),
-        is_live=bool(charge.is_live),
-        session_ref=record.ref,
-        payment_ref=record.ref,
-        customer_ref=charge.customer_ref,
-        url="",
-        status=CheckoutStatus.PAID,
-        created_at=charge.created_at,
-        paid_at=now,
-        checked_at=now,
-        next_check_at=now + PAID_INTERVAL_MIN,
-    )
-
-
-def _follow(
-    charge: AutoTopUpCharge, record: Payment, verdict: charges.ChargeVerdict, fault: str | None, now: datetime
-) -> None:
-    """Apply the record of a charge that is not paid."""
-    if verdict is charges.ChargeVerdict.FAILED:
-        _fail(charge, charges.failure_of(record), record.failure_reason, now)
-        return
-    if fault and charge.failure_reason != fault:
-        log.critical("automatic charge %s needs a decision; nothing was credited: %s", charge.id, fault)
-    charge.status, charge.failure_reason = AutoTopUpStatus(verdict.value), fault
-    charge.next_check_at = now + charges.next_check(now - (charge.begun_at or charge.created_at))
-    charge.save()
-
-
-def _fail(charge: AutoTopUpCharge, code: str, reason: str | None, now: datetime) -> None:
-    """End a charge, pause what was refused, and tell the owner. A charge that was never made is no refusal."""
-    charge.status, charge.ended_at, charge.next_check_at = AutoTopUpStatus.FAILED, now, None
-    charge.failure_code, charge.failure_reason = code, reason
-    charge.save()
-    if code == charges.NEVER_MADE:
-        return
-    auto_top_ups.stop(charge.wallet, code, now)
-    is_asked = code == charges.AUTHENTICATION_REQUIRED
-    about = {"reason": code, "amountMicrousd": charge.amount_microusd, "transactionId": charge.id}
-    auto_top_ups.tell(charge.wallet, f"auto_top_up.{'action_required' if is_asked else 'paused'}", now, **about)

@@ -125,7 +125,6 @@ def disable(owner: Owner, budget_id: str, *, now: datetime) -> Budget | None:
 def _watch(budget: Budget, now: datetime) -> None:
     """Record the thresholds that the wallet's budgets have reached, as a charge does."""
     ledger.watch_budgets(wallet_id=budget.wallet_id, now=now).run()
-    budget.refresh_from_db(fields=["alerted_percent"])
 
 
 def _locked(owner: Owner, budget_id: str) -> Budget | None:

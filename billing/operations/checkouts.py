@@ -12,11 +12,12 @@ from typing import NamedTuple, NotRequired, TypedDict, Unpack
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
-from accounts.queries import accounts
 from billing.adapters import configured
 from billing.adapters.base import PaymentProvider, ProviderError, SessionRequest
 from billing.models import Checkout, CheckoutStatus, OwnerKind
-from billing.operations import auto_top_ups, invoices, payment_methods, wallets
+from billing.operations import checkout_bookings as bookings
+from billing.operations import invoices, payment_methods
+from billing.operations.checkout_bookings import is_closed
 from billing.queries import locked
 from billing.rules import checkouts as rules
 from billing.rules.owners import Owner
@@ -24,7 +25,6 @@ from billing.rules.provider_records import Reversals, Session
 from gateway.core.contract.errors import Forbidden, IdempotencyKeyReused, RateLimited
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import OPEN_CHECKOUTS_MAX
-from gateway.core.events.operations.in_order import Happened, record
 
 log = logging.getLogger("billing.checkouts")
 
@@ -142,7 +142,9 @@ def fetch(provider: PaymentProvider, checkout: Checkout) -> Fetched:
     payment_ref = session.payment_ref if session else checkout.payment_ref
     if payment_ref is not None and (session is None or session.payment_status == "paid"):
         taken_back = _taken_back(provider, checkout, payment_ref)
-    label = _label(provider, checkout, session) if session is not None else None
+    label = None
+    if session is not None and session.status == "complete" and (session.keeps_method or checkout.saves_method):
+        label = payment_methods.describe(provider, session.ref)
     return Fetched(checkout.checks, session, taken_back, label)
 
 
@@ -152,30 +154,15 @@ def apply(checkout_id: str, seen: Fetched, *, now: datetime) -> Checkout | None:
     checkout = locked.checkout(checkout_id)
     if checkout.checks != seen.checks:
         return None
-    was_paid = checkout.status == CheckoutStatus.PAID
     if seen.session is not None:
         _follow(checkout, seen.session, seen.label, now)
     if seen.taken_back is not None and checkout.status == CheckoutStatus.PAID:
-        _move(checkout, seen.taken_back, now)
+        bookings.move(checkout, seen.taken_back, now)
     checkout.checks += 1
     checkout.checked_at = now
     _schedule(checkout, now)
     checkout.save()
-    if checkout.status == CheckoutStatus.PAID and not was_paid:
-        record([_receipt(checkout, now)])
     return checkout
-
-
-def _receipt(checkout: Checkout, now: datetime) -> Happened:
-    kind, key = checkout.owner
-    data = {
-        "orgId" if kind == OwnerKind.ORGANIZATION else "did": key,
-        "transactionId": checkout.pk,
-        "amountMicrousd": checkout.amount_microusd,
-        "product": checkout.product,
-        "requestedBy": checkout.requested_by,
-    }
-    return Happened(kind, key, "payment.received", data, now=now)
 
 
 def postpone(checkout_id: str, *, now: datetime) -> None:
@@ -199,16 +186,12 @@ def dismiss(checkout_id: str, *, now: datetime) -> bool:
     return True
 
 
-def _is_closed(owner: Owner) -> bool:
-    return owner[0] == OwnerKind.ACCOUNT and accounts.is_closed(owner[1])
-
-
 def _check_open(owner: Owner, now: datetime) -> None:
     """Raise RateLimited if the owner has too many unpaid checkouts, and Forbidden if their account is closed; serialize the
     owner's checkouts.
     """
     locked.checkouts_of(owner)
-    if _is_closed(owner):
+    if is_closed(owner):
         raise Forbidden("The account is closed.")
     waiting = (CheckoutStatus.CREATING, CheckoutStatus.OPEN)
     begun = Checkout.objects.filter(owner_kind=owner[0], owner_key=owner[1], status__in=waiting)
@@ -261,18 +244,6 @@ def _taken_back(provider: PaymentProvider, checkout: Checkout, payment_ref: str)
         return None
 
 
-def _label(provider: PaymentProvider, checkout: Checkout, session: Session) -> str | None:
-    """Fetch the description of the payment method that a session saved; None if it saved none, or if it is not known yet."""
-    if session.status != "complete" or not (session.keeps_method or checkout.saves_method):
-        return None
-    try:
-        method = provider.saved_method(session.ref)
-        return None if method is None else provider.label_of(method.method_ref)
-    except ProviderError as error:
-        log.warning("checkout %s: its payment method is not described: %s", checkout.id, error)
-        return None
-
-
 def _follow(checkout: Checkout, session: Session, label: str | None, now: datetime) -> None:
     if checkout.status in (CheckoutStatus.PAID, CheckoutStatus.COMPLETED):
         return
@@ -284,7 +255,7 @@ def _follow(checkout: Checkout, session: Session, label: str | None, now: dateti
     if verdict is rules.CheckoutVerdict.REVIEW and checkout.review_reason != reason:
         log.critical("checkout %s needs a decision; nothing was credited: %s", checkout.id, reason)
     if verdict is rules.CheckoutVerdict.PAID:
-        _credit(checkout, now)
+        bookings.credit(checkout, now)
     is_saved = verdict is rules.CheckoutVerdict.COMPLETED or (
         verdict is rules.CheckoutVerdict.PAID and checkout.saves_method
     )
@@ -301,39 +272,6 @@ def _follow(checkout: Checkout, session: Session, label: str | None, now: dateti
 
 def _is_dismissed(checkout: Checkout) -> bool:
     return checkout.status == CheckoutStatus.EXPIRED and checkout.review_reason is not None
-
-
-def _credit(checkout: Checkout, now: datetime) -> None:
-    assert checkout.amount_microusd is not None
-    payment = wallets.take_payment(
-        *checkout.owner, amount_microusd=checkout.amount_microusd, source=checkout.id, product=checkout.product
-    )
-    if payment.outcome == "conflict":
-        raise RuntimeError(f"the ledger has another payment of {checkout.id}")
-    checkout.paid_at = now
-    if _is_closed(checkout.owner):
-        log.critical("checkout %s was paid after its account was closed; pay it back at the provider", checkout.id)
-
-
-def _move(checkout: Checkout, taken: Reversals, now: datetime) -> None:
-    assert checkout.amount_microusd is not None
-    if taken.total_microusd > checkout.amount_microusd:
-        log.error("checkout %s: %d micro-USD were taken back, more than was paid", checkout.id, taken.total_microusd)
-    change = rules.change_of(taken.total_microusd, checkout.taken_back_microusd, checkout.amount_microusd)
-    if change == 0:
-        return
-    checkout.movements += 1
-    checkout.taken_back_microusd += change
-    source = f"{checkout.id}/{checkout.movements}"
-    if change > 0:
-        auto_top_ups.payment_taken_back(checkout.owner, now=now)
-        done = wallets.take_back(*checkout.owner, amount_microusd=change, source=source, payment=checkout.id).outcome
-    else:
-        done = wallets.give_back(
-            *checkout.owner, amount_microusd=-change, source=source, payment=checkout.id, product=checkout.product
-        ).outcome
-    if done not in ("taken", "credited"):
-        raise RuntimeError(f"the ledger has another movement {source}")
 
 
 def _schedule(checkout: Checkout, now: datetime) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from billing.adapters import configured
-from billing.adapters.base import PaymentProvider, ProviderRejected, ProviderUnavailable
+from billing.adapters.base import PaymentProvider, ProviderError, ProviderRejected, ProviderUnavailable
 from billing.models import Checkout, PaymentMethod
 from billing.operations import auto_top_ups
 from billing.queries import locked
@@ -22,6 +22,18 @@ def note(checkout: Checkout, label: str | None, *, now: datetime) -> None:
     """Note that a checkout saved a payment method, in the transaction that says so; automatic top-up goes on with it."""
     PaymentMethod.objects.get_or_create(checkout=checkout, defaults={"label": label})
     auto_top_ups.method_saved(checkout.owner, now=now)
+
+
+def describe(provider: PaymentProvider, session_ref: str) -> str | None:
+    """Fetch the description of the payment method that a session saved; None if it saved none, or if it is not known yet. Does not
+    access the database.
+    """
+    try:
+        method = provider.saved_method(session_ref)
+        return None if method is None else provider.label_of(method.method_ref)
+    except ProviderError as error:
+        log.warning("the payment method of session %s is not described: %s", session_ref, error)
+        return None
 
 
 @transaction.atomic

@@ -37,10 +37,9 @@ BEGIN
     PERFORM billing_begin_auto_top_up(p_wallet_id, p_now);
   END IF;
   v_below := billing_alert_below(v_wallet.worth, v_wallet.low);
-  IF v_below IS NOT DISTINCT FROM v_wallet.below THEN
-    RETURN;
+  IF v_below IS DISTINCT FROM v_wallet.below THEN
+    UPDATE billing_wallet w SET alert_below_microusd = v_below WHERE w.id = p_wallet_id;
   END IF;
-  UPDATE billing_wallet w SET alert_below_microusd = v_below WHERE w.id = p_wallet_id;
   IF v_wallet.low > 0 AND v_wallet.below >= v_wallet.low AND v_wallet.worth < v_wallet.low THEN
     PERFORM billing_record_wallet(
       p_wallet_id, 'wallet.low', jsonb_build_object('thresholdMicrousd', v_wallet.low), p_now);

@@ -86,8 +86,15 @@ BEGIN
     RETURNING w.has_budgets, w.balance_microusd - w.debt_microusd < greatest(w.alert_below_microusd, w.top_up_below_microusd)
          INTO v_has_budgets, v_is_watched;
   ELSE
-    SELECT w.has_budgets, w.balance_microusd - w.debt_microusd < greatest(w.alert_below_microusd, w.top_up_below_microusd)
-         INTO v_has_budgets, v_is_watched
+    -- What is left of the credit that was held last is mostly enough to know.
+    SELECT w.has_budgets,
+           w.balance_microusd - w.debt_microusd < greatest(w.alert_below_microusd, w.top_up_below_microusd)
+             AND NOT EXISTS (SELECT FROM billing_credit_lot l
+                              WHERE l.id = v_call.lot_ids[cardinality(v_call.lot_ids)]
+                                AND (l.expires_at IS NULL OR l.expires_at > v_now)
+                                AND w.balance_microusd - w.debt_microusd + l.remaining_microusd
+                                    >= greatest(w.alert_below_microusd, w.top_up_below_microusd))
+      INTO v_has_budgets, v_is_watched
       FROM billing_wallet w WHERE w.id = v_call.wallet_id;
   END IF;
   IF v_left > 0 THEN
@@ -128,7 +135,9 @@ BEGIN
     VALUES (p_usage_id, 'overrun', v_call.overrun_microusd, v_now);
   END IF;
 
-  PERFORM billing_record_usage('usage.settled', v_call.wallet_id, p_usage_id, v_call.product, v_now);
+  IF v_call.product IS NOT NULL THEN
+    PERFORM billing_record_usage('usage.settled', v_call.wallet_id, p_usage_id, v_call.product, v_now);
+  END IF;
   IF v_is_watched AND charge_microusd > 0 THEN
     PERFORM billing_watch_wallet(v_call.wallet_id, v_now);
   END IF;

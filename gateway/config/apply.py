@@ -17,6 +17,7 @@ from gateway.config.known import known_names
 from gateway.config.problems import ConfigError, Path
 from gateway.config.run import Run
 from gateway.config.sections.credits import in_lock_order
+from gateway.core.events.operations.in_order import at_the_end
 
 Report = list[tuple[str, str]]
 
@@ -39,8 +40,9 @@ def apply(
     _take_turns()
     run = Run(now or timezone.now(), only_check)
     replaced = replaced_rows(document, environment)
-    _set_rows(environment_document(document, environment), run, environment)
-    _set_rows(document, run, environment, replaced)
+    with at_the_end():
+        _set_rows(environment_document(document, environment), run, environment)
+        _set_rows(document, run, environment, replaced)
     if run.findings:
         raise ConfigError([document.problem(path, text) for path, text in run.findings])
     operator_log.record(run.changes, source=source, now=run.now)

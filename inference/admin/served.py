@@ -19,6 +19,7 @@ from billing.rules.quantities import QUANTITY_MAX
 from gateway.core.console import ConsoleAdmin, ReadableJSONField, json_object
 from inference.admin.routes import check_routes
 from inference.metering.obstacles import Model, RouteState, states_of
+from inference.operations import retirements
 
 CALLABLE = "can be called"
 
@@ -52,12 +53,26 @@ class ServedAdmin(ConsoleAdmin):
         return super().get_queryset(request).annotate(price_components=Subquery(dated.values("components")[:1]))
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Warn of routes that cannot be called with the saved settings."""
+        """Warn of routes that cannot be called with the saved settings, and record it if the model was disabled."""
         super().save_related(request, form, formsets, change)
         saved = self.get_queryset(request).get(pk=form.instance.pk)
         for state in _states(saved):
             if state.is_here and state.obstacles:
                 self.message_user(request, "{} {}.".format(*_shown(state)), messages.WARNING)
+        if change and "enabled" in form.changed_data and not form.instance.enabled:
+            retirements.retire([str(form.instance)], now=timezone.now())
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """Delete a model, and record it for those who used it."""
+        super().delete_model(request, obj)
+        if obj.enabled:
+            retirements.retire([str(obj)], now=timezone.now())
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Delete models likewise."""
+        names = [str(model) for model in queryset if model.enabled]
+        super().delete_queryset(request, queryset)
+        retirements.retire(names, now=timezone.now())
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """Show price and routes of an existing model."""

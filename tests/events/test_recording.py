@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from django.db import connection, transaction
 
+from gateway.core.events import registry
 from gateway.core.events.models import Event, EventOwner
 from gateway.core.events.operations.recording import record
 from gateway.core.events.registry import EventKind, kind_of, register
@@ -74,7 +75,8 @@ def test_registering_takes_listed_types_only() -> None:
         register(EventKind("payment.failed"))
 
 
-def test_a_type_that_nobody_registered_goes_to_its_product() -> None:
+def test_a_type_that_nobody_registered_goes_to_its_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_kinds", {})
     kind = kind_of("usage.settled")
     event = Event(type="usage.settled", product="studio", data={"a": 1})
     assert kind.is_public

@@ -16,7 +16,9 @@ from typing import Any
 
 from gateway.core.runtime.startup import load_settings
 
-FILES = ("billing/operations/auto_top_up_charges.py", "billing/operations/off_session.py")
+FILES = tuple(
+    f"billing/operations/{name}.py" for name in ("auto_top_up_bookings", "auto_top_up_charges", "off_session")
+)
 SPENT = 20_000_000
 LEASE = timedelta(minutes=2)
 
@@ -48,7 +50,7 @@ def lives(number: int) -> bool:
     from billing.operations import auto_top_up_charges
 
     connection.close()
-    connection.close_pool()  # no process shares a connection with another
+    connection.close_pool()  # type: ignore[attr-defined]  # no process shares a connection with another
     child = os.fork()
     if child == 0:
         killer = Killer(number)

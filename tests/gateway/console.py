@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from accounts.models import Account, DeviceSession
 from accounts.operations import receipt_keys, signing_keys
-from billing.models import Call, Checkout, ExternalMapping, PaymentDifference, ProviderEvent
-from billing.operations import budgets, payment_differences, usage_days
+from billing.models import AutoTopUp, AutoTopUpCharge, Call, Checkout, ExternalMapping, PaymentDifference, ProviderEvent
+from billing.operations import budgets, payment_differences, usage_days, wallets
 from billing.queries.payment_matching import Books
 from billing.queries.prices import in_force
 from billing.rules.budgets import Subject
@@ -66,6 +66,7 @@ def furnish(folder: Path) -> None:
     make_sign_in()
     make_organization()
     make_payments()
+    make_auto_top_ups()
     make_ci_run()
     make_executions()
     make_evolution()
@@ -230,6 +231,37 @@ def make_payments() -> None:
         verified_by=ALICE,
         verified_at=timezone.now(),
     )
+
+
+def make_auto_top_ups() -> None:
+    """Let Alice's wallet be topped up, which was charged once, and one of an organization, which is paused."""
+    now = timezone.now()
+    for owner, reason in ((("account", ALICE), None), (("organization", "org_1"), "card_declined")):
+        wallet = wallets.ensure(*owner)
+        AutoTopUp.objects.create(
+            wallet=wallet,
+            is_enabled=True,
+            threshold_microusd=5_000_000,
+            amount_microusd=20_000_000,
+            monthly_limit_microusd=100_000_000,
+            requested_by=ALICE,
+            paused_at=now if reason else None,
+            pause_reason=reason,
+        )
+        AutoTopUpCharge.objects.create(
+            id=new_id("txn"),
+            wallet=wallet,
+            amount_microusd=20_000_000,
+            requested_by=ALICE,
+            status="failed",
+            provider="stripe",
+            is_live=False,
+            customer_ref="cus_1",
+            method_ref="pm_1",
+            failure_code="card_declined",
+            begun_at=now,
+            ended_at=now,
+        )
 
 
 def make_checkout(**fields: object) -> Checkout:

@@ -66,6 +66,8 @@ def test_every_table_of_the_apps_is_there() -> None:
         "billing.marginday",
         *("billing.transfer", "billing.usagerecord", "billing.wallet"),
         *(
+            "billing.autotopup",
+            "billing.autotopupcharge",
             "billing.checkout",
             "billing.externalmapping",
             "billing.invoice",
@@ -165,7 +167,7 @@ def test_a_row_can_be_added_by_hand_only_where_a_person_decides(operator: Client
 
 
 READ_ONLY = {
-    *("accountkey", "evolutionartifact", "evolutionrevision"),
+    *("accountkey", "autotopup", "autotopupcharge", "evolutionartifact", "evolutionrevision"),
     *("cirun", "evolutionjob", "sandboxrun", "checkout", "externalmapping", "invoice", "providerevent", "seatprice"),
     *(
         "answercount",

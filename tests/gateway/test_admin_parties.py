@@ -22,6 +22,8 @@ PEOPLE = (
     "accounts_devicesession",
     "account_emailaddress",
     "admin_logentry",
+    "billing_autotopup",
+    "billing_autotopupcharge",
     "billing_budget",
     "billing_checkout",
     "billing_creditlot",

@@ -98,6 +98,7 @@ def row_of(table: tuple[str, str], kind: str = "") -> Any:
     """Return a row; of those that an operator decides about, one that waits for this decision."""
     waiting: dict[str, dict[str, Any]] = {
         "call": {"state": "review"},
+        "autotopup": {"paused_at__isnull": kind != "resume"},
         "checkout": {"status": "review"},
         "invoice": {"status": "paid" if kind in ("credit", "record_refund") else "past_due"},
         "account": {"suspended_at__isnull": kind != "unsuspend"},

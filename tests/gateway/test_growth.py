@@ -50,6 +50,7 @@ SIGN_IN: dict[str, Any] = {"client_id": "https://app.example", "redirect_uri": "
 
 # Books: what was agreed, paid and done; nothing is ever deleted.
 BOOKS = {
+    *("billing_auto_top_up", "billing_auto_top_up_charge", "billing_payment_method"),
     *("billing_budget", "billing_checkout", "billing_credit_lot", "billing_external_mapping", "billing_loss"),
     *(
         "billing_invoice",

@@ -25,11 +25,12 @@ SCOPES = (
 )
 STATEMENTS = {
     ("GET", "", None): 3,
-    ("POST", "", '{"name": "Other"}'): 10,
+    # Who comes, goes, or gets or loses a seat is recorded for product servers by one statement, whatever their number.
+    ("POST", "", '{"name": "Other"}'): 11,
     ("GET", "/{org}", None): 3,
     ("GET", "/{org}/members", None): 3,
     ("PUT", "/{org}/members/{bob}", '{"role": "admin"}'): 10,
-    ("DELETE", "/{org}/members/{bob}", None): 11,
+    ("DELETE", "/{org}/members/{bob}", None): 12,
     ("GET", "/{org}/invitations", None): 3,
     ("POST", "/{org}/invitations", '{"role": "member"}'): 8,
     ("GET", "/{org}/products", None): 3,
@@ -37,7 +38,7 @@ STATEMENTS = {
     ("DELETE", "/{org}/products/studio", None): 12,
     ("PUT", "/{org}/products/studio/max-seats", '{"maxSeats": 9}'): 10,
     ("GET", "/{org}/seats", None): 3,
-    ("PUT", "/{org}/products/studio/seats/{bob}", None): 12,
+    ("PUT", "/{org}/products/studio/seats/{bob}", None): 13,
     ("DELETE", "/{org}/products/studio/seats/{bob}", None): 9,
     ("GET", "/{org}/access?product=studio", None): 4,
     # Of these, invoices, dated seat prices and external mappings take one each.
@@ -45,8 +46,8 @@ STATEMENTS = {
     ("GET", "/{org}/billing/members", None): 3,
     ("GET", "/{org}/usage?month=current", None): 8,
     # The first budget of a subject sums its month in two parts, the larger one before the wallet is locked, and then checks
-    # that the month has not changed.
-    ("PUT", "/{org}/budgets", '{"scope": "org", "limitMicrousd": 5}'): 20,
+    # that the month has not changed. One statement records the thresholds that it has reached.
+    ("PUT", "/{org}/budgets", '{"scope": "org", "limitMicrousd": 5}'): 21,
 }
 
 

@@ -1,6 +1,6 @@
 """`aliases`: the names under which clients call models, their deployments and their prices."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
@@ -13,6 +13,7 @@ from gateway.config.row import Row, SectionRow
 from gateway.config.run import UPDATED, Run
 from gateway.config.texts import Label, ModelName, RouteName, UpstreamModel, UpstreamName, checked, reference
 from inference.models import Alias, Deployment, RawModel, Upstream
+from inference.operations import retirements
 
 TOKENS_MAX = 100_000_000
 PRIORITY_MAX = 1000
@@ -20,6 +21,8 @@ WEIGHT_MAX = 10_000
 
 Tokens = Annotated[int, Field(ge=1, le=TOKENS_MAX)]
 UpstreamRef = Annotated[UpstreamName, checked, reference("upstreams", "upstream")]
+
+Served = TypeVar("Served", Alias, RawModel)
 
 OPTIONS = ("routes", "dimensions", "quantization", "normalized", "revision", "provider")
 
@@ -64,6 +67,16 @@ class ServedRow(SectionRow):
             "options": {name: value for name, value in options.items() if value is not None},
         }
 
+    def save_model(
+        self, run: Run, model: type[Served], label: str, lookup: dict[str, Any], values: dict[str, Any]
+    ) -> Served:
+        """Save the model itself; if the file disables it, record it for those who used it."""
+        was_enabled = model._default_manager.filter(**lookup, enabled=True).exists()  # noqa: SLF001 (documented)
+        row = run.upsert(model, label, lookup=lookup, values=values)
+        if was_enabled and not row.enabled:
+            retirements.retire([str(row)], now=run.now)
+        return row
+
     def save_price(self, run: Run, path: Path, model: Alias | RawModel) -> None:
         """Set a new price if the file states a different one, and check for routes that it does not cover."""
         before = in_force(str(model), run.now)
@@ -87,7 +100,7 @@ class AliasRow(ServedRow):
             run.refuse((*path, "name"), f"{self.name!r} is a raw model already")
             return
         stored = Alias.objects.filter(name=self.name).values_list("options", flat=True).first() or {}
-        alias = run.upsert(Alias, f"alias {self.name}", lookup={"name": self.name}, values=self.values(stored))
+        alias = self.save_model(run, Alias, f"alias {self.name}", {"name": self.name}, self.values(stored))
         if "deployments" in self.model_fields_set:
             self._save_deployments(run, alias)
         self.save_price(run, path, alias)

@@ -34,7 +34,7 @@ class RawModelRow(ServedRow):
             return
         stored = RawModel.objects.filter(model=self.model).values_list("options", flat=True).first() or {}
         values = {"upstream": Upstream.objects.get(name=self.upstream), **self.values(stored)}
-        row = run.upsert(RawModel, f"raw model {self.model}", lookup={"model": self.model}, values=values)
+        row = self.save_model(run, RawModel, f"raw model {self.model}", {"model": self.model}, values)
         if "integrations" in self.model_fields_set:
             self._save_integrations(run, row)
         self.save_price(run, path, row)

@@ -55,7 +55,8 @@ def at_the_end() -> Iterator[None]:
 
 
 def record(happened: Sequence[Happened]) -> None:
-    """Record events of one owner in the caller's transaction: now, or at the end of the block that it is in.
+    """Record events of one owner, or of several in their order, in the caller's transaction: now, or at the end of the block that it
+    is in.
 
     Raises TransactionManagementError outside of a transaction, and ValueError for an unknown type.
     """
