@@ -26,6 +26,23 @@ DAMAGE: Corruptions = {
         "DELETE FROM billing_transfer WHERE kind = 'forfeit' AND source = :forfeited_lot",
         "UPDATE billing_credit_lot SET remaining_microusd = granted_microusd, closed_at = NULL WHERE id = :forfeited_lot",
     ),
+    "an automatic charge without a payment": (
+        "auto_top_ups_match_checkouts",
+        "INSERT INTO billing_auto_top_up_charge (id, wallet_id, amount_microusd, requested_by, status, provider, is_live, customer_ref, "
+        "method_ref, payment_ref, created_at, begun_at, ended_at) VALUES ('txn_none', :purse_wallet, 1, 'a', 'succeeded', 'stripe', "
+        "false, 'c', 'm', 'p', now(), now(), now())",
+    ),
+    "an automatic charge of another amount than its payment": (
+        "auto_top_ups_match_checkouts",
+        "INSERT INTO billing_auto_top_up_charge (id, wallet_id, amount_microusd, requested_by, status, provider, is_live, customer_ref, "
+        "method_ref, payment_ref, created_at, begun_at, ended_at) SELECT c.id, w.id, c.amount_microusd + 1, 'a', 'succeeded', "
+        "c.provider, c.is_live, 'c', 'm', coalesce(c.payment_ref, 'p'), now(), now(), now() FROM billing_checkout c "
+        "JOIN billing_wallet w ON (w.owner_kind, w.owner_key) = (c.owner_kind, c.owner_key) WHERE c.status = 'paid' LIMIT 1",
+    ),
+    "a wallet that is topped up without terms": (
+        "auto_top_ups_match_checkouts",
+        "UPDATE billing_wallet SET top_up_below_microusd = 5 WHERE id = :purse_wallet",
+    ),
     "a grant called given up": (
         "accounts_match_transfers",
         "UPDATE billing_transfer SET kind = 'forfeit' WHERE kind = 'grant' AND source = :lot",

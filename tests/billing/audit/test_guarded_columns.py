@@ -13,6 +13,7 @@ CHANGING = {
         "has_budgets",
         "low_balance_microusd",
         "alert_below_microusd",
+        "top_up_below_microusd",
     },
     "billing_credit_lot": {"remaining_microusd", "held_microusd", "closed_at"},
     "billing_reservation": {
