@@ -35,8 +35,8 @@ def test_mails_arrive_over_one_connection(mail_server: MailServer) -> None:
     assert (first["To"], second["To"]) == ("alice@example.com", "bob@example.com")
     assert first["Subject"] == "$0.80 left in the wallet of Acme"
     assert first["From"] == "Account Gateway <no-reply@localhost>"
-    assert [part.get_content_type() for part in first.iter_parts()] == ["text/plain", "text/html"]  # type: ignore[attr-defined]
-    text, html = (part.get_content() for part in first.iter_parts())  # type: ignore[attr-defined]
+    assert [part.get_content_type() for part in first.iter_parts()] == ["text/plain", "text/html"]
+    text, html = (part.get_content() for part in first.iter_parts())
     assert "There is $0.80 left in the wallet of Acme at Account Gateway." in " ".join(text.split())
     assert 'href="https://gateway.example/wallet"' in html
     assert first["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"

@@ -37,14 +37,14 @@ class MailServer(ServerThread):
 
     async def handle_DATA(self, server: Any, session: Session, envelope: Envelope) -> str:  # noqa: N802
         """Answer for a message, and keep it if it is accepted."""
-        message: EmailMessage = message_from_bytes(envelope.content or b"", policy=policy.default)  # type: ignore[arg-type, assignment]
+        message: EmailMessage = message_from_bytes(envelope.content or b"", policy=policy.default)  # type: ignore[arg-type]
         answer = self.on_data(message)
         if answer == ACCEPTED:
             self.messages.append(message)
         return answer
 
     async def _serve(self) -> None:
-        server = await self.loop.create_server(self._session, HOST, self.port)
+        server: Any = await self.loop.create_server(self._session, HOST, self.port)
         self.port = server.sockets[0].getsockname()[1]
         self._started.set()
         await self._stop.wait()

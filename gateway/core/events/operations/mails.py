@@ -36,7 +36,7 @@ NO_ADDRESS = "The person has no verified email address."
 log = logging.getLogger("gateway.mails")
 
 
-def make(*, event: Event, drafts: Iterable[MailDraft], now: datetime) -> list[Mail]:
+def make(*, event: Event, drafts: Iterable[MailDraft], now: datetime) -> None:
     """Add the mails of an event, one for each person; repeating adds nothing.
 
     Whoever has turned off the kind, or has no verified address, gets a row without a mail, and so does everybody where no mail
@@ -49,7 +49,7 @@ def make(*, event: Event, drafts: Iterable[MailDraft], now: datetime) -> list[Ma
         ).values_list("recipient", "kind")
     )
     rows = [_row(event, draft, is_off=(who, draft.kind) in off, now=now) for who, draft in by_person.items()]
-    return Mail.objects.bulk_create(rows, ignore_conflicts=True)
+    Mail.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def _row(event: Event, draft: MailDraft, *, is_off: bool, now: datetime) -> Mail:

@@ -9,10 +9,10 @@ from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
 
+from gateway.core.events.mail_links import portal_url
 from gateway.core.events.models import Mail
 from gateway.core.events.operations import unsubscribing
 from gateway.core.events.rules.mail_names import SUBJECT_MAX_CHARACTERS, one_line, shortened, shown_name
-from gateway.core.events.templatetags.mail import portal_url
 
 DEFAULT_SERVICE = "Account Gateway"
 NAME = "_name"

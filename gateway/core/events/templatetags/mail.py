@@ -4,11 +4,12 @@ import textwrap
 from typing import Any
 
 from django import template
-from django.conf import settings
 from django.template.base import NodeList, Parser, Token
 from django.template.context import Context
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
+
+from gateway.core.events.mail_links import portal_url
 
 register = template.Library()
 
@@ -48,13 +49,6 @@ def fact(context: Context, label: str, value: object) -> str:
 def button(context: Context, label: str, path: str) -> str:
     """Render a link to a page of the portal. Raises ValueError for an address elsewhere."""
     return _part(context, "button", label=label, url=portal_url(path))
-
-
-def portal_url(path: str) -> str:
-    """Return the address of a page at `PORTAL_URL`. Raises ValueError for what is no path."""
-    if not path.startswith("/") or path.startswith("//") or "\\" in path:
-        raise ValueError(f"a mail links only to the portal, not to {path!r}")
-    return f"{settings.PORTAL_URL}{path}"
 
 
 def _is_text(context: Context) -> bool:
