@@ -48,7 +48,7 @@ import { InvalidEvent } from "./errors.js";
 /** @typedef {EventMembers & {type: "membership.created" | "membership.removed", data: EventMembership}} MembershipEvent */
 /** @typedef {EventMembers & {type: "seat.assigned" | "seat.revoked", data: EventSeat}} SeatEvent */
 /** @typedef {EventMembers & {type: "device_session.revoked", data: EventDevice}} DeviceEvent */
-/** @typedef {EventMembers & {type: "test.ping", data: Record<string, unknown>}} PingEvent an operator tries the endpoint */
+/** @typedef {EventMembers & {type: "test.ping", data: {endpoint: string}}} PingEvent an operator tries the endpoint */
 
 /**
  * An event: `type` decides what `data` is. A newer gateway may send further types, which a program must ignore.

@@ -95,6 +95,12 @@ class EventDevice(TypedDict):
     deviceSessionId: str
 
 
+class EventPing(TypedDict):
+    """The name of the endpoint that an operator tries."""
+
+    endpoint: str
+
+
 class _Event(TypedDict):
     id: str
     createdAt: str
@@ -154,7 +160,7 @@ class PingEvent(_Event):
     """An operator tries the endpoint."""
 
     type: Literal["test.ping"]
-    data: dict[str, object]
+    data: EventPing
 
 
 Event = UsageEvent | WalletEvent | BudgetEvent | InvoiceEvent | MembershipEvent | SeatEvent | DeviceEvent | PingEvent
