@@ -89,7 +89,7 @@ CREATE OR REPLACE FUNCTION billing_weigh_call(
 LANGUAGE plpgsql AS $$
 DECLARE
   v_limit billing_rate_limit;
-  v_meter record;
+  v_meter billing_limit_meter;
   v_requests bigint;
   v_tokens bigint;
   v_open bigint;
@@ -103,8 +103,12 @@ BEGIN
     IF v_limit.scope = 'member' AND p_membership_id IS NOT NULL THEN
       v_limit.subject := p_membership_id;
     END IF;
-    SELECT m.id, m.requests_level, m.requests_at, m.tokens_level, m.tokens_at, m.tokens_quota INTO v_meter
-      FROM billing_limit_meter m WHERE m.scope = v_limit.scope AND m.subject = v_limit.subject;
+    IF v_limit.requests IS NULL AND v_limit.tokens IS NULL THEN
+      v_meter := NULL;
+    ELSE
+      SELECT m.* INTO v_meter
+        FROM billing_limit_meter m WHERE m.scope = v_limit.scope AND m.subject = v_limit.subject;
+    END IF;
     IF v_limit.requests IS NOT NULL THEN
       v_requests := CASE WHEN v_meter.id IS NULL THEN 0 ELSE billing_drained(
         least(v_meter.requests_level, v_limit.requests * 60000000), v_meter.requests_at, v_limit.requests, weighed_at) END;
