@@ -32,6 +32,7 @@ class WalletAdmin(ReadOnlyAdmin):
     balance = money("Balance", "balance_microusd")
     held = money("Held from balance", "held_microusd")
     debt = money("Debt", "debt_microusd")
+    low_balance = money("Alert below", "low_balance_microusd")
 
     owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind", is_linked=False)
     linked_owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
@@ -42,7 +43,10 @@ class WalletAdmin(ReadOnlyAdmin):
     party_fields = ("owner_key",)
     search_help_text = SEARCH_HELP
     ordering = ("id",)
-    fields = ("linked_owner", "id", "owner_kind", "balance", "credits", "held", "debt", "created_at", "related")
+    fields = (
+        *("linked_owner", "id", "owner_kind", "balance", "credits", "held", "debt", "low_balance", "created_at"),
+        "related",
+    )
     inlines = (CreditInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Wallet]:

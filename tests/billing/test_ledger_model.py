@@ -26,12 +26,12 @@ from billing.operations import alerts, budgets, credits, ledger, reviews
 from billing.operations.budgets import Override
 from billing.rules.budgets import BudgetPeriod, Subject
 from gateway.core.contract.ids import new_id
-from gateway.core.events.models import Event, Subscription
 from tests.billing.clock import CHANGED_BY_THE_CLOCK, set_clock, stop_clock
 from tests.billing.conftest import unsound
 from tests.billing.ledger_model import Budget, Call, LedgerModel, Lot, Payment
 from tests.factories import batches, payers
 from tests.factories.billing import ANSWER, price_version
+from tests.factories.events import recorded, subscribe
 from tests.factories.payments import take_back, top_up
 
 amounts = st.integers(1, 100)
@@ -76,8 +76,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self.purse = self.payers[0].purse
         self.version = price_version()
         self.model = LedgerModel(subscribed=frozenset({"studio"}))
-        for type_ in ("usage.settled", "usage.released", "usage.reconciling"):
-            Subscription.objects.create(product="studio", type=type_)
+        subscribe("studio", "usage.settled", "usage.released", "usage.reconciling")
         self.pay(200)
         self.grant(40, None, None)
         self.grant(40, None, 3600)
@@ -336,10 +335,8 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def recorded(self) -> list[tuple[str, dict[str, Any]]]:
         """Return the events of the wallet, its budgets and its calls; the latter name no owner."""
-        events = (
-            Event.objects.filter(owner_key=self.purse.key).exclude(type__startswith="payment.").order_by("sequence")
-        )
-        return [(event.type, {"orgId": self.purse.key} | event.data) for event in events]
+        found = recorded(self.purse.key, "wallet", "budget", "usage")
+        return [(type_, {"orgId": self.purse.key} | data) for type_, data in found]
 
 
 @pytest.mark.django_db
