@@ -8,7 +8,7 @@ from gateway.core.events.rules.mail_kinds import INVITATION, SUSPENSION
 from organizations.models import Invitation
 from organizations.operations import invitation_tokens
 from organizations.queries import mail_people
-from organizations.rules.invitation_mails import ADDRESS_MAX, MEANINGS, ORGANIZATION_MAX, PERIOD
+from organizations.rules.invitation_mails import ADDRESS_MAX, INVITER_MAX, MEANINGS, ORGANIZATION_MAX, PERIOD
 from organizations.rules.roles import Role
 
 
@@ -16,14 +16,14 @@ def of_invitation(event: Event) -> list[MailDraft]:
     """Return the mail with the link of an invitation to the address that its maker noted, if it can still be accepted.
 
     The link is made again from the invitation's id (`invitation_tokens`): the event does not hold it. An address gets a bounded number of
-    them, and so do all addresses of an organization: otherwise anybody could have the service mail anybody.
+    them, and so do an organization and an inviter: otherwise anybody could have the service mail anybody.
     """
     opened = Invitation.objects.select_related("organization", "invited_by__account")
     invitation = opened.filter(
         pk=event.data["invitationId"], accepted_by=None, revoked_at=None, expires_at__gt=event.created_at
     ).first()
     token = invitation_tokens.token_of(invitation) if invitation and invitation.email else None
-    if invitation is None or token is None or not invitation.email or _is_too_much(event, invitation.email):
+    if invitation is None or token is None or not invitation.email or _is_too_much(event, invitation):
         return []
     inviter = invitation.invited_by.account
     context = {
@@ -56,12 +56,17 @@ def _invited(email: str) -> Person:
     return Person(holder.did if holder else recipient_of_address(email), "", email)
 
 
-def _is_too_much(event: Event, email: str) -> bool:
-    recent = Mail.objects.filter(kind=INVITATION.name, created_at__gt=event.created_at - PERIOD)
+def _is_too_much(event: Event, invitation: Invitation) -> bool:
+    """Return whether the address, the organization or the inviter has had all of its invitations for the period."""
+    since = event.created_at - PERIOD
+    recent = Mail.objects.filter(kind=INVITATION.name, created_at__gt=since)
     of_organization = recent.filter(owner_kind="organization", owner_key=event.owner_key)
+    made = Invitation.objects.filter(email__isnull=False, created_at__gt=since, created_at__lte=invitation.created_at)
+    of_inviter = made.filter(invited_by__account=invitation.invited_by.account_id)
     return (
         of_organization.count() >= ORGANIZATION_MAX
-        or recent.filter(recipient=_invited(email).recipient).count() >= ADDRESS_MAX
+        or of_inviter.count() > INVITER_MAX
+        or recent.filter(recipient=_invited(invitation.email or "").recipient).count() >= ADDRESS_MAX
     )
 
 

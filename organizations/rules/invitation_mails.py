@@ -11,6 +11,9 @@ ADDRESS_MAX = 5
 ORGANIZATION_MAX = 200
 """How many invitations are mailed for one organization within the period."""
 
+INVITER_MAX = 200
+"""How many invitations of one person are mailed within the period, for all organizations together."""
+
 MEANINGS = {
     Role.OWNER: "An owner can do everything in the organization.",
     Role.ADMIN: "An admin can invite and remove people, change their roles, and assign seats.",

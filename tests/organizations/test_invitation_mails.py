@@ -134,6 +134,15 @@ def test_an_organization_mails_a_bounded_number_a_day(team: Team, monkeypatch: p
     assert [one.to for one in fan_out()] == ["p0@example.com", "p1@example.com", "p9@example.com"]
 
 
+def test_an_inviter_mails_a_bounded_number_a_day(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(organization_mails, "INVITER_MAX", 2)
+    other = Team(name="Zenith")
+    for number, one in enumerate((team, other, other)):
+        invite(one, f"p{number}@example.com")
+    invite(Team("zoe", "Elsewhere"), "p9@example.com")
+    assert [one.to for one in fan_out()] == ["p0@example.com", "p1@example.com", "p9@example.com"]
+
+
 def test_a_stranger_and_a_person_can_turn_invitations_off(team: Team) -> None:
     invite(team)
     [stranger] = fan_out()

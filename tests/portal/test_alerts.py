@@ -10,9 +10,12 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from billing.queries import alerts as thresholds
 from gateway.core.events.mail_people import Person
-from gateway.core.events.models import MailOptOut
+from gateway.core.events.models import Mail, MailOptOut
+from gateway.core.events.operations.fanning_out import fan_out
 from gateway.core.events.operations.mails import Postman
 from organizations.models import AuditEntry
+from organizations.operations import invitations
+from organizations.rules.roles import Role
 from tests.events.mailing import NOW, low
 from tests.factories.organizations import Team, account
 from tests.portal.organization_browser import FRAME_QUERIES_MAX, OrganizationPages, message
@@ -166,6 +169,13 @@ class TestOrganization:
         shown = text(organization_pages["owner"].get(organization_pages.path("alerts"))).partition("History")[2]
         assert shown.count("left in the wallet") == 1
         assert "2 January 2030, 03:04 Billing Sent" in shown
+
+    def test_the_history_does_not_say_who_is_invited(self, organization_pages: OrganizationPages) -> None:
+        team = organization_pages.team
+        invitations.invite(org_id=team.id, role=Role.MEMBER, email="carol@example.com", actor_did=team.owner.did)
+        fan_out(now=NOW)
+        assert Mail.objects.filter(kind="invitation").exists()
+        assert "carol" not in organization_pages.get("billing", "alerts")
 
     def test_switches_are_the_readers_own(self, organization_pages: OrganizationPages) -> None:
         path = organization_pages.path("alerts")

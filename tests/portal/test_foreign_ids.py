@@ -33,7 +33,7 @@ ELSEWHERE = (
     *("/v1/projects/", "/v1/sandbox/", "/v1/ci/", "/v1/evolution/", "/v1/usage/", "/webhooks/"),
 )
 # Public ids: documents, providers, models, and links that are secret themselves.
-FOR_ALL = {"account_id", "provider_id", "inserted", "model", "key", "uidb36"}
+FOR_ALL = {"account_id", "provider_id", "inserted", "model", "key", "uidb36", "token"}
 UNKNOWN = {
     "request_id": "areq_none",
     "consent_id": "999999999",

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from gateway.core.events.mail_people import Concern
 from gateway.core.events.models import Mail, MailOptOut
 from gateway.core.events.operations.unsubscribing import Subject
-from gateway.core.events.rules.mail_kinds import MailKind
+from gateway.core.events.rules.mail_kinds import INVITATION, MailKind
 
 SEPARATOR = "|"
 
@@ -39,8 +39,10 @@ def of_recipient(did: str) -> QuerySet[Mail]:
 
 
 def of_owner(owner_kind: str, owner_key: str) -> QuerySet[Mail]:
-    """Return what people were told about an owner, newest first, with its events."""
-    found = Mail.objects.filter(owner_kind=owner_kind, owner_key=owner_key)
+    """Return what people were told about an owner, newest first, with its events. Invitations are left out: not everybody who manages
+    an organization's money may see who is invited.
+    """
+    found = Mail.objects.filter(owner_kind=owner_kind, owner_key=owner_key).exclude(kind=INVITATION.name)
     return found.select_related("event").defer("context").order_by("-id")
 
 
