@@ -10,7 +10,7 @@ from accounts.models import Account
 from billing.models import Budget
 from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry, Invitation
-from organizations.operations import members
+from organizations.operations import alerts, members
 from organizations.portal import texts
 from organizations.rules.roles import Role
 from tests.factories import invoicing
@@ -151,13 +151,16 @@ class TestLog:
         organization_pages.post("owner", "invitations", Invitation.objects.latest("created_at").pk, "revoke")
         for ending in ("end-override", "disable"):
             organization_pages.post("owner", "budgets", Budget.objects.get().pk, ending)
-        members.leave(org_id=organization_pages.team.id, actor_did=account("billing").did)
+        team = organization_pages.team
+        alerts.set_threshold(org_id=team.id, amount_microusd=5_000_000, actor_did=team.owner.did)
+        members.leave(org_id=team.id, actor_did=account("billing").did)
         assert set(AuditEntry.objects.values_list("action", flat=True)) == set(texts.ACTIONS)
         page = organization_pages.get("admin", "log")
         who = f"Member ({account('member').did})"
         for sentence in (
             "created the organization",
             "renamed the organization from Acme to Acme and Sons",
+            "set the balance for alerts from $1.00 to $5.00",
             "joined as billing",
             f"changed {who} from member to admin",
             f"removed {who} (admin)",
