@@ -29,6 +29,7 @@ INSIDE = (
     "/apps",
     "/organizations",
     "/wallet",
+    "/wallet/auto-top-up",
     "/wallet/payments",
     "/wallet/usage",
     "/wallet/alerts",

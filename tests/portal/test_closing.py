@@ -22,7 +22,7 @@ from accounts.operations import closing, codes, consents, operators, suspension
 from accounts.operations.closing import CannotClose
 from accounts.rules.pkce import challenge_of
 from billing.models import Checkout, CheckoutStatus, CreditLot, StoredReplay, Transfer
-from billing.operations import checkouts, wallets
+from billing.operations import checkout_bookings, checkouts, wallets
 from billing.queries import audit
 from billing.queries.wallets import view
 from gateway.core.contract.errors import ApiError, Forbidden, InvalidGrant, InvitationUnavailable
@@ -368,7 +368,7 @@ def test_a_payment_that_arrives_afterwards_is_credited_and_raises_the_alarm(
     late = checkout_of(clara, CheckoutStatus.EXPIRED)
     close(clara)
     with transaction.atomic():
-        checkouts._credit(late, timezone.now())
+        checkout_bookings.credit(late, timezone.now())
         late.status = CheckoutStatus.PAID
         late.save()
     assert view(("account", clara.did), timezone.now()).balance_microusd == 5_000_100
