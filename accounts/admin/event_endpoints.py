@@ -56,13 +56,14 @@ class EndpointForm(forms.ModelForm):
     )
     types = LinesField(help_text=f"One per line, or a group such as budget.*: {', '.join(PUBLIC_TYPES)}.")
     secret = SecretField(
-        label="Secret", required=True, help_text="whsec_ and base64. Stored encrypted and never shown."
+        label="Secret",
+        required=True,
+        help_text="As echo whsec_$(openssl rand -base64 32) prints. Stored encrypted and never shown.",
     )
 
     class Meta:
         model = Endpoint
         fields = ("name", "product", "url", "types", "secret", "enabled")
-        labels = {"url": "URL"}
         widgets = {"name": UnfoldAdminTextInputWidget, "url": UnfoldAdminTextInputWidget}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -257,8 +258,8 @@ class DeliveryAdmin(ReadOnlyAdmin):
         return "" if delivery.duration_milliseconds is None else f"{delivery.duration_milliseconds} ms"
 
     @display(description="Happened at")
-    def happened_at(self, delivery: Delivery) -> object:
-        return delivery.event.created_at
+    def happened_at(self, delivery: Delivery) -> str:
+        return f"{delivery.event.created_at:%Y-%m-%d %H:%M:%S}"
 
     @display(description="Sequence")
     def sequence(self, delivery: Delivery) -> int:

@@ -10,6 +10,7 @@ from gateway.core.events.models import Delivery, Endpoint, Subscription
 from gateway.core.events.operations import endpoints
 from gateway.core.events.rules.addresses import is_endpoint_url
 from tests.events.stage import endpoint
+from tests.support.concurrency import at_once
 from tests.support.event_receiver import SECRET
 
 pytestmark = pytest.mark.django_db
@@ -33,6 +34,15 @@ def test_paid_calls_know_what_is_subscribed_to() -> None:
     assert endpoints.disable(two.pk, reason="Because.")
     assert not endpoints.disable(two.pk, reason="Because.")
     assert subscribed() == {("courier", "invoice.paid")}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_endpoints_changed_at_once_leave_the_subscriptions_of_all() -> None:
+    made = [endpoint(f"e{number}", "seat.assigned", product=f"p{number}") for number in range(4)]
+    off = [lambda one=one: endpoints.disable(one.pk, reason="Gone.") for one in made[:2]]
+    new = [lambda number=number: endpoint(f"n{number}", "invoice.paid", product=f"p{number}") for number in range(2)]
+    at_once(*off, *new)
+    assert subscribed() == {(f"p{n}", "seat.assigned") for n in (2, 3)} | {(f"p{n}", "invoice.paid") for n in (0, 1)}
 
 
 def test_a_secret_is_stored_encrypted() -> None:

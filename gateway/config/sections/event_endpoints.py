@@ -51,6 +51,7 @@ class EventEndpointRow(SectionRow):
     enabled: bool = True
 
     def save(self, run: Run, path: Path) -> None:
+        endpoints.lock_subscriptions()
         stored = Endpoint.objects.select_for_update(no_key=True).filter(name=self.name).first()
         if stored is None and self.secret is None:
             run.refuse((*path, "secret"), "is required")

@@ -86,7 +86,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
                 ("name", gateway.core.events.models.fields.KeyField(db_collation="C")),
                 ("product", gateway.core.events.models.fields.KeyField(db_collation="C")),
-                ("url", models.TextField()),
+                ("url", models.TextField(verbose_name="URL")),
                 ("secret", gateway.core.encryption.fields.EncryptedTextField()),
                 ("previous_secret", gateway.core.encryption.fields.EncryptedTextField(blank=True, null=True)),
                 ("previous_secret_until", models.DateTimeField(blank=True, null=True)),

@@ -20,7 +20,7 @@ class Endpoint(models.Model):
     id = models.BigAutoField(primary_key=True)
     name = KeyField()
     product = KeyField()
-    url = models.TextField()
+    url = models.TextField("URL")
     secret = EncryptedTextField()
     previous_secret = EncryptedTextField(null=True, blank=True)
     previous_secret_until = models.DateTimeField(null=True, blank=True)

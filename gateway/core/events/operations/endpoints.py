@@ -29,6 +29,7 @@ def save(endpoint: Endpoint) -> None:
 
     One that is enabled again begins without a failure; what is due for it is sent.
     """
+    lock_subscriptions()
     changed = list(CONFIGURED)
     if endpoint.enabled:
         endpoint.disabled_reason = ""
@@ -43,6 +44,7 @@ def save(endpoint: Endpoint) -> None:
 @transaction.atomic
 def disable(endpoint_id: int, *, reason: str) -> bool:
     """Disable an endpoint; return whether it was enabled."""
+    lock_subscriptions()
     changed = Endpoint.objects.filter(pk=endpoint_id, enabled=True).update(enabled=False, disabled_reason=reason)
     if changed:
         refresh_subscriptions()
@@ -80,9 +82,13 @@ def send_test(endpoint_id: int, *, now: datetime) -> Delivery:
     return Delivery.objects.create(event=event, endpoint=endpoint, next_at=now)
 
 
-def refresh_subscriptions() -> None:
-    """Make the subscriptions those of the enabled endpoints."""
+def lock_subscriptions() -> None:
+    """Wait for all others who change endpoints. Called before an endpoint is locked, so that two never wait for each other."""
     take_turn("subscriptions of events")
+
+
+def refresh_subscriptions() -> None:
+    """Make the subscriptions those of the enabled endpoints. The caller has locked them."""
     wanted = {
         (endpoint.product, type_)
         for endpoint in Endpoint.objects.filter(enabled=True)
