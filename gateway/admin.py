@@ -15,6 +15,7 @@ from django.utils.timesince import timesince
 from billing.models import Call, CallState, Checkout, CheckoutStatus, Loss, Wallet
 from billing.queries import margins, payment_matching
 from gateway.core.contract.amounts import usd
+from gateway.core.events.queries import backlog
 from gateway.core.jobs.queries import statuses
 from inference.queries import price_proposals
 
@@ -57,6 +58,11 @@ def negative_margin_count(request: HttpRequest) -> int | None:
     return margins.negative_count() or None
 
 
+def troubled_endpoint_count(request: HttpRequest) -> int | None:
+    """Count the endpoints that do not take their events; None if there are none."""
+    return backlog.troubled().count() or None
+
+
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the figures that this operator may see. Each is read from an index of open or rare rows."""
     if request.user.has_perm("billing.view_call"):
@@ -71,6 +77,8 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
             context["lists"].append(_differences())
         if request.user.has_perm("billing.view_marginday"):
             context["lists"].append(_negative_margins())
+        if request.user.has_perm("events.view_endpoint"):
+            context["lists"].append(_troubled_endpoints())
     return context
 
 
@@ -168,6 +176,20 @@ def _negative_margins() -> dict[str, Any]:
     ]
     table = {"headers": ["Model", "Last calls", "Their margin", "Since"], "rows": rows}
     return {"title": "Sold below cost", "table": table, "empty": "No model is sold below its cost."}
+
+
+def _troubled_endpoints() -> dict[str, Any]:
+    rows = [
+        [
+            _link("events_endpoint_change", one.pk, one.name),
+            one.product,
+            one.disabled_reason or "Its last attempts failed.",
+            timesince(one.failing_since, depth=1) if one.failing_since else "",
+        ]
+        for one in backlog.troubled()[:RECENT_ROWS]
+    ]
+    table = {"headers": ["Endpoint", "Product", "State", "Since"], "rows": rows}
+    return {"title": "Endpoints that fail", "table": table, "empty": "Every endpoint takes its events."}
 
 
 def _link(page: str, key: Any, text: Any) -> str:

@@ -34,7 +34,20 @@ class Journals(StartStopStep):
         return JournalReader()
 
 
+class Events(StartStopStep):
+    """Fans events out and sends them for as long as the worker lives, whether or not its broker is there."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def create(self, worker: Any) -> Any:
+        """Return what the step starts and stops."""
+        from gateway.core.events.worker import EventWorker  # the models are loaded only now
+
+        return EventWorker()
+
+
 app.steps["worker"].add(Journals)
+app.steps["worker"].add(Events)
 
 
 @worker_init.connect

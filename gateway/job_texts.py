@@ -92,6 +92,10 @@ JOB_TEXTS: dict[str, tuple[str, str]] = {
         "Tend executions",
         "Fails sandbox runs and evolution jobs whose worker died, and queues those again that no worker took.",
     ),
+    "gateway.core.events.tasks.purge_events": (
+        "Purge events",
+        "Deletes old events with their deliveries and mails.",
+    ),
     "gateway.core.jobs.tasks.purge_runs": ("Purge job runs", "Deletes the records of old runs of these jobs."),
     "judgement.tasks.purge_answer_counts": (
         "Purge answer counts",

@@ -107,6 +107,8 @@ GROUPS: dict[str, list[Row]] = {
         Row("event_seat", "billing.seatprice"),
         Row("hub", "accounts.integration"),
         Row("devices", "accounts.publicclient"),
+        Row("outbox", "events.endpoint", badge="gateway.admin.troubled_endpoint_count"),
+        Row("send", "events.delivery"),
         Row("palette", "accounts.appearanceproduct"),
     ],
     "Integrations": [

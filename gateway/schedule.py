@@ -38,6 +38,7 @@ INTERVAL_SECONDS = {
     "integrations.tasks.purge_ci_runs": HOUR,
     "integrations.tasks.purge_executions": HOUR,
     "integrations.tasks.tend_executions": 15.0,
+    "gateway.core.events.tasks.purge_events": HOUR,
     "gateway.core.jobs.tasks.purge_runs": HOUR,
     "judgement.tasks.purge_answer_counts": HOUR,
     "organizations.tasks.bill_seats": 10 * MINUTE,

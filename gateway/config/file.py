@@ -12,6 +12,7 @@ from gateway.config.sections.aliases import AliasRow
 from gateway.config.sections.appearance import AppearanceRow
 from gateway.config.sections.ci import CIRow
 from gateway.config.sections.credits import CreditRow
+from gateway.config.sections.event_endpoints import EventEndpointRow
 from gateway.config.sections.evolution import EvolutionRow
 from gateway.config.sections.integrations import IntegrationRow
 from gateway.config.sections.judgement import JudgementRow
@@ -36,6 +37,7 @@ SECTIONS: dict[str, type[SectionRow]] = {
     "sandbox": SandboxRow,
     "ci": CIRow,
     "evolution": EvolutionRow,
+    "event_endpoints": EventEndpointRow,
     "account_key_sync": AccountKeySyncRow,
     "credits": CreditRow,
 }

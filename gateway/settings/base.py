@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     *PORTAL_APPS,
     "gateway",
     "gateway.core.jobs",
+    "gateway.core.events",
     "accounts",
     "billing",
     "organizations",
@@ -292,5 +293,7 @@ JOB_TEXTS = job_texts.JOB_TEXTS
 DEMO_ADAPTER = False
 # Whether token routes tell a client why they refuse it.
 EXPLAIN_REFUSALS = False
+# Whether events may be sent to http://127.0.0.1 as well.
+EVENTS_ON_LOOPBACK = False
 # Whether a small model with real weights serves the demo's embeddings and similar routes.
 LOCAL_MODEL = False

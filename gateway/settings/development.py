@@ -5,6 +5,7 @@ from gateway.settings.base import *  # noqa: F403
 
 DEMO_ADAPTER = True
 EXPLAIN_REFUSALS = True
+EVENTS_ON_LOOPBACK = True
 LOCAL_MODEL = base.env.bool("LOCAL_MODEL", default=False)
 # The origin on which `make demo-app` serves the example page, which calls this gateway.
 DEMO_APP_HOST = "127.0.0.1"

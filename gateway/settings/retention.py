@@ -9,6 +9,7 @@ STORED_RESPONSE_DAYS = env.days(
 PROVIDER_EVENT_DAYS = env.days(
     "PROVIDER_EVENT_DAYS", default=30, at_least=4, because="the payment provider repeats an event for three days"
 )
+EVENT_DAYS = env.days("EVENT_DAYS", default=30, at_least=7, because="an endpoint gets an event for up to four days")
 EXECUTION_DAYS = env.days(
     "EXECUTION_DAYS", default=30, at_least=1, because="a repeated request is answered with its run for a day"
 )

@@ -18,6 +18,8 @@ from billing.queries.payment_matching import Books
 from billing.queries.prices import in_force
 from billing.rules.budgets import Subject
 from gateway.core.contract.ids import new_id
+from gateway.core.events.models import Delivery, Endpoint
+from gateway.core.events.operations import endpoints
 from gateway.core.jobs.models import JobRun
 from inference.models import PriceProposal
 from integrations.models import (
@@ -39,6 +41,7 @@ from tests.factories import invoicing
 from tests.factories.billing import Purse, review, settle
 from tests.factories.payments import top_up
 from tests.gateway.config_files import WHOLE, apply_text
+from tests.support.event_receiver import SECRET
 
 ALICE = "did:web:studio.example:alice"
 CONTENT = "what-is-its-owners-alone"
@@ -69,7 +72,17 @@ def furnish(folder: Path) -> None:
     invoicing.refused("org_acme")
     differing("pay_" + 26 * "0")
     make_proposals()
+    make_delivery()
     JobRun.objects.create(job="billing.tasks.reap", started_at=timezone.now(), counts={"calls": 1})
+
+
+def make_delivery() -> Delivery:
+    """Set an endpoint up, and send it a test event."""
+    endpoint = Endpoint(
+        name="studio", product="studio", url="https://studio.example/hooks", secret=SECRET, types=["usage.*"]
+    )
+    endpoints.save(endpoint)
+    return endpoints.send_test(endpoint.pk, now=timezone.now())
 
 
 def make_call(*, hold_microusd: int = 50_000) -> str:

@@ -16,16 +16,18 @@ from accounts.models import Account
 from billing.models import Wallet
 from tests.gateway.console import ALICE, CONTENT, make_call
 from tests.gateway.operators import show_only
+from tests.support.event_receiver import SECRET
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("furnished_once")]
 
 SECRETS = (
     *("sk-primary-secret", "JBSWY3DPEHPK3PXP", "sk-literal-secret", "gAAAA", "BEGIN PRIVATE KEY", "BEGIN EC"),
-    CONTENT,
+    *(CONTENT, SECRET),
 )
 OURS = (
     "accounts",
     "billing",
+    "events",
     "inference",
     "judgement",
     "auth",
@@ -43,7 +45,7 @@ TABLES = sorted(
     for model in admin.site._registry
     if model._meta.app_label in OURS
 )
-LIST_QUERIES_MAX = 18  # of them one for each badge of the navigation
+LIST_QUERIES_MAX = 19  # of them one for each badge of the navigation
 
 
 def page(table: tuple[str, str], kind: str, *arguments: Any) -> str:
@@ -71,6 +73,7 @@ def test_every_table_of_the_apps_is_there() -> None:
             "billing.providerevent",
             "billing.seatprice",
         ),
+        *("events.delivery", "events.endpoint"),
         *("inference.alias", "inference.priceproposal", "inference.rawmodel", "inference.upstream"),
         *("organizations.organization", "organizations.seat", "organizations.auditentry", "admin.logentry"),
         *(
@@ -170,6 +173,7 @@ READ_ONLY = {
         "jobrun",
         "paymentdifference",
         "priceproposal",
+        "delivery",
         "devicesession",
         "loss",
         "call",

@@ -27,6 +27,7 @@ from accounts.models import (
 from billing.models import ProviderEvent, StoredReplay
 from gateway.celery import app
 from gateway.core.contract.ids import new_id
+from gateway.core.events.models import Delivery, Endpoint, Event, Mail
 from gateway.schedule import INTERVAL_SECONDS
 from gateway.settings import retention
 from inference.models import StoredResponse
@@ -97,6 +98,7 @@ CONFIGURATION = {
     ),
     *("judgement_judgementfallback", "judgement_judgementsettings"),
     *("integrations_ciprovider", "integrations_cirepository", "integrations_evolutionprogram"),
+    *("events_endpoint", "events_subscription"),
     *("integrations_integrationswitch", "integrations_project", "integrations_sandboxsettings"),
 }
 # People, with what they sign in by. Sign-ups of one address are limited.
@@ -107,7 +109,7 @@ PEOPLE = {
 # What an owner has as many of as it has accounts, clients or projects, or as a limit allows. Representations come
 # from the answers of configured models, counters from their usages, up to a limit.
 BOUNDED = {
-    *("accounts_consent", "inference_representation", "inference_unpriced_counter"),
+    *("accounts_consent", "events_owner", "inference_representation", "inference_unpriced_counter"),
     *("integrations_accountkey", "integrations_evolutionartifact"),
     *("integrations_evolutionevidence", "integrations_evolutionrevision", "integrations_executionconfig"),
 }
@@ -159,6 +161,24 @@ def ci_run(at: datetime, name: str) -> None:
     )
 
 
+def event(at: datetime, name: str) -> Event:
+    return Event.objects.create(
+        public_id=name,
+        owner_kind="account",
+        owner_key="did:a",
+        sequence=Event.objects.count(),
+        type="wallet.low",
+        data={},
+        created_at=at,
+        fanned_out_at=at,
+    )
+
+
+def delivery(at: datetime, name: str) -> None:
+    to, _ = Endpoint.objects.get_or_create(name="studio", defaults={"product": "studio", "types": []})
+    Delivery.objects.create(event=event(at, name), endpoint=to, next_at=at)
+
+
 def sandbox_run(at: datetime, name: str) -> None:
     of = Project.objects.first() or project("did:a")
     SandboxRun.objects.create(id=name, project=of, status="failed", created_at=at, finished_at=at)
@@ -197,6 +217,11 @@ FILL: dict[str, Callable[[datetime, str], object]] = {
         provider="stripe", event_id=name, type="charge.refunded", object_ref="ch_1", received_at=at
     ),
     "billing_stored_replay": answer,
+    "events_event": event,
+    "events_delivery": delivery,
+    "events_mail": lambda at, name: Mail.objects.create(
+        event=event(at, name), to="a@example.com", kind="wallet", template="wallet_low", next_at=at
+    ),
     "django_admin_log": operator_entry,
     "organizations_auditentry": audit_entry,
     "integrations_cirun": ci_run,

@@ -7,6 +7,7 @@ OWN_APPS = (
     "accounts.",
     "billing.",
     "inference.",
+    "gateway.core.events.",
     "gateway.core.jobs.",
     "integrations.",
     "judgement.",

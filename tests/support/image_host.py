@@ -40,7 +40,7 @@ class ImageHost:
         self.closing = threading.Event()
         self.left = threading.Event()
         """The client disconnected before it had received everything."""
-        certificate, key, self.authority = _certificates(folder)
+        certificate, key, self.authority = certificates(folder)
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._tls.load_cert_chain(certificate, key)
         self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), self._handler())
@@ -119,7 +119,7 @@ def _info(address: str, port: int) -> Any:
     return (socket.AF_INET6 if is_v6 else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", peer)
 
 
-def _certificates(folder: Path) -> tuple[Path, Path, Path]:
+def certificates(folder: Path) -> tuple[Path, Path, Path]:
     """Write a server's certificate, its key, and the certificate of the authority that signed it."""
     authority_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     authority = _signed("authority", authority_key, authority_key, x509.BasicConstraints(ca=True, path_length=0))

@@ -8,3 +8,10 @@ def take_turn(name: str) -> None:
     required."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+
+
+def try_turn(name: str) -> bool:
+    """Take a turn of this name if no other transaction has it; return whether it was taken."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+        return bool(cursor.fetchone()[0])

@@ -5,16 +5,15 @@ import socket
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
 
-from gateway.core.outbound.aiohttp_internals import AbortingHandler, Pool, send_once
+from gateway.core.outbound.aiohttp_internals import send_once
 from gateway.core.outbound.bodies import read_bounded
 from gateway.core.outbound.client import HEAD_LIMITS, USER_AGENT
 from gateway.core.outbound.failures import TooLargeError
 from gateway.core.outbound.fetch_shares import LookUp, Share, current_share
+from gateway.core.outbound.guard import FetchError, NotPublicError, SlowHostError, guarded_pool
 from gateway.core.outbound.public_addresses import is_public
 from gateway.core.runtime.budget import ByteBudget
 from gateway.core.runtime.per_loop import PerLoop
@@ -26,29 +25,11 @@ ARRIVING_MAX_BYTES = 64 * 1024 * 1024
 """The most bytes that all fetches of a process may be receiving at one time."""
 
 
-class FetchError(Exception):
-    """Nothing was fetched. The message is for the party that gave the URL, and reveals nothing about private networks."""
-
-
 class BusyError(FetchError):
     """Too much is already being fetched, for the same account or in total."""
 
     def __init__(self) -> None:
         super().__init__("too much is being fetched")
-
-
-class SlowHostError(FetchError):
-    """The host, or its name server, took too long."""
-
-    def __init__(self) -> None:
-        super().__init__("its host took too long")
-
-
-class NotPublicError(FetchError):
-    """The name resolves to no address, or to one that is not public."""
-
-    def __init__(self) -> None:
-        super().__init__("its host has no public address")
 
 
 class PublicFetcher:
@@ -116,7 +97,9 @@ class PublicFetcher:
     def _session(self, accept: str, share: Share) -> aiohttp.ClientSession:
         """Open a session for one fetch. No state is shared with other fetches."""
         session = aiohttp.ClientSession(
-            connector=self._connector(share),
+            connector=guarded_pool(
+                self._allowed, self._look_up, self._tls, share, force_close=True, use_dns_cache=False
+            ),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
             auto_decompress=False,
@@ -124,50 +107,6 @@ class PublicFetcher:
             **HEAD_LIMITS,
         )
         return send_once(session)
-
-    def _connector(self, share: Share) -> aiohttp.TCPConnector:
-        return Pool(
-            handler=AbortingHandler,
-            resolver=_Resolver(self._look_up, self._allowed, share),
-            use_dns_cache=False,
-            force_close=True,
-            socket_factory=self._socket,
-            ssl=self._tls or True,
-        )
-
-    def _socket(self, address: aiohttp.AddrInfoType) -> socket.socket:
-        """Create a connection's socket after the last address check, which is the only one for a URL with an IP address."""
-        family, kind, protocol, _, peer = address
-        if not self._allowed(str(peer[0])):
-            raise NotPublicError
-        return socket.socket(family, kind, protocol)
-
-
-class _Resolver(AbstractResolver):
-    """Resolves names, and refuses a name if any of its addresses is not allowed."""
-
-    def __init__(self, look_up: LookUp, allowed: Callable[[str], bool], share: Share) -> None:
-        self._look_up, self._allowed, self._share = look_up, allowed, share
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        try:
-            found = await self._share.look_up(self._look_up, host, port, family)
-        except TimeoutError:
-            raise SlowHostError from None
-        if not found or not all(self._allowed(str(peer[0])) for *_, peer in found):
-            raise NotPublicError
-        return [_resolved(host, port, *one) for one in found]
-
-    async def close(self) -> None:
-        """Do nothing, because no connection is kept open."""
-
-
-def _resolved(host: str, port: int, family: int, kind: int, protocol: int, name: str, peer: Any) -> ResolveResult:
-    return ResolveResult(
-        hostname=host, host=peer[0], port=port, family=family, proto=protocol, flags=socket.AI_NUMERICHOST
-    )
 
 
 @contextmanager

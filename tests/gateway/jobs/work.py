@@ -296,6 +296,7 @@ WORK = {
         [("failed", "worker_lost")],
         1,
     ),
+    "gateway.core.events.tasks.purge_events": old_rows("events_delivery"),
     "gateway.core.jobs.tasks.purge_runs": Work(old_runs, JobRun.objects.filter(job="old").count, 0, ROWS),
     "judgement.tasks.purge_answer_counts": old_rows("judgement_answercount"),
     "organizations.tasks.bill_seats": Work(

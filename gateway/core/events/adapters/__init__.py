@@ -1,0 +1,1 @@
+"""Product servers, as events are sent to them."""
