@@ -23,7 +23,7 @@ from tests.portal.usage_pages import TICK, Months, exact_amounts, tables, used
 pytestmark = pytest.mark.django_db
 
 
-QUERIES_MAX = FRAME_QUERIES_MAX + 23
+QUERIES_MAX = FRAME_QUERIES_MAX + 24
 
 
 NO_MONTHS = ["", "2999-01", "1999-01", "2026-13", "now", "' OR 1=1 --", "<script>", "9" * 400, "２０２６-０１"]  # noqa: RUF001
