@@ -43,6 +43,11 @@ FULL_PRICE: Mapping[str, Any] = {
 }
 """An alias that is priced by tier, by the length of the input and by what caches did, which its upstream model reports."""
 
+LIMITED = "limited"
+LIMITED_CUSTOMER = "limited"
+AMPLE = {"requests_per_minute": 10**9, "tokens_per_minute": 10**9, "concurrent": 10**9}
+"""The limits of one account, and of an alias that all accounts share: they count every call and refuse none."""
+
 LONG_TOKENS = 400
 LONG_MODEL = f"small-1?tokens={LONG_TOKENS}"
 LONG = "long"
@@ -66,8 +71,8 @@ def gateway_configuration(
     customers: Iterable[Customer],
     translates: bool = True,
 ) -> dict[str, Any]:
-    """Build the gateway's configuration. For older versions without translation it omits the upstreams' routes, and the alias
-    that is priced in full."""
+    """Build the gateway's configuration. For older versions without translation it omits the upstreams' routes, the alias that is
+    priced in full, and the rate limits."""
     long_at = {alias: at for alias, at in LONG_AT.items() if translates or at["name"] == "bench"}
     return {
         **product.configuration(),
@@ -79,9 +84,16 @@ def gateway_configuration(
             *(_alias(name, model) for name, model in MODELS.items()),
             *(_alias(name, LONG_MODEL, upstream["name"]) for name, upstream in long_at.items()),
             *([{**_alias(FULL, FULL_MODEL), "price": dict(FULL_PRICE)}] if translates else []),
+            _alias(LIMITED, MODELS[PLAIN]),
         ],
+        **({"limits": _limits()} if translates else {}),
         "credits": [credit(customer, GRANT_MICROUSD) for customer in customers],
     }
+
+
+def _limits() -> list[dict[str, Any]]:
+    account = {"scope": "account", "subject": Customer(LIMITED_CUSTOMER).did}
+    return [{**account, **AMPLE}, {"scope": "alias", "subject": LIMITED, **AMPLE}]
 
 
 def credit(customer: Customer, amount_microusd: int) -> dict[str, Any]:

@@ -22,6 +22,8 @@ LITELLM = "LiteLLM"
 PORTKEY = "Portkey"
 ONE_WALLET = "gateway, one wallet"
 MANY_WALLETS = f"gateway, {MANY} wallets"
+THREE_LIMITS = f"{ONE_WALLET}, three limits"
+SHARED_LIMITS = f"{MANY_WALLETS}, an alias with three limits"
 
 CHAT_PATH = "/v1/chat/completions"
 RESPONSES_PATH = "/v1/responses"

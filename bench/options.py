@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bench.disk import MILLISECONDS_MAX
 
-LANES = ("direct", "pass-through", "litellm", "portkey", "gateway", "many-wallets", "slow-disk")
+LANES = ("direct", "pass-through", "litellm", "portkey", "gateway", "many-wallets", "limits", "slow-disk")
 SCENARIOS = ("admission", "departure", "pricing", "crowd", "text")
 
 

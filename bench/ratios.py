@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bench.figures import median
-from bench.lanes import DIRECT, LITELLM, MANY_WALLETS, ONE_WALLET, PORTKEY, of_revision
+from bench.lanes import DIRECT, LITELLM, MANY_WALLETS, ONE_WALLET, PORTKEY, SHARED_LIMITS, THREE_LIMITS, of_revision
 from bench.measure import Figures, Results, Shape
 from bench.processes import DATABASE, SERVER
 from bench.tables import number, table
@@ -82,6 +82,8 @@ def added(results: Results, lane: str, shape: Shape, percent: float = 50) -> flo
 def _pairs(slow_disk: str | None) -> Iterator[tuple[str, str]]:
     """Yield each lane with the lane that its rate is divided by."""
     yield ONE_WALLET, MANY_WALLETS
+    yield THREE_LIMITS, ONE_WALLET
+    yield SHARED_LIMITS, MANY_WALLETS
     if slow_disk:
         yield slow_disk, ONE_WALLET
     for peer in (LITELLM, PORTKEY):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from bench.books import Ledger
-from bench.config import gateway_configuration, write
+from bench.config import LIMITED, LIMITED_CUSTOMER, gateway_configuration, write
 from bench.gateway_lanes import GatewayLane, SlowDiskLane
 from bench.gateways import GatewayServer, GatewaySettings
 from bench.identity import Customer, Product
@@ -19,7 +19,11 @@ from bench.lanes import (
     MANY,
     MANY_WALLETS,
     ONE_WALLET,
+    SHARED_LIMITS,
+    SHORT,
+    THREE_LIMITS,
     Lane,
+    Question,
     direct_lane,
     litellm_lane,
     of_revision,
@@ -41,11 +45,12 @@ S = TypeVar("S", bound=Process)
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One running version of the gateway, with lanes over one account and over many."""
+    """One running version of the gateway, with lanes over one account and over many, and both under rate limits if it has them."""
 
     server: GatewayServer
     one_wallet: GatewayLane
     many_wallets: GatewayLane
+    limited: list[Lane]
 
 
 class Bench:
@@ -79,7 +84,9 @@ class Bench:
         return self._start("the pass-through proxy", PassThroughServer(self._directory, self._upstream.origin))
 
     def _wants_gateway(self) -> bool:
-        return bool({"gateway", "many-wallets", "slow-disk"} & set(self._options.lanes) or self._options.scenarios)
+        return bool(
+            {"gateway", "many-wallets", "limits", "slow-disk"} & set(self._options.lanes) or self._options.scenarios
+        )
 
     def _plan(self) -> Plan:
         options = self._options
@@ -94,6 +101,7 @@ class Bench:
             "portkey": self._portkey_lanes,
             "gateway": lambda: [version.one_wallet for version in self._versions()],
             "many-wallets": lambda: [version.many_wallets for version in self._versions()],
+            "limits": lambda: [lane for version in self._versions() for lane in version.limited],
             "slow-disk": self._slow_disk_lanes,
         }
         return [lane for name in LANES if name in self._options.lanes for lane in makers[name]()]
@@ -145,11 +153,12 @@ class Bench:
         Only this version's books are compared, because another commit may store them in different tables.
         """
         hot, many = [Customer("hot")], [Customer(f"many-{index}") for index in range(MANY)]
+        limited = [Customer(LIMITED_CUSTOMER)]
         configuration = gateway_configuration(
             product=self._product,
             upstream_url=f"{self._upstream.origin}/v1",
             upstream_key=UPSTREAM_KEY,
-            customers=[*hot, *many],
+            customers=[*hot, *many, *limited],
             translates=revision is None,
         )
         config = write(home / "gateway.yaml", configuration)
@@ -158,10 +167,11 @@ class Bench:
         server = self._start(name, GatewayServer(home, config, settings, source))
         ledger = None if revision else self._stack.enter_context(closing(Ledger(server.database_url)))
 
-        def lane(name: str, customers: list[Customer]) -> GatewayLane:
-            return GatewayLane(of_revision(name, revision), server, self._product, customers, ledger)
+        def lane(name: str, customers: list[Customer], question: Question = SHORT) -> GatewayLane:
+            return GatewayLane(of_revision(name, revision), server, self._product, customers, ledger, question)
 
-        return Version(server, lane(ONE_WALLET, hot), lane(MANY_WALLETS, many))
+        under_limits = [lane(THREE_LIMITS, limited), lane(SHARED_LIMITS, many, Question(LIMITED))]
+        return Version(server, lane(ONE_WALLET, hot), lane(MANY_WALLETS, many), [] if revision else [*under_limits])
 
     def _start(self, name: str, server: S) -> S:
         say(f"starting {name}")

@@ -14,6 +14,7 @@ from billing.operations import (
     invoice_payments,
     invoices,
     ledger,
+    limits,
     margins,
     payment_matching,
     reconciliation,
@@ -126,6 +127,12 @@ def merge_lots() -> int:
 def purge_replays() -> int:
     """Delete expired stored responses."""
     return replays.purge(now=timezone.now())
+
+
+@job("rows")
+def purge_limit_uses() -> int:
+    """Delete used tokens that no rate limit will count any more."""
+    return limits.purge_uses(now=timezone.now())
 
 
 @job("events")

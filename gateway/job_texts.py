@@ -59,6 +59,10 @@ JOB_TEXTS: dict[str, tuple[str, str]] = {
         "Purge payment events",
         "Deletes the payment provider's events that are no longer needed.",
     ),
+    "billing.tasks.purge_limit_uses": (
+        "Purge used tokens",
+        "Deletes tokens of settled calls that no rate limit will count any more.",
+    ),
     "billing.tasks.purge_replays": (
         "Purge stored answers",
         "Deletes the answers that were stored for repeated requests, once they have expired.",

@@ -91,6 +91,7 @@ GROUPS: dict[str, list[Row]] = {
         Row("label", "inference.alias"),
         Row("dns", "inference.upstream"),
         Row("deployed_code", "inference.rawmodel"),
+        Row("speed", "billing.limit"),
         Row("sell", "billing.priceversion"),
         Row(
             "price_change",

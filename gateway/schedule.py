@@ -26,6 +26,7 @@ INTERVAL_SECONDS = {
     "billing.tasks.match_payments": HOUR,
     "billing.tasks.merge_lots": 5 * MINUTE,
     "billing.tasks.purge_events": HOUR,
+    "billing.tasks.purge_limit_uses": 10 * MINUTE,
     "billing.tasks.purge_replays": MINUTE,
     "billing.tasks.reap": 15.0,
     "billing.tasks.reconcile": 30.0,

@@ -10,6 +10,9 @@ from billing.models.external_mapping import ExternalMapping, MappingMode
 from billing.models.invoice import UNPAID, Invoice, InvoiceLine, InvoiceStatus
 from billing.models.invoice_payment import PENDING, InvoicePayment, InvoicePaymentStatus
 from billing.models.ledger_month import LedgerMonth
+from billing.models.limit import Limit
+from billing.models.limit_meter import LimitMeter
+from billing.models.limit_use import LimitUse
 from billing.models.loss import Loss, LossKind
 from billing.models.margin import MarginDay, ModelMargin
 from billing.models.matched_day import MatchedDay
@@ -47,6 +50,9 @@ __all__ = [
     "InvoicePaymentStatus",
     "InvoiceStatus",
     "LedgerMonth",
+    "Limit",
+    "LimitMeter",
+    "LimitUse",
     "Loss",
     "LossKind",
     "MappingMode",

@@ -15,6 +15,9 @@ from billing.models.wallet import Wallet
 IN_REVIEW = Q(closed_at__isnull=True, review_reason__isnull=False)
 """A query for calls in review needs this condition to use their index."""
 
+UNDER_WAY = Q(closed_at__isnull=True, review_reason__isnull=True)
+"""The calls that limits of calls at once count, by the condition of their indexes."""
+
 BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 """A time before any call. A query needs this lower bound to use the index of a wallet's calls by time."""
 
@@ -39,7 +42,8 @@ class Call(models.Model):
     older version placed the hold. A call counts as sent once it has its hold; `dispatched_at` and `deadline_at` are null only if an older version released a hold that it had
     never sent. `evidence` is what is known to have been delivered: quantities and `charge_microusd`; and
     `generation_id`, the id of the upstream's own record, if it has one. `next_look_up_at` is when that record is
-    requested again for a call in review, null before the first time. Only the functions of `billing/sql` write this
+    requested again for a call in review, null before the first time. `token_scopes` are the scopes whose limits count the
+    call's tokens; null if there are none. Only the functions of `billing/sql` write this
     table. The hot tables have no foreign keys in the database: the rows they reference are never deleted (triggers
     refuse it), and the audit looks for orphans. `billing/sql/soundness.sql` constrains the values of their rows.
     """
@@ -76,6 +80,7 @@ class Call(models.Model):
     resolution = models.TextField(null=True)
     evidence = models.JSONField(null=True)
     next_look_up_at = models.DateTimeField(null=True)
+    token_scopes = ArrayField(KeyField(), null=True)
 
     class Meta:
         db_table = "billing_reservation"
@@ -105,6 +110,10 @@ class Call(models.Model):
             # By the reason, which is set once and only for few calls: an index by state would prevent heap-only updates
             # in all other transitions.
             models.Index(fields=["created_at", "id"], name="reservation_in_review", condition=IN_REVIEW),
+            # Limits of calls at once count these for each call under them.
+            models.Index(fields=["wallet"], name="reservation_under_way", condition=UNDER_WAY),
+            models.Index(fields=["client_id"], name="reservation_under_way_client", condition=UNDER_WAY),
+            models.Index(fields=["model"], name="reservation_under_way_model", condition=UNDER_WAY),
             # Seals, reports and the audit read recently closed calls; inserting into its last pages costs almost
             # nothing. Every look-up reads page ranges without a summary, so the server summarizes each range as it
             # fills.

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+
+from gateway.core.contract.limits import RATE_LIMIT_MAX
 
 
 class KeyField(models.TextField):
@@ -21,3 +24,11 @@ class KeyField(models.TextField):
 
 class MicrousdField(models.BigIntegerField):
     """An amount of money in whole micro-USD (1 USD = 1,000,000)."""
+
+
+class RateField(models.BigIntegerField):
+    """A number of requests, tokens or calls from 1 to RATE_LIMIT_MAX; null is no limit."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("validators", [MinValueValidator(1), MaxValueValidator(RATE_LIMIT_MAX)])
+        super().__init__(*args, **{"null": True, "blank": True, **kwargs})

@@ -33,6 +33,7 @@ class HoldOutcome(StrEnum):
     GONE = "gone"
     BUDGET_EXCEEDED = "budget_exceeded"
     INSUFFICIENT_FUNDS = "insufficient_funds"
+    RATE_LIMITED = "rate_limited"
 
 
 class CloseOutcome(StrEnum):

@@ -52,7 +52,7 @@ CREATE OR REPLACE TRIGGER lot_stays
 CREATE OR REPLACE TRIGGER reservation_stays
   BEFORE UPDATE OF id, wallet_id, actor_did, org_id, membership_id, product, client_id, route,
     model, request_id, idempotency_key, request_digest, body_sha256, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids,
-    lot_amounts_microusd, price_version_id, created_at OR TRUNCATE
+    lot_amounts_microusd, price_version_id, created_at, token_scopes OR TRUNCATE
   ON billing_reservation FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER invoice_stays
   BEFORE DELETE OR UPDATE OF id, org_id, period_start, period_end, total_microusd, due_microusd, created_at OR TRUNCATE

@@ -10,6 +10,7 @@
 --   price_version: the prices that the hold was computed with
 --   deadline_seconds: how long the call may take before the reaper moves it to review; every call has it
 --   is_trial: everything but the hold itself
+--   limits: the rate limits that the call was admitted under (limits.sql), null if there are none
 --
 -- The member is p_membership_id, whatever the caller's token says. Checks in this order, under the wallet's lock:
 -- idempotency key (null: none), budgets, funds. Outcomes:
@@ -38,6 +39,8 @@ DECLARE
   v_lot record;
   v_lot_ids text[];
   v_lot_amounts bigint[];
+  v_limit billing_rate_limit;
+  v_token_scopes text[];
 BEGIN
   IF (p_call.hold BETWEEN 0 AND p_call.max_cost AND (p_call.is_trial OR p_call.deadline_seconds >= 0)) IS NOT TRUE THEN
     RAISE EXCEPTION 'a hold of % micro-USD, at most %, for % seconds', p_call.hold, p_call.max_cost, p_call.deadline_seconds
@@ -112,15 +115,23 @@ BEGIN
     RETURN;
   END IF;
 
+  IF p_call.limits IS NOT NULL THEN
+    FOREACH v_limit IN ARRAY p_call.limits LOOP
+      IF v_limit.tokens IS NOT NULL THEN
+        v_token_scopes := v_token_scopes || v_limit.scope;
+      END IF;
+    END LOOP;
+  END IF;
   INSERT INTO billing_reservation (
     id, wallet_id, actor_did, org_id, membership_id, product, client_id, route, model, request_id, idempotency_key,
     request_digest, body_sha256, replayable, state, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids,
-    lot_amounts_microusd, price_version_id, created_at, dispatched_at, deadline_at, overrun_microusd)
+    lot_amounts_microusd, price_version_id, created_at, dispatched_at, deadline_at, overrun_microusd, token_scopes)
   VALUES (
     p_call.usage_id, v_wallet.id, p_call.did, CASE WHEN p_call.owner_kind = 'organization' THEN p_call.owner_key END,
     p_membership_id, p_call.product, p_call.client_id, p_call.route, p_call.model, p_call.request_id, p_call.key, v_digest,
     decode(p_call.body_sha256, 'hex'), p_call.key IS NOT NULL, 'dispatched', p_call.max_cost, p_call.hold, v_left, v_lot_ids, v_lot_amounts,
-    p_call.price_version, v_now, v_now, v_now + make_interval(secs => p_call.deadline_seconds), 0);
+    p_call.price_version, v_now, v_now, v_now + make_interval(secs => p_call.deadline_seconds), 0,
+    v_token_scopes);
 
   IF v_left > 0 THEN
     UPDATE billing_wallet w SET held_microusd = w.held_microusd + v_left WHERE w.id = v_wallet.id;

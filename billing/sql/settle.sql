@@ -60,7 +60,8 @@ BEGIN
          deployment = coalesce(p_deployment, r.deployment)
    WHERE r.id = p_usage_id AND r.state = ANY (p_expected) AND r.state IN ('dispatched', 'review')
   RETURNING r.id, r.wallet_id, r.product, r.membership_id, r.client_id, r.review_reason, r.hold_microusd,
-            r.cash_held_microusd, r.charge_microusd, r.overrun_microusd, r.lot_ids, r.lot_amounts_microusd INTO v_call;
+            r.cash_held_microusd, r.charge_microusd, r.overrun_microusd, r.lot_ids, r.lot_amounts_microusd, r.actor_did,
+            r.org_id, r.model, r.token_scopes INTO v_call;
   IF NOT FOUND THEN
     SELECT CASE r.state WHEN 'settled' THEN 'already' WHEN 'released' THEN 'released' ELSE 'conflict' END,
            r.charge_microusd, r.hold_microusd, r.overrun_microusd
@@ -122,5 +123,8 @@ BEGIN
   IF overrun_microusd > 0 THEN
     INSERT INTO billing_loss (reservation_id, kind, amount_microusd, created_at)
     VALUES (p_usage_id, 'overrun', v_call.overrun_microusd, v_now);
+  END IF;
+  IF v_call.token_scopes IS NOT NULL THEN
+    PERFORM billing_use_tokens(v_call, p_quantities, v_now);
   END IF;
 END $$;

@@ -16,6 +16,7 @@ from gateway.config.sections.event_endpoints import EventEndpointRow
 from gateway.config.sections.evolution import EvolutionRow
 from gateway.config.sections.integrations import IntegrationRow
 from gateway.config.sections.judgement import JudgementRow
+from gateway.config.sections.limits import LimitRow
 from gateway.config.sections.products import ProductRow
 from gateway.config.sections.projects import ProjectRow
 from gateway.config.sections.public_clients import PublicClientRow
@@ -33,6 +34,7 @@ SECTIONS: dict[str, type[SectionRow]] = {
     "aliases": AliasRow,
     "raw_models": RawModelRow,
     "judgement": JudgementRow,
+    "limits": LimitRow,
     "projects": ProjectRow,
     "sandbox": SandboxRow,
     "ci": CIRow,
@@ -74,13 +76,14 @@ def _items(
 def _duplicates(document: Document, name: str, kind: type[SectionRow]) -> Iterator[Problem]:
     """Refuse two rows with the same name, because their precedence would be undefined."""
     value = document.value[name]
-    first: dict[str, int] = {}
+    keys = (kind.identity,) if isinstance(kind.identity, str) else kind.identity or ("",)
+    first: dict[tuple[Any, ...], int] = {}
     for index, item in enumerate(value if isinstance(value, list) else []):
-        identity = item.get(kind.identity) if isinstance(item, dict) else None
-        if not isinstance(identity, str):
+        identity = tuple(item.get(key) for key in keys) if isinstance(item, dict) else (None,)
+        if not isinstance(identity[0], str) or not all(isinstance(each, str | None) for each in identity):
             continue
         if identity in first:
-            yield document.problem((name, index, kind.identity or ""), f"is the same row as {name}[{first[identity]}]")
+            yield document.problem((name, index, keys[0]), f"is the same row as {name}[{first[identity]}]")
         first.setdefault(identity, index)
 
 

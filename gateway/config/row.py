@@ -49,9 +49,10 @@ class Row(BaseModel):
 
 
 class SectionRow(Row):
-    """A row of a top-level section. `identity` is the key that identifies it; None: the section is a single row."""
+    """A row of a top-level section. `identity` is the key that identifies it, or several of which all but the first may be left
+    out; None: the section is a single row."""
 
-    identity: ClassVar[str | None] = None
+    identity: ClassVar[str | tuple[str, ...] | None] = None
 
     @abstractmethod
     def save(self, run: Run, path: Path) -> None:

@@ -23,6 +23,7 @@ from inference.interface.model import DeploymentTarget, PriceVersion, ServedMode
 from inference.interface.plan import can_serve, endpoint_for
 from inference.interface.request import BoundedRequest
 from inference.metering import uncharged
+from inference.metering.limits import RequestLimits
 from inference.metering.route import Body, Headers, MeteredRequest, MeteredRoute, PendingRequest
 from inference.queries import catalogue
 from inference.rules.terms import Terms
@@ -30,12 +31,13 @@ from inference.rules.terms import Terms
 
 @value_class(frozen=True, slots=True)
 class Arrival:
-    """A request with a valid proof and token, its caller, and the ticket that records the proof."""
+    """A request with a valid proof and token, its caller, the ticket that records the proof, and the rate limits that apply."""
 
     http: MeteredRequest
     route: MeteredRoute[Any, Any]
     principal: Principal
     ticket: ProofTicket
+    limits: RequestLimits
 
 
 @value_class(frozen=True, slots=True)
@@ -80,15 +82,20 @@ async def authenticate(http: MeteredRequest, route: MeteredRoute[Any, Any]) -> A
     """
     path = http.raw_path.partition(b"?")[0].decode("latin-1")
     verified = await verify(http.method, path, _joined(http.raw_headers), time.time())
-    uncharged.check(verified.principal)
-    return Arrival(http=http, route=route, principal=verified.principal, ticket=verified.ticket)
+    principal = verified.principal
+    uncharged.check(principal)
+    limits = RequestLimits(principal)
+    return Arrival(http=http, route=route, principal=principal, ticket=verified.ticket, limits=limits)
 
 
 async def check(arrival: Arrival) -> Checked | Refused:
     """Run the other checks in order. Catalogue errors are returned as Refused, not raised."""
     try:
+        limits = (await catalogue.current()).limits
+        arrival.limits.apply(limits)
         body = await arrival.route.read(arrival.http)
         model = await find_model(arrival, body.model)
+        arrival.limits.apply(limits, model.name)
         terms = arrival.route.terms(arrival.http.raw_headers)
         identity = Identity(terms=terms, digest=body.digest, body_sha256=body.body_sha256)
     except ApiError as error:

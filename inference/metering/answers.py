@@ -35,6 +35,10 @@ class WholeAnswer:
     headers: Mapping[str, str]
     body: bytes
 
+    def with_headers(self, headers: Mapping[str, str]) -> "WholeAnswer":
+        """Return it with headers that are not stored for a repeated request."""
+        return WholeAnswer(self.status, {**self.headers, **headers}, self.body)
+
 
 class Events(Protocol):
     """The chunks of a stream. `aclose` may be called at any time, even before the first chunk, and does not block."""
@@ -50,6 +54,10 @@ class StreamedAnswer:
 
     headers: Mapping[str, str]
     events: Events
+
+    def with_headers(self, headers: Mapping[str, str]) -> "StreamedAnswer":
+        """Return it with headers that are not stored for a repeated request."""
+        return StreamedAnswer({**self.headers, **headers}, self.events)
 
 
 def receipt_headers(usage_id: str, hold_microusd: int, charge_microusd: int | None) -> dict[str, str]:

@@ -5,27 +5,37 @@ call's model, whose migration also adds it to the type `inference_call`. It is a
 `billing/sql/guards.sql`, which prevents later changes to it.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
 
 from accounts.operations.replays import refusal
 from billing.operations.ledger import Hold, HoldOutcome, Replay, read_replay
-from gateway.core.contract.errors import BudgetExceeded, IdempotencyInProgress, IdempotencyKeyReused, InsufficientFunds
+from gateway.core.contract.errors import (
+    ApiError,
+    BudgetExceeded,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+    InsufficientFunds,
+)
 from gateway.core.database import BatchFunction, Element
 from inference.metering.admission import Arrival, Checked, Identity, Refused
 from inference.metering.answers import answer_is_gone
+from inference.metering.limits import RequestLimits
 from organizations.rules.access import denial
 
 OPEN = BatchFunction(1, "inference_open_calls")
 
 
 class Opened(NamedTuple):
-    """The ledger's result: whether the caller is admitted, the outcome of the hold, and why access was denied."""
+    """The ledger's result: whether the caller is admitted, the outcome of the hold, why access was denied, and the refusal of a
+    rate limit."""
 
     admission: str
     hold: Hold | None = None
     denied: str | None = None
+    limited: ApiError | None = None
 
     def admitted(self) -> Hold | None:
         """Return the hold of an admitted caller. Raises the catalogue's error for any other."""
@@ -33,6 +43,8 @@ class Opened(NamedTuple):
             raise error
         if self.denied:
             raise denial(self.denied)
+        if self.limited:
+            raise self.limited
         return self.hold
 
     def replay_unless(self, expected: HoldOutcome, required_microusd: int = 0) -> Replay | None:
@@ -100,7 +112,20 @@ def _element(
         members["is_admitted"] = True
     if identity is not None:
         members |= {"key": identity.terms.idempotency_key, "digest": identity.digest.hex()}
-    return Element(OPEN, owner, orjson.dumps(members), _read)
+    limits = arrival.limits
+    if not limits.applied:
+        return Element(OPEN, owner, orjson.dumps(members), _read)
+    members["limits"] = limits.arguments()
+    return Element(OPEN, owner, orjson.dumps(members), partial(_read_limited, limits))
+
+
+def _read_limited(limits: RequestLimits, answer: dict[str, Any], body: bytes | None) -> Opened:
+    """Read an answer, and pass on what was used of the request's limits."""
+    outcome = answer.get("outcome")
+    limits.take(answer.get("levels"), is_counted=outcome == HoldOutcome.HELD)
+    if outcome == HoldOutcome.RATE_LIMITED:
+        return Opened(answer["admission"], limited=limits.refusal())
+    return _read(answer, body)
 
 
 def _read(answer: dict[str, Any], body: bytes | None) -> Opened:

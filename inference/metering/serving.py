@@ -25,7 +25,7 @@ from gateway.core.runtime.turns import acting_for
 from inference.interface.request import StreamedRequest
 from inference.interface.upstream import Outcome, Overloaded, Stream
 from inference.metering import admission, opening, preparing, sending
-from inference.metering.admission import Checked, Refused
+from inference.metering.admission import Arrival, Checked, Refused
 from inference.metering.answers import StreamedAnswer, WholeAnswer, answer_again
 from inference.metering.call import Call
 from inference.metering.route import MeteredRequest, MeteredRoute
@@ -75,13 +75,23 @@ async def serve_session(request: MeteredRequest, route: MeteredRoute[Any, Any], 
 
 
 async def _serve(http: MeteredRequest, route: MeteredRoute[Any, Any], send: Send) -> ServedAnswer | None:
-    """Admit a request, and run its call. `send` sends and closes it."""
+    """Admit a request, and run its call. `send` sends and closes it. Every answer states the rate limits, errors too."""
     arrival = await admission.authenticate(http, route)
+    try:
+        answer = await _serve_arrival(arrival, send)
+    except ApiError as error:
+        error.headers |= arrival.limits.headers()
+        raise
+    headers = arrival.limits.headers()
+    return answer if answer is None or not headers else answer.with_headers(headers)
+
+
+async def _serve_arrival(arrival: Arrival, send: Send) -> ServedAnswer | None:
     with acting_for(arrival.principal.did):
         checked = await admission.check(arrival)
         if isinstance(checked, Refused):
             return await answer_again(await opening.refuse(checked))
-        if route.prepare is None or not checked.request.needs_preparing:
+        if arrival.route.prepare is None or not checked.request.needs_preparing:
             return await _run(checked, send)
         with preparing.exclusively(checked) as refused:
             if refused is not None:

@@ -51,6 +51,7 @@ async def _charge(call: Call, verdict: Settle) -> WholeAnswer:
         function=call.arrival.route.close_function,
     )
     call.report_unpriced(verdict.used)
+    call.arrival.limits.use((verdict.used.input_tokens or 0) + (verdict.used.output_tokens or 0))
     settled = await closing.deliver(call.entry, settlement)
     charged = settled.charge_microusd if settled else None
     return answer if charged == expected else whole_answer(content, call.usage_id, call.hold_microusd, charged)

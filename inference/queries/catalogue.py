@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 
+from billing.queries import limits
+from billing.rules.limits import Limits
 from gateway.core.contract.aliases import ALIAS_ROUTES
 from gateway.core.outbound.distrust import distrust
 from gateway.core.runtime.snapshots import Snapshot
@@ -34,10 +36,11 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Every configured model by name, and the choices between them."""
+    """Every configured model by name, the choices between them, and the rate limits of calls."""
 
     models: Mapping[str, ServedModel]
     choices: Choices = field(default_factory=Choices)
+    limits: Limits = field(default_factory=Limits)
 
     def find(self, name: str, issuer: str) -> ServedModel | None:
         """Find the alias or raw model with this name that is visible to callers of this integration. An alias that
@@ -76,6 +79,11 @@ def register_choices(read: Callable[[], Choices]) -> None:
     _choosers.append(read)
 
 
+def selecting_names() -> frozenset[str]:
+    """Return the names that select another alias, which answers, is recorded and is limited under its own name."""
+    return frozenset(_choices().selected)
+
+
 def _choices() -> Choices:
     read = [chooser() for chooser in _choosers]
     selected = {name: model for each in read for name, model in each.selected.items()}
@@ -94,7 +102,7 @@ def read() -> Catalogue:
     models = [rows.of_alias(alias, versions, costs) for alias in aliases]
     models += [rows.of_raw_model(raw, versions, costs) for raw in raw_models]
     # An alias takes precedence over a raw model with the same name: aliases are written last.
-    return Catalogue({model.name: model for model in reversed(models)}, _choices())
+    return Catalogue({model.name: model for model in reversed(models)}, _choices(), limits.in_force())
 
 
 _snapshot = Snapshot(

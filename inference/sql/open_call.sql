@@ -9,6 +9,8 @@
 --   is_admitted: a trial of the same request has recorded the proof; account and session must still be live
 --   owner_kind, owner_key, route, key, digest (hex): the call's owner and idempotency key
 --   the hold's other members, as for billing_hold_locked
+--   limits: the rate limits that apply, in the order of their checks (limits.sql), each an object with scope, subject, and
+--     requests, tokens and concurrent where it has them
 --   stop_before: the step before which the process already knows that the request fails
 --     'idempotency'  only record the proof (outcome is null)
 --     'access'       record the proof and look up the idempotency key (outcomes of billing_find_replay)
@@ -19,19 +21,22 @@
 -- `answer` has `admission`, the result of accounts_admit or accounts_liveness; unless it is 'ok', nothing else was
 -- done. With it `outcome`, and `usage_id`, `available_microusd`, `budget_id`, `replay_status`, `replay_headers` as
 -- returned by billing_hold_locked; `body` is the replay's. Without live access, and with a free key, the outcome is 'denied'
--- and `reason` that of organizations_access. A call belongs to its caller's live membership, whichever one the token
+-- and `reason` that of organizations_access. With live access and a free key, but without room under a limit, it is
+-- 'rate_limited', in a trial and before the refusal of `hold` too; nothing is held then, and no limit counts the call. `levels` is
+-- what was used of the limits, without this call (billing_weigh_call); null without limits. A call belongs to its caller's live membership, whichever one the token
 -- was issued for.
 --
 -- Without p_wait, a call whose wallet is locked by another transaction returns the outcome 'busy', and nothing is done
 -- for it, its proof not recorded; with p_wait all calls must be of one owner. No statement waits for a second wallet,
--- and proofs are recorded in the order of their digests, after the wallets: two of these statements never wait for each
--- other.
+-- proofs are recorded in the order of their digests, after the wallets, and the limits that wallets share are locked in their own
+-- order after the proofs: two of these statements never wait for each other.
 CREATE OR REPLACE FUNCTION inference_open_calls(p_calls json, p_bodies bytea[], p_wait boolean)
 RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
 DECLARE
   v_calls inference_call[] := ARRAY(SELECT c FROM json_populate_recordset(NULL::inference_call, p_calls) c);
   v_busy text[];
   v_admissions text[];
+  v_limits billing_rate_limit[];
   v_call record;
   v_opened record;
 BEGIN
@@ -46,7 +51,7 @@ BEGIN
   v_busy := inference_lock_owners(v_calls, p_wait);
   FOR v_call IN
     SELECT c.proof, c.proof_issued_at, c.proof_expires_at, c.did, c.session_id, c.is_admitted, c.owner_kind, c.owner_key,
-           c.stop_before, c.ordinality
+           c.stop_before, c.is_trial, c.limits, c.ordinality
       FROM unnest(v_calls) WITH ORDINALITY c ORDER BY c.proof, c.ordinality
   LOOP
     v_admissions[v_call.ordinality] := CASE
@@ -56,14 +61,22 @@ BEGIN
         decode(v_call.proof, 'hex'), to_timestamp(v_call.proof_issued_at), to_timestamp(v_call.proof_expires_at),
         v_call.did, v_call.session_id)
     END;
+    IF v_call.limits IS NOT NULL AND v_call.stop_before IS NULL AND v_call.is_trial IS NOT TRUE
+       AND v_admissions[v_call.ordinality] = 'ok'
+    THEN
+      v_limits := v_limits || v_call.limits;
+    END IF;
   END LOOP;
+  IF v_limits IS NOT NULL THEN
+    PERFORM billing_lock_limits(v_limits);
+  END IF;
 
   FOR v_index IN 1 .. cardinality(v_calls) LOOP
     IF v_admissions[v_index] = 'busy' THEN
       answer := json_build_object('outcome', 'busy');
       body := NULL;
     ELSIF v_admissions[v_index] <> 'ok' OR v_calls[v_index].stop_before = 'idempotency' THEN
-      answer := json_build_object('admission', v_admissions[v_index]);
+      answer := inference_answer_early(v_calls[v_index], v_admissions[v_index]);
       body := NULL;
     ELSE
       v_opened := inference_open_admitted(v_calls[v_index]);
@@ -94,13 +107,28 @@ BEGIN
       p_call.did, p_call.session_id)
   END;
   IF v_admission <> 'ok' OR p_call.stop_before = 'idempotency' THEN
-    answer := json_build_object('admission', v_admission);
+    answer := inference_answer_early(p_call, v_admission);
     RETURN;
+  END IF;
+  IF p_call.limits IS NOT NULL AND p_call.stop_before IS NULL AND p_call.is_trial IS NOT TRUE THEN
+    PERFORM billing_lock_limits(p_call.limits);
   END IF;
 
   v_opened := inference_open_admitted(p_call);
   answer := v_opened.answer;
   body := v_opened.body;
+END $$;
+
+
+-- Answers a call of which nothing but its proof was taken: with what is used of its limits, unless its caller was refused.
+CREATE OR REPLACE FUNCTION inference_answer_early(p_call inference_call, p_admission text) RETURNS json
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF p_admission <> 'ok' OR p_call.limits IS NULL THEN
+    RETURN json_build_object('admission', p_admission);
+  END IF;
+  RETURN json_build_object('admission', p_admission, 'levels', (
+    SELECT w.levels FROM billing_weigh_call(p_call.limits, p_call.owner_kind, p_call.owner_key, NULL, false) w));
 END $$;
 
 
@@ -147,38 +175,53 @@ BEGIN
 END $$;
 
 
--- Opens one call whose proof was recorded and, if it asks for a hold, whose owner's wallet is locked.
+-- Opens one call whose proof was recorded and, if it asks for a hold, whose owner's wallet and shared limits are locked.
 CREATE OR REPLACE FUNCTION inference_open_admitted(p_call inference_call, OUT answer json, OUT body bytea)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_reason text;
   v_membership_id text;
+  v_weighed record;
+  v_is_limited boolean := false;
+  v_levels bigint[];
   v_found record;
 BEGIN
   IF p_call.owner_kind = 'organization' AND p_call.stop_before IS DISTINCT FROM 'access' THEN
     SELECT a.reason, a.membership_id INTO v_reason, v_membership_id
       FROM organizations_access(p_call.owner_key, p_call.did, p_call.product) a;
   END IF;
+  IF p_call.limits IS NOT NULL THEN
+    v_weighed := billing_weigh_call(
+      p_call.limits, p_call.owner_kind, p_call.owner_key, v_membership_id,
+      p_call.stop_before IS NULL AND p_call.is_trial IS NOT TRUE);
+    v_levels := v_weighed.levels;
+    v_is_limited := v_weighed.is_exceeded AND p_call.stop_before IS DISTINCT FROM 'access';
+  END IF;
 
-  IF p_call.stop_before IS NOT NULL OR v_reason <> 'allowed' THEN
+  IF p_call.stop_before IS NOT NULL OR v_reason <> 'allowed' OR v_is_limited THEN
     v_found := billing_find_replay(
       p_call.owner_kind, p_call.owner_key, p_call.route, p_call.key, decode(p_call.digest, 'hex'));
     IF v_found.outcome = 'fresh' AND v_reason <> 'allowed' THEN
-      answer := json_build_object('admission', 'ok', 'outcome', 'denied', 'reason', v_reason);
+      answer := json_build_object('admission', 'ok', 'outcome', 'denied', 'reason', v_reason, 'levels', v_levels);
+    ELSIF v_found.outcome = 'fresh' AND v_is_limited THEN
+      answer := json_build_object('admission', 'ok', 'outcome', 'rate_limited', 'levels', v_levels);
     ELSE
       answer := json_build_object(
         'admission', 'ok', 'outcome', v_found.outcome, 'usage_id', v_found.usage_id,
-        'replay_status', v_found.replay_status, 'replay_headers', v_found.replay_headers);
+        'replay_status', v_found.replay_status, 'replay_headers', v_found.replay_headers, 'levels', v_levels);
       body := v_found.replay_body;
     END IF;
     RETURN;
   END IF;
 
   v_found := billing_hold_locked(p_call, v_membership_id);
+  IF v_levels IS NOT NULL AND v_found.outcome = 'reserved' THEN
+    PERFORM billing_count_call(p_call.limits, v_levels, v_membership_id, v_weighed.weighed_at);
+  END IF;
   answer := json_build_object(
     'admission', 'ok', 'outcome', v_found.outcome, 'usage_id', v_found.usage_id,
     'available_microusd', v_found.available_microusd, 'budget_id', v_found.budget_id,
-    'replay_status', v_found.replay_status, 'replay_headers', v_found.replay_headers);
+    'replay_status', v_found.replay_status, 'replay_headers', v_found.replay_headers, 'levels', v_levels);
   body := v_found.replay_body;
 END $$;
 

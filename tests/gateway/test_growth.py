@@ -24,7 +24,7 @@ from accounts.models import (
     Limit,
     ProofReplay,
 )
-from billing.models import ProviderEvent, StoredReplay
+from billing.models import LimitUse, ProviderEvent, StoredReplay
 from gateway.celery import app
 from gateway.core.contract.ids import new_id
 from gateway.core.events.models import Delivery, Endpoint, Event, Mail
@@ -88,7 +88,14 @@ CONFIGURATION = {
         "accounts_signing_key",
         "socialaccount_socialapp",
     ),
-    *("auth_group", "auth_group_permissions", "auth_permission", "django_content_type", "inference_alias"),
+    *(
+        "auth_group",
+        "auth_group_permissions",
+        "auth_permission",
+        "billing_limit",
+        "django_content_type",
+        "inference_alias",
+    ),
     *(
         "inference_price_proposal",
         "inference_deployment",
@@ -106,10 +113,17 @@ PEOPLE = {
     *("accounts_account", "accounts_closing", "account_emailaddress", "mfa_authenticator"),
     "socialaccount_socialaccount",
 }
-# What an owner has as many of as it has accounts, clients or projects, or as a limit allows. Representations come
+# What an owner has as many of as it has accounts, clients or projects, or as a limit allows. Meters are of owners, members
+# and configured limits. Representations come
 # from the answers of configured models, counters from their usages, up to a limit.
 BOUNDED = {
-    *("accounts_consent", "events_owner", "inference_representation", "inference_unpriced_counter"),
+    *(
+        "accounts_consent",
+        "billing_limit_meter",
+        "events_owner",
+        "inference_representation",
+        "inference_unpriced_counter",
+    ),
     *("integrations_accountkey", "integrations_evolutionartifact"),
     *("integrations_evolutionevidence", "integrations_evolutionrevision", "integrations_executionconfig"),
 }
@@ -216,6 +230,7 @@ FILL: dict[str, Callable[[datetime, str], object]] = {
     "billing_provider_event": lambda at, name: ProviderEvent.objects.create(
         provider="stripe", event_id=name, type="charge.refunded", object_ref="ch_1", received_at=at
     ),
+    "billing_limit_use": lambda at, name: LimitUse.objects.create(scope="alias", subject=name, tokens=1, used_at=at),
     "billing_stored_replay": answer,
     "events_event": event,
     "events_delivery": delivery,

@@ -19,6 +19,7 @@ from gateway.core.api.schema_components import (
     ERROR_HEADERS,
     METERED_ANSWER_HEADERS,
     METERED_PARAMETERS,
+    RATE_LIMIT_HEADERS,
     REPEATABLE_PARAMETERS,
     REQUEST_ID_PARAMETER,
     SECURITY,
@@ -61,6 +62,7 @@ METERED = (
     errors.IdempotencyInProgress,
     errors.InputTooLarge,
     errors.IdempotencyKeyReused,
+    errors.RateLimited,
     errors.UpstreamError,
     errors.UpstreamInvalid,
     errors.ModelUnavailable,
@@ -150,6 +152,9 @@ class GatewaySchema(ActionSchema):
         for status, refusals in by_status.items():
             schema = one_of([name_of(refusal) for refusal in refusals])
             operation["responses"][str(status)] = _error_answer(status, refusals, schema)
+            if self._is_metered and status != 401:
+                headers = operation["responses"][str(status)]["headers"]
+                headers.update({name: reference("headers", name) for name in RATE_LIMIT_HEADERS})
         operation["responses"] = dict(sorted(operation["responses"].items()))
 
     def _implied(self, operation: Operation) -> Iterable[type[ApiError]]:

@@ -63,7 +63,14 @@ PARAMETERS: dict[str, Any] = {
 }
 
 ANSWER_HEADERS = (headers.REQUEST_ID,)
-METERED_ANSWER_HEADERS = (headers.USAGE_ID, headers.HOLD, headers.CHARGE, headers.IDEMPOTENT_REPLAYED)
+RATE_LIMIT_HEADERS = (headers.RATE_LIMIT, headers.RATE_LIMIT_POLICY)
+METERED_ANSWER_HEADERS = (
+    headers.USAGE_ID,
+    headers.HOLD,
+    headers.CHARGE,
+    headers.IDEMPOTENT_REPLAYED,
+    *RATE_LIMIT_HEADERS,
+)
 ERROR_HEADERS = {
     401: ("WWW-Authenticate", headers.DPOP_NONCE),
     409: ("Retry-After",),
@@ -99,6 +106,17 @@ HEADERS: dict[str, Any] = {
     headers.IDEMPOTENT_REPLAYED: {
         "description": "`true` if this is the stored response of an earlier request with this key.",
         "schema": {"type": "string", "enum": ["true"]},
+    },
+    headers.RATE_LIMIT_POLICY: {
+        "description": "The limits that apply, if there are any, as a list of structured fields: the quota `q` and its window `w` in "
+        "seconds.",
+        "schema": {"type": "string"},
+        "example": '"account-requests";q=600;w=60',
+    },
+    headers.RATE_LIMIT: {
+        "description": "What is left of each: `r` with this request counted, and in how many seconds `t` there is one more.",
+        "schema": {"type": "string"},
+        "example": '"account-requests";r=599;t=1',
     },
 }
 

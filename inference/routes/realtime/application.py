@@ -50,7 +50,8 @@ async def _run(request: Handshake, client: ClientSocket, call: Call, stream: Str
     assert isinstance(stream, SessionStream)
     session = Session(call, stream, client)
     try:
-        await client.accept(request.subprotocol, receipt_headers(call.usage_id, call.hold_microusd, None))
+        headers = {**receipt_headers(call.usage_id, call.hold_microusd, None), **call.arrival.limits.headers()}
+        await client.accept(request.subprotocol, headers)
     except ClientGone:
         session.client_left()
     await session.run()

@@ -273,6 +273,7 @@ WORK = {
         (100, True),
     ),
     "billing.tasks.purge_events": old_rows("billing_provider_event"),
+    "billing.tasks.purge_limit_uses": old_rows("billing_limit_use"),
     "billing.tasks.purge_replays": old_rows("billing_stored_replay"),
     "billing.tasks.reap": Work(overdue_calls, call_states, Counter(review=ROWS), ROWS),
     "billing.tasks.reconcile": Work(calls_in_review, call_states, Counter(settled=ROWS), ROWS),

@@ -1,0 +1,229 @@
+-- Rate limits of metered calls (docs/limits.md). The process knows which limits apply to a call and passes them as an array of the
+-- type billing_rate_limit (scope, subject, requests, tokens, concurrent), in the order of the checks; null if there are none, and
+-- then no table of this file is read.
+--
+-- A limit of a minute is a bucket (billing_limit_meter): its level is 60,000,000 for each request or token, and it drains by its
+-- quota in a microsecond. A call is admitted while the level leaves room for one more. Its request counts when its hold is placed,
+-- its tokens when it is settled, so they can take the level beyond the quota. Calls at once are counted in billing_reservation:
+-- those that are neither closed nor in review.
+--
+-- The meters of accounts, organizations and members change under their wallet's lock. Wallets share those of clients and aliases:
+-- their rows are locked after every wallet of the statement, in the order of scope and subject, and nobody who holds one waits for
+-- anything but the next one. A settlement locks none of them: it adds its tokens to billing_limit_use.
+--
+-- The clock is read after the locks. If it was set back, a bucket drains from the earlier time on: nothing is lost, and nobody
+-- waits longer than before.
+
+-- billing_drained(p_level bigint, p_at timestamptz, p_quota bigint, p_now timestamptz) RETURNS bigint
+--
+-- The level that a bucket of a time has drained to. The time that counts is bounded by what empties it, so that the product fits.
+CREATE OR REPLACE FUNCTION billing_drained(p_level bigint, p_at timestamptz, p_quota bigint, p_now timestamptz)
+RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT greatest(0, p_level - p_quota * least(
+    p_level / p_quota + 1, greatest((extract(epoch FROM p_now - p_at) * 1000000)::bigint, 0)))
+$$;
+
+
+-- billing_lock_limits(p_limits billing_rate_limit[]) RETURNS void
+--
+-- Locks the shared meters among these limits until the transaction ends, and moves the tokens that settled calls have used to
+-- them. Rows of a settlement that took longer than a minute to commit are not found any more, which keeps this from reading what
+-- earlier calls deleted.
+CREATE OR REPLACE FUNCTION billing_lock_limits(p_limits billing_rate_limit[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_limit record;
+  v_meter record;
+  v_use record;
+  v_level bigint;
+BEGIN
+  FOR v_limit IN
+    SELECT DISTINCT l.scope, l.subject FROM unnest(p_limits) l WHERE l.scope IN ('client', 'alias') ORDER BY 1, 2
+  LOOP
+    LOOP
+      SELECT m.id, m.tokens_level, m.tokens_at, m.tokens_quota INTO v_meter
+        FROM billing_limit_meter m WHERE m.scope = v_limit.scope AND m.subject = v_limit.subject FOR NO KEY UPDATE;
+      EXIT WHEN FOUND;
+      INSERT INTO billing_limit_meter (scope, subject, requests_at, tokens_at)
+      VALUES (v_limit.scope, v_limit.subject, clock_timestamp(), clock_timestamp()) ON CONFLICT DO NOTHING;
+    END LOOP;
+    CONTINUE WHEN v_meter.tokens_quota IS NULL;
+    v_level := NULL;
+    FOR v_use IN
+      WITH used AS (
+        DELETE FROM billing_limit_use u
+         WHERE u.scope = v_limit.scope AND u.subject = v_limit.subject
+           AND u.used_at > v_meter.tokens_at - interval '1 minute'
+        RETURNING u.tokens, u.used_at)
+      SELECT * FROM used ORDER BY used_at
+    LOOP
+      v_level := billing_filled(v_meter.tokens_level, v_meter.tokens_at, v_meter.tokens_quota, v_use.tokens, v_use.used_at);
+      v_meter.tokens_level := v_level;
+      v_meter.tokens_at := greatest(v_meter.tokens_at, v_use.used_at);
+    END LOOP;
+    IF v_level IS NOT NULL THEN
+      UPDATE billing_limit_meter m SET tokens_level = v_level, tokens_at = v_meter.tokens_at WHERE m.id = v_meter.id;
+    END IF;
+  END LOOP;
+END $$;
+
+
+-- The level of a bucket after it drained and so many tokens were added. It is bounded, to fit its type.
+CREATE OR REPLACE FUNCTION billing_filled(
+  p_level bigint, p_at timestamptz, p_quota bigint, p_tokens bigint, p_now timestamptz)
+RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT least(billing_drained(p_level, p_at, p_quota, p_now) + least(p_tokens, 40000000000) * 60000000, 6000000000000000000)
+$$;
+
+
+-- billing_weigh_call(p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text,
+--                    p_is_locked boolean, p_now timestamptz DEFAULT NULL)
+--   RETURNS (is_exceeded boolean, levels bigint[], weighed_at timestamptz)
+--
+-- What is used of a call's limits now, without the call, and whether one of them has no room for it. `levels` has four numbers
+-- for each limit: the meter's id, null if there is none yet; the level of its requests, that of its tokens, and its calls under way, of which
+-- no more are counted than the limit allows, each null without that limit. The member is p_membership_id where it is not null.
+-- Without p_is_locked nothing is written: the numbers are those of an answer that is no call.
+CREATE OR REPLACE FUNCTION billing_weigh_call(
+  p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text, p_is_locked boolean,
+  p_now timestamptz DEFAULT NULL, OUT is_exceeded boolean, OUT levels bigint[], OUT weighed_at timestamptz)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_limit billing_rate_limit;
+  v_meter record;
+  v_requests bigint;
+  v_tokens bigint;
+  v_open bigint;
+BEGIN
+  is_exceeded := false;
+  weighed_at := coalesce(p_now, clock_timestamp());
+  FOREACH v_limit IN ARRAY p_limits LOOP
+    v_requests := NULL;
+    v_tokens := NULL;
+    v_open := NULL;
+    IF v_limit.scope = 'member' AND p_membership_id IS NOT NULL THEN
+      v_limit.subject := p_membership_id;
+    END IF;
+    SELECT m.id, m.requests_level, m.requests_at, m.tokens_level, m.tokens_at, m.tokens_quota INTO v_meter
+      FROM billing_limit_meter m WHERE m.scope = v_limit.scope AND m.subject = v_limit.subject;
+    IF v_limit.requests IS NOT NULL THEN
+      v_requests := CASE WHEN v_meter.id IS NULL THEN 0 ELSE billing_drained(
+        least(v_meter.requests_level, v_limit.requests * 60000000), v_meter.requests_at, v_limit.requests, weighed_at) END;
+      is_exceeded := is_exceeded OR v_requests > (v_limit.requests - 1) * 60000000;
+    END IF;
+    IF v_limit.tokens IS NOT NULL THEN
+      v_tokens := billing_tokens_level(
+        v_meter.tokens_level, v_meter.tokens_at, v_meter.tokens_quota, v_limit.tokens, weighed_at);
+      is_exceeded := is_exceeded OR v_tokens > (v_limit.tokens - 1) * 60000000;
+    END IF;
+    IF v_limit.concurrent IS NOT NULL THEN
+      v_open := billing_count_under_way(v_limit.scope, v_limit.subject, p_owner_kind, p_owner_key, v_limit.concurrent);
+      is_exceeded := is_exceeded OR v_open >= v_limit.concurrent;
+    END IF;
+    IF p_is_locked AND greatest(v_meter.requests_at, v_meter.tokens_at) > weighed_at THEN
+      UPDATE billing_limit_meter m
+         SET requests_at = least(m.requests_at, weighed_at), tokens_at = least(m.tokens_at, weighed_at)
+       WHERE m.id = v_meter.id;
+    END IF;
+    levels := levels || ARRAY[v_meter.id, v_requests, v_tokens, v_open];
+  END LOOP;
+END $$;
+
+
+-- The level of a bucket of tokens now. If its quota was changed, what is left to pay back takes as long as before.
+CREATE OR REPLACE FUNCTION billing_tokens_level(
+  p_level bigint, p_at timestamptz, p_former bigint, p_quota bigint, p_now timestamptz)
+RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE
+    WHEN p_level = 0 OR p_level IS NULL OR p_former IS NULL THEN 0
+    WHEN p_former = p_quota THEN billing_drained(p_level, p_at, p_quota, p_now)
+    ELSE least(billing_drained(p_level, p_at, p_former, p_now)::numeric * p_quota / p_former, 6000000000000000000)::bigint
+  END
+$$;
+
+
+-- The calls of a subject that are under way, at most p_most.
+CREATE OR REPLACE FUNCTION billing_count_under_way(
+  p_scope text, p_subject text, p_owner_kind text, p_owner_key text, p_most bigint)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  v_count bigint;
+BEGIN
+  IF p_scope = 'alias' THEN
+    SELECT count(*) INTO v_count FROM (
+      SELECT FROM ONLY billing_reservation r
+       WHERE r.model = p_subject AND r.closed_at IS NULL AND r.review_reason IS NULL LIMIT p_most) o;
+  ELSIF p_scope = 'client' THEN
+    SELECT count(*) INTO v_count FROM (
+      SELECT FROM ONLY billing_reservation r
+       WHERE r.client_id = p_subject AND r.closed_at IS NULL AND r.review_reason IS NULL LIMIT p_most) o;
+  ELSE
+    SELECT count(*) INTO v_count FROM (
+      SELECT FROM ONLY billing_reservation r
+       WHERE r.wallet_id = (SELECT w.id FROM billing_wallet w
+                             WHERE w.owner_kind = p_owner_kind AND w.owner_key = p_owner_key)
+         AND (p_scope <> 'member' OR r.membership_id = p_subject)
+         AND r.closed_at IS NULL AND r.review_reason IS NULL LIMIT p_most) o;
+  END IF;
+  RETURN v_count;
+END $$;
+
+
+-- billing_count_call(p_limits billing_rate_limit[], p_levels bigint[], p_membership_id text, p_now timestamptz) RETURNS void
+--
+-- Counts a call that was admitted, at the levels and the time that billing_weigh_call returned under the same locks.
+CREATE OR REPLACE FUNCTION billing_count_call(
+  p_limits billing_rate_limit[], p_levels bigint[], p_membership_id text, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_limit billing_rate_limit;
+  v_at integer := 0;
+  v_requests bigint;
+  v_tokens bigint;
+BEGIN
+  FOREACH v_limit IN ARRAY p_limits LOOP
+    v_at := v_at + 4;
+    CONTINUE WHEN v_limit.requests IS NULL AND v_limit.tokens IS NULL;
+    v_requests := coalesce(p_levels[v_at - 2] + 60000000, 0);
+    v_tokens := coalesce(p_levels[v_at - 1], 0);
+    UPDATE billing_limit_meter m
+       SET requests_level = v_requests, requests_at = p_now, tokens_level = v_tokens, tokens_at = p_now,
+           tokens_quota = v_limit.tokens
+     WHERE m.id = p_levels[v_at - 3];
+    CONTINUE WHEN FOUND;
+    INSERT INTO billing_limit_meter (
+      scope, subject, requests_level, requests_at, tokens_level, tokens_at, tokens_quota)
+    VALUES (
+      v_limit.scope,
+      CASE WHEN v_limit.scope = 'member' AND p_membership_id IS NOT NULL THEN p_membership_id ELSE v_limit.subject END,
+      v_requests, p_now, v_tokens, p_now, v_limit.tokens);
+  END LOOP;
+END $$;
+
+
+-- billing_use_tokens(p_call record, p_quantities jsonb, p_now timestamptz) RETURNS void
+--
+-- Counts the tokens of a settled call under the limits of its token_scopes, which are those that it was admitted under. The caller
+-- holds the wallet's lock. p_call has actor_did, org_id, membership_id, client_id, model and token_scopes.
+CREATE OR REPLACE FUNCTION billing_use_tokens(p_call record, p_quantities jsonb, p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_tokens bigint := coalesce((p_quantities->>'input_tokens')::bigint, 0)
+                   + coalesce((p_quantities->>'output_tokens')::bigint, 0);
+  v_scope text;
+BEGIN
+  IF v_tokens = 0 THEN
+    RETURN;
+  END IF;
+  FOREACH v_scope IN ARRAY p_call.token_scopes LOOP
+    IF v_scope IN ('client', 'alias') THEN
+      INSERT INTO billing_limit_use (scope, subject, tokens, used_at)
+      VALUES (v_scope, CASE v_scope WHEN 'client' THEN p_call.client_id ELSE p_call.model END, v_tokens, p_now);
+    ELSE
+      UPDATE billing_limit_meter m
+         SET tokens_level = billing_filled(m.tokens_level, m.tokens_at, m.tokens_quota, v_tokens, p_now), tokens_at = p_now
+       WHERE m.scope = v_scope AND m.tokens_quota IS NOT NULL
+         AND m.subject = CASE v_scope WHEN 'account' THEN p_call.actor_did WHEN 'member' THEN p_call.membership_id
+                                      ELSE p_call.org_id END;
+    END IF;
+  END LOOP;
+END $$;
