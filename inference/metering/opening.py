@@ -19,7 +19,7 @@ from inference.interface.plan import longest_seconds
 from inference.metering import closing, uncharged
 from inference.metering.admission import Arrival, Checked, Refused
 from inference.metering.call import Call
-from inference.metering.hold import Opened, hold_element, proof_element, refusal_element, trial_element
+from inference.metering.hold import hold_element, proof_element, refusal_element, trial_element
 
 log = logging.getLogger("inference.opening")
 
@@ -48,7 +48,7 @@ async def try_hold(checked: Checked) -> Replay | None:
     except psycopg.Error:
         spawn(_take_proof(checked.arrival))
         raise
-    return _replay_unless(tested, HoldOutcome.FRESH, checked)
+    return tested.replay_unless(HoldOutcome.FRESH, checked.request.hold_microusd)
 
 
 async def open_call(call: Call) -> Replay | None:
@@ -66,31 +66,22 @@ async def open_call(call: Call) -> Replay | None:
             raise
         raise NotReady(headers={"Retry-After": "1"}) from error
     try:
-        replay = _replay_unless(opened, HoldOutcome.HELD, call.checked)
+        replay = opened.replay_unless(HoldOutcome.HELD, call.hold_microusd)
     except BaseException:
+        uncharged.count(call.arrival.principal)
         call.entry.done()
         raise
     if replay is not None:
+        uncharged.count(call.arrival.principal)
         call.entry.done()
         return replay
-    uncharged.make_up(call.arrival.principal)
     # A process that was paused for long must not send a call that others have given up meanwhile.
     if call.client_left or time.monotonic() - begun > allowed_seconds:
+        uncharged.count(call.arrival.principal)
         await closing.deliver(call.entry, closings.release(call.reference, resolution="not_sent"))
         raise NotReady
+    uncharged.make_up(call.arrival.principal)
     return None
-
-
-def _replay_unless(opened: Opened, expected: HoldOutcome, checked: Checked) -> Replay | None:
-    """Return the same as `Opened.replay_unless`, and count the call if it holds nothing."""
-    is_expected = False
-    try:
-        replay = opened.replay_unless(expected, checked.request.hold_microusd)
-        is_expected = replay is None
-    finally:
-        if not is_expected:
-            uncharged.count(checked.arrival.principal)
-    return replay
 
 
 def _longest_seconds(call: Call) -> float:

@@ -5,6 +5,7 @@ caller without access or funds. This costs such requests one more round trip. Th
 takes account of changes in the meantime.
 """
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +14,7 @@ from billing.operations.ledger import Replay
 from billing.rules.owners import Owner
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import ApiError, IdempotencyInProgress, IdempotencyKeyReused
-from inference.metering import opening
+from inference.metering import opening, uncharged
 from inference.metering.admission import Checked, Refused
 
 _under_way: dict[tuple[Owner, Route, str], Checked] = {}
@@ -39,12 +40,17 @@ def exclusively(checked: Checked) -> Iterator[Refused | None]:
 
 async def prepare(checked: Checked) -> Checked | Replay:
     """Return the call ready to be sent, or the first answer to a repeated request. Raises the catalogue's error."""
-    replay = await opening.try_hold(checked)
-    if replay is not None:
-        return replay
     prepare = checked.arrival.route.prepare
     assert prepare is not None
-    request = await prepare(checked.arrival.http, checked.request)
+    try:
+        replay = await opening.try_hold(checked)
+        if replay is not None:
+            uncharged.count(checked.arrival.principal)
+            return replay
+        request = await prepare(checked.arrival.http, checked.request)
+    except (ApiError, asyncio.CancelledError):  # refused, or the client left
+        uncharged.count(checked.arrival.principal)
+        raise
     return replace(checked, request=request, is_admitted=True)
 
 

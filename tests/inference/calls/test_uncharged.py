@@ -24,7 +24,7 @@ def three_a_minute(settings: Settings) -> Iterator[None]:
 
 @pytest.fixture
 def alias(stage: Stage) -> str:
-    return stage.model(max_output_tokens=20)
+    return stage.model(max_output_tokens=20, context_tokens=3000)
 
 
 def refused_before_the_ledger(caller: Caller, alias: str) -> Any:
@@ -47,12 +47,18 @@ def counted(caller: Caller, alias: str) -> Any:
     return caller.post(message(alias), path=COUNT, key=None, max_cost=None)
 
 
+def picture_of_a_private_address(caller: Caller, alias: str) -> Any:
+    picture = {"type": "image_url", "image_url": {"url": "https://127.0.0.1/picture.png"}}
+    return caller.post(chat(alias, messages=[{"role": "user", "content": [picture]}]))
+
+
 WAYS: dict[Callable[[Caller, str], Any], int] = {
     refused_before_the_ledger: 404,
     refused_by_the_ledger: 402,
     key_of_another_body: 422,
     replayed: 200,
     counted: 200,
+    picture_of_a_private_address: 400,
 }
 
 
