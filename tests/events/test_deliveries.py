@@ -46,9 +46,8 @@ def one() -> tuple[Turn, Message]:
 
 
 def row() -> dict[str, Any]:
-    return Delivery.objects.values(
-        "status", "attempts", "next_at", "status_code", "answer", "error", "delivered_at"
-    ).get()
+    columns = ("status", "attempts", "next_at", "status_code", "answer", "error", "delivered_at")
+    return dict(Delivery.objects.values(*columns).get())
 
 
 def test_what_is_due_is_signed() -> None:

@@ -19,9 +19,15 @@ from gateway.core.events.operations.recording import record
 from gateway.core.events.worker import EventWorker
 from tests.events.stage import ALICE, BOB, endpoint, happen
 from tests.support.concurrency import eventually
+from tests.support.database import connect
 from tests.support.event_receiver import SECRET, EventReceiver, Received, Reply
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+BREAK = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+ WHERE datname = current_database() AND backend_type = 'client backend' AND pid NOT IN (pg_backend_pid(), %s)
+"""
 
 
 @pytest.fixture
@@ -193,6 +199,28 @@ def test_an_endpoint_whose_secret_cannot_be_read_delays_no_other(
         eventually(lambda: all_delivered(1))
         eventually(lambda: [one for one in caplog.records if "broken" in one.getMessage()])
     assert Delivery.objects.get(endpoint__name="broken").attempts == 0
+
+
+def test_nothing_is_lost_while_the_database_breaks_connections(receivers: Any) -> None:
+    """A crash of the database, as workers see it: what they were about to record is not recorded."""
+    receiver = receivers()
+    endpoint(url=receiver.url)
+    ours = connection.connection.info.backend_pid
+    receiver.reply = lambda received: break_connections(ours)
+    with working(2):
+        happen_often(12, owners=3)
+        eventually(lambda: len(receiver.received) >= 6)
+        receiver.reply = lambda received: 204
+        Endpoint.objects.update(claimed_until=None)
+        eventually(lambda: all_delivered(12))
+    assert {event["id"] for event in receiver.events} == set(Event.objects.values_list("public_id", flat=True))
+
+
+def break_connections(ours: int) -> Reply:
+    """End all sessions of this database but the test's."""
+    with connect(autocommit=True) as server:
+        server.execute(BREAK, [ours])
+    return 204
 
 
 def test_both_secrets_verify_during_a_rotation(receivers: Any) -> None:
