@@ -127,3 +127,13 @@ def test_the_commands_that_they_name_make_keys_that_are_taken(tmp_path: Path) ->
         FIELD_ENCRYPTION_KEYS=made(NEW_KEY),
     )
     assert lines[1:] == [DATABASE, *URLS]
+
+
+def test_are_named_where_a_limit_is_no_number_of_uses() -> None:
+    wrong = {
+        "EXPORTS_PER_ACCOUNT_HOUR": "0",
+        "REPORTS_PER_ACCOUNT_MINUTE": "1000000001",
+        "SIGN_UPS_PER_ADDRESS_MINUTE": "-1",
+    }
+    expected = {f"{name} must be a whole number from 1 to 1000000000." for name in wrong}
+    assert set(settings_problems({**os.environ, **wrong}, besides=[])) == expected
