@@ -82,8 +82,8 @@ async def authenticate(http: MeteredRequest, route: MeteredRoute[Any, Any]) -> A
     """
     path = http.raw_path.partition(b"?")[0].decode("latin-1")
     verified = await verify(http.method, path, _joined(http.raw_headers), time.time())
-    uncharged.check(verified.principal)
     principal = verified.principal
+    uncharged.check(principal)
     limits = RequestLimits(principal)
     return Arrival(http=http, route=route, principal=principal, ticket=verified.ticket, limits=limits)
 

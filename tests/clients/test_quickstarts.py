@@ -16,11 +16,14 @@ import pytest
 from django.test import RequestFactory
 
 from gateway.run.ports import free_port
+from tests.support.concurrency import eventually
+from tests.support.delivered_events import sent_test_event
 from tests.support.demo_gateway import DemoGateway
 from tests.support.pages import Page, Reader
 from tests.support.signed_events import OTHER_SECRET, SECRET, answers_of, assert_verified
 
 DEMO = "This is the gateway's demo backend"
+DELIVERED = "test.ping {'endpoint': 'studio'}"
 PENNILESS = "did:web:demo.studio.example:nobody"
 RECEIPT = r"Receipt\(usage_id='use_[0-9a-z]{26}', hold_microusd=\d+, charge_microusd=[1-9]\d*, replayed=False\)"
 PAGES = ("django", "events-fastapi", "fastapi", "langchain", "llamaindex", "openai-agents")
@@ -133,4 +136,8 @@ def test_fastapi_verifies_events(tmp_path: Path, demo_gateway: DemoGateway) -> N
         for given in (SECRET, OTHER_SECRET):
             reader.run(send, STUDIO_EVENTS_SECRET=given)  # the second time it is known
         answers = answers_of(f"http://localhost:{port}/hooks")
-    assert_verified(answers, [line for line in reader.log.splitlines() if not line.startswith("INFO")])
+        with sent_test_event(reader):
+            eventually(lambda: DELIVERED in reader.log)
+    *printed, delivered = [line for line in reader.log.splitlines() if not line.startswith("INFO")]
+    assert_verified(answers, printed)
+    assert delivered == DELIVERED

@@ -9,9 +9,11 @@ from gateway.run.ports import free_port
 from tests.interop.conftest import Follow
 from tests.interop.quickstarts import AI_SDK, ANSWER, EVENTS, NEXT, NODE, RECEIPT
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
+from tests.support.delivered_events import sent_test_event
 from tests.support.pages import Page
 from tests.support.signed_events import OTHER_SECRET, SECRET, answers_of, assert_verified
 
+DELIVERED = "test.ping { endpoint: 'studio' }"
 README = Page("clients/js/README.md")
 ASKING = """
 import { POST } from "./app/api/chat/route.js";
@@ -93,4 +95,8 @@ def test_the_server_of_the_events_page_verifies_them(follow: Follow) -> None:
         for given in (SECRET, OTHER_SECRET):
             reader.run(EVENTS.code("sh", after="## Try it"), STUDIO_EVENTS_SECRET=given)  # the second time it is known
         answers = answers_of(f"http://127.0.0.1:{port}/")
-    assert_verified(answers, reader.log.splitlines())
+        with sent_test_event(reader):
+            eventually(lambda: DELIVERED in reader.log)
+    *printed, delivered = reader.log.splitlines()
+    assert_verified(answers, printed)
+    assert delivered == DELIVERED

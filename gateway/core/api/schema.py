@@ -133,13 +133,19 @@ class GatewaySchema(ActionSchema):
     def _is_metered(self) -> bool:
         return self._access.is_metered
 
+    @property
+    def _is_limited(self) -> bool:
+        """Whether there are limits that answers state: everywhere but on public documents."""
+        return self._is_token_route or not self._access.public
+
     def _add_parameters(self, operation: Operation) -> None:
         metered = REPEATABLE_PARAMETERS if self._access.metered else METERED_PARAMETERS
         added = [REQUEST_ID_PARAMETER, *(metered if self._is_metered else ())]
         operation.setdefault("parameters", []).extend(reference("parameters", name) for name in added)
 
     def _add_answer_headers(self, operation: Operation) -> None:
-        names = (*ANSWER_HEADERS, *(METERED_ANSWER_HEADERS if self._is_metered else ()))
+        limits = RATE_LIMIT_HEADERS if self._is_limited else ()
+        names = (*ANSWER_HEADERS, *(METERED_ANSWER_HEADERS if self._is_metered else limits))
         for answer in operation["responses"].values():
             answer.setdefault("headers", {}).update({name: reference("headers", name) for name in names})
 
@@ -152,7 +158,7 @@ class GatewaySchema(ActionSchema):
         for status, refusals in by_status.items():
             schema = one_of([name_of(refusal) for refusal in refusals])
             operation["responses"][str(status)] = _error_answer(status, refusals, schema)
-            if self._is_metered and status != 401:
+            if self._is_limited and status != 401:
                 headers = operation["responses"][str(status)]["headers"]
                 headers.update({name: reference("headers", name) for name in RATE_LIMIT_HEADERS})
         operation["responses"] = dict(sorted(operation["responses"].items()))
