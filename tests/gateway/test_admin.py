@@ -71,6 +71,8 @@ def test_every_table_of_the_apps_is_there() -> None:
             "billing.checkout",
             "billing.externalmapping",
             "billing.invoice",
+            "billing.limit",
+            "billing.limit",
             "billing.paymentdifference",
             "billing.providerevent",
             "billing.seatprice",
