@@ -72,7 +72,6 @@ def test_every_table_of_the_apps_is_there() -> None:
             "billing.externalmapping",
             "billing.invoice",
             "billing.limit",
-            "billing.limit",
             "billing.paymentdifference",
             "billing.providerevent",
             "billing.seatprice",
