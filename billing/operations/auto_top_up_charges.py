@@ -1,14 +1,14 @@
 """Send the charges of automatic top-up, and make them and the ledger match the provider's record.
 
 A charge is committed with its whole request before the provider is called, and its id is the provider's idempotency key. Once
-it was sent, the provider is asked first, and the request is repeated only if it has no such charge. The provider is never called
-within a transaction or under a lock; `auto_top_up_bookings` applies its record.
+it was sent, the provider is asked first, and the request is repeated only if it has no such charge and the owner still wants it. The
+provider is never called within a transaction or under a lock; `auto_top_up_bookings` applies its record.
 """
 
 import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
@@ -39,6 +39,9 @@ log = logging.getLogger("billing.auto_top_ups")
 AT_ONCE = 8
 ROWS_MAX = 800
 RUN_SECONDS = 25.0
+MAY_ARRIVE = timedelta(minutes=10)
+"""How long after its first attempt a request may still reach the provider; many times the timeout of a request."""
+
 DESCRIPTION = "Automatic wallet top-up"
 
 
@@ -50,10 +53,12 @@ class Unsent(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """A charge that this process may send or look up now; a new one was never sent."""
+    """A charge that this process may send or look up now; a new one was never sent. One that is not wanted any more is looked up
+    only."""
 
     charge: AutoTopUpCharge
     is_new: bool
+    is_wanted: bool = True
 
 
 def send_all(*, now: datetime) -> dict[str, int]:
@@ -83,7 +88,7 @@ def converge(charge: AutoTopUpCharge, *, now: datetime) -> None:
     """
     if charge.begun_at is None:
         return
-    record = _ask(configured.require(), now, Sent(charge, is_new=False))
+    record = _ask(configured.require(), now, _known(charge, now))
     if isinstance(record, Exception):
         raise record
     auto_top_up_bookings.apply(charge.id, record, now=now)
@@ -97,7 +102,11 @@ def _claimed(
     methods = pool.map(partial(_method, provider), unsent)
     begun = [_begun(provider, one, method, now) for one, method in zip(unsent, methods, strict=True)]
     known = [charge for charge in rows if charge.status != AutoTopUpStatus.WAITING and _is_taken(charge, now)]
-    return [*(Sent(charge, True) for charge in begun if charge is not None), *(Sent(charge, False) for charge in known)]
+    return [*(Sent(charge, True) for charge in begun if charge is not None), *(_known(charge, now) for charge in known)]
+
+
+def _known(charge: AutoTopUpCharge, now: datetime) -> Sent:
+    return Sent(charge, is_new=False, is_wanted=_is_wanted(charge, now))
 
 
 def _unsent(charge: AutoTopUpCharge) -> Unsent:
@@ -164,12 +173,21 @@ def _begin(
 
 def _is_needed(charge: AutoTopUpCharge, now: datetime) -> bool:
     """Return whether a charge is still wanted and allowed. Puts off the charges of owners who must not be charged."""
+    if _is_blocked(charge):
+        AutoTopUp.objects.filter(pk=charge.wallet_id).update(retry_at=now + rules.BLOCKED_FOR)
+    return _is_wanted(charge, now)
+
+
+def _is_blocked(charge: AutoTopUpCharge) -> bool:
+    return queries.is_blocked((charge.wallet.owner_kind, charge.wallet.owner_key))
+
+
+def _is_wanted(charge: AutoTopUpCharge, now: datetime) -> bool:
+    """Return whether the terms of this moment allow a charge that the provider does not have yet."""
     terms = AutoTopUp.objects.get(pk=charge.wallet_id)
-    if queries.is_blocked((charge.wallet.owner_kind, charge.wallet.owner_key)):
-        AutoTopUp.objects.filter(pk=terms.pk).update(retry_at=now + rules.BLOCKED_FOR)
-        return False
     return (
-        terms.is_enabled
+        not _is_blocked(charge)
+        and terms.is_enabled
         and terms.paused_at is None
         and queries.worth_microusd(charge.wallet_id, now) < terms.threshold_microusd
         and queries.used_microusd(charge.wallet_id, now) <= terms.monthly_limit_microusd
@@ -182,7 +200,7 @@ def _put_off(charge: AutoTopUpCharge, now: datetime) -> None:
 
 
 def _ask(provider: PaymentProvider, now: datetime, sent: Sent) -> Payment | str | Exception:
-    """Look up a charge at the provider, making it if there is none. Does not access the database."""
+    """Look up a charge at the provider, making it if there is none and it is wanted. Does not access the database."""
     charge = sent.charge
     assert charge.begun_at is not None
     request = ChargeRequest(
@@ -192,9 +210,13 @@ def _ask(provider: PaymentProvider, now: datetime, sent: Sent) -> Payment | str 
         method_ref=str(charge.method_ref),
         description=DESCRIPTION,
     )
-    age = now - charge.begun_at if charge.status in OPEN_CHARGES else None
+    age = now - charge.begun_at
+    may_send = charge.status in OPEN_CHARGES and sent.is_wanted
     try:
-        return record_of(provider, request, charge.payment_ref, is_new=sent.is_new, age=age)
+        record = record_of(provider, request, charge.payment_ref, is_new=sent.is_new, age=age if may_send else None)
+        if record == charges.NEVER_MADE and age < MAY_ARRIVE:
+            raise ProviderUnavailable("it is not wanted any more, but may still arrive")
+        return record
     except Exception as error:
         if not isinstance(error, ProviderError):
             log.exception("could not ask the provider about automatic charge %s", charge.id)

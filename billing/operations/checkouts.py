@@ -255,13 +255,14 @@ def _follow(checkout: Checkout, session: Session, label: str | None, now: dateti
         return
     if verdict is rules.CheckoutVerdict.REVIEW and checkout.review_reason != reason:
         log.critical("checkout %s needs a decision; nothing was credited: %s", checkout.id, reason)
-    if verdict is rules.CheckoutVerdict.PAID:
-        bookings.credit(checkout, now)
     is_saved = verdict is rules.CheckoutVerdict.COMPLETED or (
         verdict is rules.CheckoutVerdict.PAID and checkout.saves_method
     )
     if is_saved and checkout.owner_kind == OwnerKind.ORGANIZATION:
+        # Invoices are locked before the wallet and the owner's events.
         invoices.collect_early(checkout.owner_key, now=now)
+    if verdict is rules.CheckoutVerdict.PAID:
+        bookings.credit(checkout, now)
     checkout.status = CheckoutStatus(verdict.value)
     checkout.review_reason = reason or checkout.review_reason
     checkout.payment_ref = session.payment_ref or checkout.payment_ref

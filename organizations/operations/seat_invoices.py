@@ -13,6 +13,7 @@ from billing.queries import invoices as queries
 from billing.rules.invoices import SETTLED_AFTER, LineItem
 from billing.rules.months import month_around
 from gateway.core.contract.errors import NotFound
+from gateway.core.events.operations.in_order import Happened, record
 from organizations.models import Organization
 from organizations.operations.changes import changing
 from organizations.queries import locked, seat_months, unbilled
@@ -69,14 +70,23 @@ def pay_now(*, org_id: str, invoice_id: str, actor_did: str) -> InvoicePayment |
 
 def follow_debts(*, collecting: bool) -> int:
     """Set `is_past_due` for organizations with an overdue invoice, and clear it for all others, or for all unless
-    `collecting`; return how many changed.
+    `collecting`; return how many changed. That an organization is set is recorded once.
     """
     owes = Exists(Invoice.objects.filter(org_id=OuterRef("pk"), status=InvoiceStatus.PAST_DUE))
     flagged = Organization.objects.filter(is_past_due=True)
     cleared = (flagged.exclude(owes) if collecting else flagged).update(is_past_due=False)
     if not collecting:
         return cleared
-    return cleared + Organization.objects.filter(owes, is_past_due=False).update(is_past_due=True)
+    return cleared + _suspend(owes)
+
+
+@transaction.atomic
+def _suspend(owes: Exists) -> int:
+    owing = Organization.objects.filter(owes, is_past_due=False).order_by("pk")
+    suspended = list(owing.select_for_update(no_key=True).values_list("pk", flat=True))
+    Organization.objects.filter(pk__in=suspended).update(is_past_due=True)
+    record([Happened("organization", org_id, "organization.suspended", {"orgId": org_id}) for org_id in suspended])
+    return len(suspended)
 
 
 def _item(month: SeatMonth) -> LineItem:

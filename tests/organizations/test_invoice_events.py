@@ -73,3 +73,10 @@ def test_an_invoice_of_nothing_is_issued_and_paid(tenant: Tenant) -> None:
     assert recorded(tenant.id, *TYPES) == [
         (type_, {**invoice(tenant, type_, "paid")[1], **data}) for type_ in ("invoice.issued", "invoice.paid")
     ]
+
+
+def test_an_organization_that_cannot_assign_seats_until_it_has_paid_is_suspended_once(tenant: Tenant) -> None:
+    tenant.run()
+    tenant.run(7 * DAY)
+    tenant.run(DAY)
+    assert recorded(tenant.id, "organization") == [("organization.suspended", {"orgId": tenant.id})]

@@ -6,21 +6,25 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from billing.models import CreditNote, InvoicePayment
-from billing.operations import events, invoice_payments, invoices
+from billing.operations import checkouts, events, invoice_events, invoice_payments, invoices
 from billing.operations.invoices import NotCorrectable
-from billing.queries import audit, wallets
+from billing.queries import audit, locked, wallets
 from gateway.core.contract.ids import new_id
 from organizations.operations import seat_invoices
+from tests.factories.events import types
 from tests.organizations.tenant import LAST_MONTH, PRICE, Tenant
 from tests.support.concurrency import PATIENCE_SECONDS, at_once, count, eventually
+from tests.support.database import connect
 from tests.support.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 INTENTS = "/v1/payment_intents"
+WAITING = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 METHOD = "/v1/checkout/sessions/*"
 TOTAL = 2 * PRICE
 
@@ -137,6 +141,41 @@ def test_a_method_that_is_saved_while_the_job_finds_none_is_charged_by_the_next_
         collect(tenant)
     collect(tenant)
     assert (tenant.invoice.status, tenant.outcomes) == ("paid", ["succeeded"])
+
+
+def test_a_payment_that_saves_its_method_waits_for_an_invoice_before_it_records_anything(tenant: Tenant) -> None:
+    """Who holds the invoice takes the counter of the organization's events after it."""
+    checkout = checkouts.begin_and_place(
+        ("organization", tenant.id),
+        now=tenant.now,
+        kind="top_up",
+        amount_microusd=PRICE,
+        product=None,
+        idempotency_key=new_id("key"),
+        requested_by=tenant.owner.did,
+        saves_method=True,
+    )
+    tenant.provider.pay(str(checkout.session_ref))
+    is_held = threading.Event()
+
+    def end_its_charge(tenant: Tenant) -> None:
+        with transaction.atomic():
+            invoice = locked.invoice(tenant.invoice.pk)
+            is_held.set()
+            eventually(_somebody_waits)
+            invoice_events.past_due(invoice, tenant.now)
+
+    def take_the_payment(tenant: Tenant) -> str:
+        is_held.wait(PATIENCE_SECONDS)
+        return checkouts.converge(checkout, now=tenant.now).status
+
+    assert race(end_its_charge, take_the_payment, tenant=tenant)[1] == "paid"
+    assert types(tenant.id, "invoice", "wallet") == ["invoice.issued", "invoice.past_due", "wallet.credited"]
+
+
+def _somebody_waits() -> bool:
+    with connect(autocommit=True) as watcher:  # in a transaction, it would see the same again and again
+        return bool(watcher.execute(WAITING).fetchall())
 
 
 @pytest.mark.parametrize("slow", [METHOD, INTENTS])

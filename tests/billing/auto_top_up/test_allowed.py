@@ -1,5 +1,6 @@
 """Who is not charged: suspended and closed accounts, organizations that owe, and owners whose payment method is gone."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -10,8 +11,10 @@ from accounts.operations import closing
 from accounts.operations.closing import CannotClose
 from billing.models import AutoTopUp, AutoTopUpCharge, PaymentMethod, Wallet
 from billing.operations import auto_top_ups, checkouts, payment_methods
+from billing.operations.auto_top_up_charges import MAY_ARRIVE
+from billing.rules import auto_top_ups as rules
 from billing.rules.auto_top_ups import BLOCKED_FOR
-from tests.billing.auto_top_up.saver import MINUTE, USD, Saver
+from tests.billing.auto_top_up.saver import INTENTS, MINUTE, USD, Saver
 from tests.factories import invoicing
 from tests.factories.organizations import Team
 from tests.organizations.tenant import Tenant
@@ -118,6 +121,59 @@ def test_a_wallet_filled_by_hand_before_the_charge_is_sent_is_not_charged(saver:
     low(saver)
     saver.purse.pay(50 * USD)
     assert (saver.run(), saver.charges) == ({}, [])
+
+
+def turned_off(saver: Saver) -> None:
+    saver.enable(is_enabled=False)
+
+
+def method_removed(saver: Saver) -> None:
+    payment_methods.remove(saver.owner, removed_by=saver.did, now=saver.now)
+
+
+def suspended(saver: Saver) -> None:
+    Account.objects.filter(did=saver.did).update(suspended_at=saver.now)
+
+
+def paused_by_an_operator(saver: Saver) -> None:
+    auto_top_ups.pause(saver.wallet.pk, rules.OPERATOR, now=saver.now)
+
+
+def filled_by_hand(saver: Saver) -> None:
+    saver.purse.pay(50 * USD)
+
+
+@pytest.mark.parametrize("what", [turned_off, method_removed, suspended, paused_by_an_operator, filled_by_hand])
+def test_a_request_that_was_lost_is_not_repeated_once_its_charge_is_not_wanted(
+    saver: Saver, what: Callable[[Saver], None]
+) -> None:
+    low(saver)
+    saver.provider.script("drop-request", method="POST", path=INTENTS, times=2)  # the library retries once
+    saver.run()
+    what(saver)
+    assert (saver.run(MINUTE), saver.outcomes) == ({}, ["sending"])
+    assert (saver.run(MAY_ARRIVE), saver.outcomes) == ({"failed": 1}, ["never_made"])
+    assert (saver.paid, saver.booked) == ([], [])
+
+
+def test_an_answer_that_was_lost_is_booked_even_if_the_charge_is_not_wanted(saver: Saver) -> None:
+    low(saver)
+    saver.provider.script("drop-answer", method="POST", path=INTENTS, times=2)
+    saver.run()
+    turned_off(saver)
+    assert saver.run(MAY_ARRIVE) == {"succeeded": 1}
+    assert (saver.paid, saver.booked, saver.balance) == ([20], [20], 21)
+
+
+def test_a_request_that_was_lost_is_repeated_if_it_is_wanted_again(saver: Saver) -> None:
+    low(saver)
+    saver.provider.script("drop-request", method="POST", path=INTENTS, times=2)
+    saver.run()
+    turned_off(saver)
+    saver.run(MINUTE)
+    saver.enable()
+    assert saver.run(2 * MINUTE) == {"succeeded": 1}
+    assert (saver.paid, saver.booked, saver.outcomes) == ([20], [20], ["succeeded"])
 
 
 def test_a_charge_that_was_sent_is_never_deleted_or_changed(saver: Saver) -> None:
