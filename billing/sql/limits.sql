@@ -82,13 +82,14 @@ $$;
 -- What is used of a call's limits now, without the call, and whether one of them has no room for it. `levels` has three numbers
 -- for each limit, null where it has no such number: the level of its requests, that of its tokens, and its calls under way, of
 -- which no more are counted than the limit allows. The member is p_membership_id where it is not null. Without p_is_locked nothing is
--- written: the numbers are those of an answer that is no call.
+-- written: the numbers are those of an answer that is no call. They count the tokens that billing_lock_limits would move.
 CREATE OR REPLACE FUNCTION billing_weigh_call(
   p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text, p_is_locked boolean,
   p_now timestamptz DEFAULT NULL, OUT is_exceeded boolean, OUT levels bigint[], OUT weighed_at timestamptz)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_limit record;
+  v_use record;
   v_requests bigint;
   v_tokens bigint;
   v_open bigint;
@@ -114,6 +115,18 @@ BEGIN
       is_exceeded := is_exceeded OR v_requests > (v_limit.requests - 1) * 60000000;
     END IF;
     IF v_limit.tokens IS NOT NULL THEN
+      IF NOT p_is_locked AND v_limit.scope IN ('client', 'alias') THEN
+        FOR v_use IN
+          SELECT u.tokens, u.used_at FROM billing_limit_use u
+           WHERE u.scope = v_limit.scope AND u.subject = v_limit.subject AND v_limit.tokens_quota IS NOT NULL
+             AND u.used_at > v_limit.tokens_at - interval '1 minute'
+           ORDER BY u.used_at
+        LOOP
+          v_limit.tokens_level := billing_filled(
+            v_limit.tokens_level, v_limit.tokens_at, v_limit.tokens_quota, v_use.tokens, v_use.used_at);
+          v_limit.tokens_at := greatest(v_limit.tokens_at, v_use.used_at);
+        END LOOP;
+      END IF;
       v_tokens := billing_tokens_level(
         v_limit.tokens_level, v_limit.tokens_at, v_limit.tokens_quota, v_limit.tokens, weighed_at);
       is_exceeded := is_exceeded OR v_tokens > (v_limit.tokens - 1) * 60000000;
