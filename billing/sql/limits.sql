@@ -82,7 +82,8 @@ $$;
 -- What is used of a call's limits now, without the call, and whether one of them has no room for it. `levels` has four numbers
 -- for each limit: the meter's id, null if there is none yet; the level of its requests, that of its tokens, and its calls under way, of which
 -- no more are counted than the limit allows, each null without that limit. The member is p_membership_id where it is not null.
--- Without p_is_locked nothing is written: the numbers are those of an answer that is no call.
+-- Without p_is_locked nothing is written: the numbers are those of an answer that is no call, with the tokens that
+-- billing_lock_limits would move.
 CREATE OR REPLACE FUNCTION billing_weigh_call(
   p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text, p_is_locked boolean,
   p_now timestamptz DEFAULT NULL, OUT is_exceeded boolean, OUT levels bigint[], OUT weighed_at timestamptz)
@@ -90,6 +91,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
   v_limit billing_rate_limit;
   v_meter billing_limit_meter;
+  v_use record;
   v_requests bigint;
   v_tokens bigint;
   v_open bigint;
@@ -115,6 +117,18 @@ BEGIN
       is_exceeded := is_exceeded OR v_requests > (v_limit.requests - 1) * 60000000;
     END IF;
     IF v_limit.tokens IS NOT NULL THEN
+      IF NOT p_is_locked AND v_limit.scope IN ('client', 'alias') THEN
+        FOR v_use IN
+          SELECT u.tokens, u.used_at FROM billing_limit_use u
+           WHERE u.scope = v_limit.scope AND u.subject = v_limit.subject AND v_meter.tokens_quota IS NOT NULL
+             AND u.used_at > v_meter.tokens_at - interval '1 minute'
+           ORDER BY u.used_at
+        LOOP
+          v_meter.tokens_level := billing_filled(
+            v_meter.tokens_level, v_meter.tokens_at, v_meter.tokens_quota, v_use.tokens, v_use.used_at);
+          v_meter.tokens_at := greatest(v_meter.tokens_at, v_use.used_at);
+        END LOOP;
+      END IF;
       v_tokens := billing_tokens_level(
         v_meter.tokens_level, v_meter.tokens_at, v_meter.tokens_quota, v_limit.tokens, weighed_at);
       is_exceeded := is_exceeded OR v_tokens > (v_limit.tokens - 1) * 60000000;

@@ -55,7 +55,10 @@ class InvitationsViewSet(OrganizationViewSet):
     )
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def create(self, request: Request, org_id: str) -> Response:
-        """Create an invitation. The token is returned once. If `email` is given and the gateway sends mail, its link is mailed there."""
+        """Create an invitation. The token is returned once.
+
+        If an email address is given, the link is mailed there as well, where the service sends mail.
+        """
         body = read(InvitationRequest, request.data)
         role, email = Role(body["role"]), body.get("email")
         note(django_request(request), limits.take(INVITATIONS, actor(request), now=timezone.now()))

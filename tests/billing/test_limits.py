@@ -13,7 +13,7 @@ from throttled import RateLimiterType, Throttled, per_min, store
 from billing.models import LimitMeter, LimitUse
 from billing.rules.limits import UNIT, Level, counted, exceeded, stated
 from tests.factories.billing import Purse, release, review, settle
-from tests.factories.limits import admit, applied, element, meter
+from tests.factories.limits import admit, applied, element, look, meter
 
 pytestmark = pytest.mark.django_db
 
@@ -155,6 +155,18 @@ def test_tokens_of_a_shared_limit_drain_from_when_they_were_used() -> None:
         LimitUse.objects.create(scope="alias", subject="fast", tokens=tokens, used_at=NOW + at * SECOND)
     [level] = admit(limit, now=NOW + 30 * SECOND).levels
     assert level.tokens == (10 + 60 - 10) * UNIT
+
+
+def test_an_answer_that_is_no_call_states_the_tokens_that_settled_calls_have_used() -> None:
+    """It locks nothing, so they are not moved to the meter, and count nevertheless."""
+    limit = applied("alias", "fast", None, 60)
+    admit(limit, now=NOW)
+    for tokens, at in ((60, 20), (30, 0)):
+        LimitUse.objects.create(scope="alias", subject="fast", tokens=tokens, used_at=NOW + at * SECOND)
+    found = look(limit, now=NOW + 30 * SECOND)
+    assert (found.is_exceeded, found.levels) == (True, [Level(None, (10 + 60 - 10) * UNIT, None)])
+    assert (meter("alias", "fast").tokens_level, LimitUse.objects.count()) == (0, 2)
+    assert admit(limit, now=NOW + 30 * SECOND).levels == found.levels
 
 
 def test_a_released_call_uses_no_tokens(subject: str) -> None:

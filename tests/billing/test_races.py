@@ -14,7 +14,7 @@ from django.db import connection as django_connection
 from django.db import transaction
 from django.utils import timezone
 
-from billing.models import Budget, Call, CreditLot, Transfer, Wallet
+from billing.models import Budget, Call, CreditLot, LimitUse, Transfer, Wallet
 from billing.operations import budgets, ledger
 from billing.operations.statement import Statement
 from billing.queries.wallets import WalletBalance
@@ -31,6 +31,8 @@ from tests.support.concurrency import eventually
 from tests.support.database import connect
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+APP = "https://app.example"
 
 
 @pytest.fixture(autouse=True)
@@ -240,6 +242,28 @@ def test_batches_of_several_wallets_at_once_end_without_deadlock() -> None:
     assert Call.objects.filter(state="settled").count() == len(settled) >= 1
     charged = sum(100_000 - payer.purse.wallet.balance_microusd for payer in people)
     assert charged == 3 * len(settled)
+
+
+def test_batches_that_share_limits_end_without_deadlock_and_count_every_call() -> None:
+    people = [payers.account() for _ in range(4)]
+    for payer in people:
+        payer.purse.pay(100_000)
+    shared = {"scope": "client", "subject": APP}, {"scope": "alias", "subject": "fast"}
+    limits = [{**limit, "requests": 10**9, "tokens": 10**9, "concurrent": 10**9} for limit in shared]
+    batches = []
+    for number in range(24):
+        order = random.Random(number)
+        members = {"client_id": APP, "limits": order.sample(limits, 2)}
+        batch = [(payer, new_id("use")) for payer in order.sample(people, len(people))]
+        batches.append((batch, _batch(*(payer.opening(10, usage_id=usage, **members) for payer, usage in batch))))
+    opened = statements_at_once(*(statement for _, statement in batches))
+    held = [hold.usage_id for batch in opened for hold in batch if hold]
+    assert Call.objects.filter(pk__in=held).count() == len(held) >= 4
+    closings = [_batch(*(payer.settlement(usage, 3) for payer, usage in reversed(batch))) for batch, _ in batches]
+    closed = statements_at_once(*closings)
+    settled = [done for batch in closed for done in batch if done and done.outcome == "settled"]
+    assert LimitUse.objects.filter(scope="client", subject=APP).count() == len(settled) >= 1
+    assert LimitUse.objects.filter(scope="alias", subject="fast").count() == len(settled)
 
 
 def _batch(*elements: Element[Any]) -> Any:

@@ -13,7 +13,7 @@ from gateway.core.events.models import Mail
 from gateway.core.events.operations.mails import Postman
 from gateway.core.events.rules.mail_retries import PAUSES
 from tests.events.mailing import ALICE, BOB, NOW, alarming, low
-from tests.support.mail_server import MailServer
+from tests.support.mail_server import ACCEPTED, DROPPED, MailServer
 
 pytestmark = pytest.mark.django_db
 
@@ -72,6 +72,16 @@ def test_a_temporary_refusal_is_tried_again(mail_server: MailServer, answer: str
     [one] = low()
     assert send() == {"postponed": 1}
     assert state(one) == ("due", NOW + PAUSES[0], answer)
+
+
+def test_a_mail_at_which_the_server_drops_the_connection_delays_no_other(mail_server: MailServer) -> None:
+    """A filter may do so because of one mail, whose text strangers can choose; the server is there for the others."""
+    mail_server.on_data = lambda message: DROPPED if message["To"].startswith("alice") else ACCEPTED
+    alice, bob = low(ALICE, BOB)
+    assert send() == {"postponed": 1, "accepted": 1}
+    assert state(alice)[:2] == ("due", NOW + PAUSES[0])
+    assert state(bob) == ("sent", None, "")
+    assert mail_server.connections == 2
 
 
 def test_a_long_answer_is_shortened(mail_server: MailServer) -> None:

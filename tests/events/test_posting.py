@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import ssl
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from gateway.core.events.adapters.posting import NO_ANSWER, Answer, Poster
+from gateway.core.outbound.fetch_shares import LOOK_UPS_MAX
 from gateway.core.outbound.public_addresses import is_public
 from tests.support.concurrency import PATIENCE_SECONDS, eventually_async
 from tests.support.event_receiver import EventReceiver
@@ -107,6 +109,28 @@ async def test_dns_that_changes_between_check_and_connection(host: EventReceiver
     assert (await post(poster(allowed=allowed), url(host))).error == NOT_PUBLIC
     assert checked == ["127.0.0.1"] * 2
     assert host.received == []
+
+
+async def test_a_name_server_that_hangs_takes_no_more_threads_with_each_turn(host: EventReceiver, poster: Any) -> None:
+    """A thread cannot be stopped, and all endpoints share them."""
+    asked: list[str] = []
+    answering = threading.Event()
+
+    def hang(name: str, *rest: Any) -> Any:
+        asked.append(name)
+        answering.wait()
+        return []
+
+    dead = poster(look_up=hang, seconds=0.1)
+    try:
+        while len(asked) < LOOK_UPS_MAX:
+            assert (await post(dead, url(host, "dead.example"))).error == NO_ANSWER
+        for _ in range(3):
+            assert (await post(dead, url(host, "dead.example"))).error == NO_ANSWER
+        assert asked == ["dead.example"] * LOOK_UPS_MAX
+        assert (await post(poster(), url(host))).status == 204
+    finally:
+        answering.set()
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "[::1]", "0x7f.1", "2130706433"])

@@ -14,7 +14,7 @@ _LIMITS = """
    FROM unnest(%(scopes)s::text[], %(subjects)s::text[], %(requests)s::bigint[], %(tokens)s::bigint[], %(concurrent)s::bigint[])
           WITH ORDINALITY AS l (scope, subject, requests, tokens, concurrent, place))
 """
-_WEIGH = f"SELECT is_exceeded, levels FROM billing_weigh_call({_LIMITS}, %(kind)s, %(key)s, %(member)s, true, %(now)s)"
+_WEIGH = f"SELECT is_exceeded, levels FROM billing_weigh_call({_LIMITS}, %(kind)s, %(key)s, %(member)s, %(is_locked)s, %(now)s)"
 _COUNT = f"SELECT billing_count_call({_LIMITS}, %(levels)s::bigint[], %(member)s, %(now)s)"
 _LOCK = f"SELECT billing_lock_limits({_LIMITS})"
 
@@ -35,7 +35,13 @@ def admit(
     *limits: Applied, now: datetime, owner: tuple[str, str] = ("account", ""), member: str | None = None
 ) -> Weighed:
     """Weigh a call as the first statement does, and count it unless it is refused."""
-    arguments = _arguments(limits) | {"kind": owner[0], "key": owner[1], "member": member, "now": now}
+    arguments = _arguments(limits) | {
+        "kind": owner[0],
+        "key": owner[1],
+        "member": member,
+        "now": now,
+        "is_locked": True,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, arguments)
         cursor.execute(_WEIGH, arguments)
@@ -43,6 +49,15 @@ def admit(
         if not is_exceeded:
             cursor.execute(_COUNT, arguments | {"levels": levels})
     return Weighed(is_exceeded, [Level(*levels[at + 1 : at + 4]) for at in range(0, len(levels), 4)])
+
+
+def look(*limits: Applied, now: datetime) -> Weighed:
+    """Weigh for an answer that is no call, as the first statement does: without a lock."""
+    arguments = {**_arguments(limits), "kind": "account", "key": "", "member": None, "now": now, "is_locked": False}
+    with connection.cursor() as cursor:
+        cursor.execute(_WEIGH, arguments)
+        [(is_exceeded, levels)] = cursor.fetchall()
+    return Weighed(is_exceeded, [Level(*levels[at : at + 3]) for at in range(0, len(levels), 3)])
 
 
 def element(*limits: Applied) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from gateway.core.database import connection as connections
 from gateway.core.database.batches import BATCH_ELEMENTS_MAX, HELD_UP_LANES, LANES, Batches
 from gateway.core.database.connection import LedgerConnection
 from gateway.core.database.pool import _parameters
+from tests.support.concurrency import eventually_async
 from tests.support.database import connect
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -55,6 +56,7 @@ CREATE OR REPLACE FUNCTION test_at_commit() RETURNS trigger LANGUAGE plpgsql AS 
 CREATE CONSTRAINT TRIGGER test_at_commit AFTER INSERT ON test_batch_run DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION test_at_commit();
 """
+LOCKED = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 TEST = BatchFunction(0, "test_batch")
 LATER = BatchFunction(1, "test_batch")
 
@@ -243,6 +245,30 @@ def test_a_locked_wallet_does_not_delay_other_owners(operator: psycopg.Connectio
     assert [answer["n"] for answer, _ in others] == list(range(10))
     assert [answer["n"] for answer, _ in stuck] == [0, 1, 2]
     assert stuck[0][0]["wait"]
+
+
+def test_what_takes_locks_of_several_owners_and_a_batch_do_not_wait_for_each_other(
+    operator: psycopg.Connection[Any],
+) -> None:
+    """The counters of owners' events are locked beside the wallets, as when an account leaves several organizations."""
+    record = "SELECT events_record('organization', '{}', 'membership.removed', '{{}}')".format
+
+    async def scene(batches: Batches) -> Any:
+        with connect() as closing:
+            closing.execute("SET lock_timeout = '5s'")
+            closing.execute(record("org_a"))
+            owners = ["org_c", "org_b", "org_a"]
+            batch = [
+                asyncio.create_task(batches.run(element(n, owner, sql=record(owner)))) for n, owner in enumerate(owners)
+            ]
+            await eventually_async(lambda: operator.execute(LOCKED).fetchone())
+            closing.execute(record("org_b"))
+            closing.commit()
+        return await asyncio.gather(*batch)
+
+    answers = on_loop(scene)
+    assert [answer["place"] for answer, _ in answers] == [3, 2, 1]
+    assert runs(operator) == 1
 
 
 @pytest.mark.parametrize("loop", [None, uvloop.new_event_loop], ids=["asyncio", "uvloop"])

@@ -2,7 +2,7 @@
 
 import hmac
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Account
+from gateway.core.http import refused_webhooks
 from gateway.core.runtime import process_limits
 from organizations.models import Invitation, Organization
 from tests.factories.organizations import Team, account
@@ -25,10 +26,12 @@ EVENT = '{"id": "evt_1", "object": "event", "type": "product.created", "data": {
 @pytest.fixture(autouse=True)
 def nothing_counted(settings: Settings) -> Iterator[None]:
     process_limits.forget()
+    refused_webhooks.forget()
     settings.PAGE_REQUESTS_PER_ADDRESS_MINUTE = 3
     settings.PORTAL_REQUESTS_PER_ACCOUNT_MINUTE = 2
     yield
     process_limits.forget()
+    refused_webhooks.forget()
 
 
 @pytest.fixture
@@ -137,7 +140,24 @@ def test_reports_are_limited(settings: Settings) -> None:
     assert [person.get(path).status_code for path in paths] == [429] * 6
 
 
-def test_refused_deliveries_are_limited_and_accepted_ones_never_count(settings: Settings) -> None:
+def test_refused_deliveries_are_limited_by_address(settings: Settings) -> None:
+    deliver, signed = delivering(settings)
+    sent = [deliver(HOME, "0" * 64) for _ in range(3)]
+    assert [answer.status_code for answer in sent] == [400, 400, 429]
+    assert sent[2].json()["error"]["details"]["limit"] == "refused_webhooks_per_minute"
+    assert (deliver(HOME, signed).status_code, deliver(ELSEWHERE, signed).status_code) == (429, 200)
+
+
+def test_refused_deliveries_from_a_provider_s_address_keep_no_accepted_one_out(settings: Settings) -> None:
+    """Anybody with an account at the provider can have it deliver, signed with another secret, from the same addresses."""
+    deliver, signed = delivering(settings)
+    assert [deliver(HOME, signed).status_code for _ in range(3)] == [200] * 3
+    assert [deliver(HOME, "0" * 64).status_code for _ in range(5)] == [400] * 5
+    assert deliver(HOME, signed).status_code == 200
+
+
+def delivering(settings: Settings) -> tuple[Callable[[str, str], Any], str]:
+    """Allow two refused deliveries; return what delivers an event of the payment provider, and the right signature."""
     settings.REFUSED_WEBHOOKS_PER_ADDRESS_MINUTE = 2
     settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET = "sk_test_any", ["whsec_any"]
     stamp = str(int(time.time()))
@@ -149,8 +169,4 @@ def test_refused_deliveries_are_limited_and_accepted_ones_never_count(settings: 
             "/webhooks/stripe", EVENT, content_type="application/json", headers=headers
         )
 
-    assert [deliver(HOME, signature).status_code for _ in range(3)] == [200, 200, 200]
-    sent = [deliver(HOME, "0" * 64) for _ in range(3)]
-    assert [answer.status_code for answer in sent] == [400, 400, 429]
-    assert sent[2].json()["error"]["details"]["limit"] == "refused_webhooks_per_minute"
-    assert (deliver(HOME, signature).status_code, deliver(ELSEWHERE, signature).status_code) == (429, 200)
+    return deliver, signature

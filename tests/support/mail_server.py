@@ -11,6 +11,8 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 from tests.support.server_thread import HOST, ServerThread
 
 ACCEPTED = "250 OK"
+DROPPED = "421 dropped"
+"""The connection ends without an answer."""
 
 
 class MailServer(ServerThread):
@@ -41,6 +43,8 @@ class MailServer(ServerThread):
         answer = self.on_data(message)
         if answer == ACCEPTED:
             self.messages.append(message)
+        if answer == DROPPED:
+            server.transport.abort()
         return answer
 
     async def _serve(self) -> None:

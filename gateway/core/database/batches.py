@@ -215,7 +215,11 @@ _batches = PerLoop(Batches)
 
 async def _execute(batch: _Batch, *, wait: bool) -> _Batch:
     """Run a batch and answer its elements, in case of an error too; return those whose wallet was busy."""
-    batch = sorted([waiting for waiting in batch if not waiting.answer.done()], key=attrgetter("element.function"))
+    # In the order of the owners, as whatever else takes locks of several owners after their wallets.
+    batch = sorted(
+        [waiting for waiting in batch if not waiting.answer.done()],
+        key=attrgetter("element.function", "element.owner"),
+    )
     for waiting in batch:
         waiting.is_begun = True
     try:

@@ -79,7 +79,8 @@ class MailServer:
 
 def _answer_of(error: Exception) -> Answer:
     """Classify a failure. A refusal of the recipient or of the content (RFC 5321 section 4.2.1: 5yz) is one of this mail; all
-    others, of the sender or the password too, are an operator's to correct, and the mail waits for that.
+    others, of the sender or the password too, are an operator's to correct, and the mail waits for that. A connection that is dropped
+    says nothing of the server, which can be connected to or not for the next mail.
     """
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         [(code, words)] = list(error.recipients.values())[:1] or [(0, b"")]
@@ -90,7 +91,9 @@ def _answer_of(error: Exception) -> Answer:
         return Answer(outcome, f"{error.smtp_code} {_decoded(error.smtp_error)}"[:ERROR_MAX_CHARACTERS])
     if isinstance(error, smtplib.SMTPResponseException) and error.smtp_code != SERVICE_NOT_AVAILABLE:
         return Answer(Outcome.POSTPONED, _words(error))
-    return Answer(Outcome.AWAY if isinstance(error, OSError) else Outcome.POSTPONED, _words(error))
+    is_dropped = isinstance(error, smtplib.SMTPServerDisconnected)
+    is_away = isinstance(error, OSError) and not is_dropped
+    return Answer(Outcome.AWAY if is_away else Outcome.POSTPONED, _words(error))
 
 
 def _words(error: Exception) -> str:

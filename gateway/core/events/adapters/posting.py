@@ -6,6 +6,7 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 import aiohttp
 from django.conf import settings
@@ -19,6 +20,7 @@ from gateway.core.outbound.fetch_shares import LookUp, Share
 from gateway.core.outbound.guard import Allowed, NotPublicError, SlowHostError, guarded_pool
 from gateway.core.outbound.public_addresses import is_public
 from gateway.core.outbound.redaction import redacted
+from gateway.core.runtime.per_loop import PerLoop
 
 ANSWER_SECONDS = 10.0
 """The time for one event, from the look-up of the name to the end of the answer."""
@@ -30,6 +32,10 @@ EXCERPT_MAX_BYTES = 2048
 """How much of a body is read; less of it is stored."""
 
 NO_ANSWER = "it did not answer in time"
+
+_shares: PerLoop[WeakValueDictionary[str, Share]] = PerLoop(WeakValueDictionary)
+"""The look-ups of each host. One that hangs outlives its line, and counts until it ends, so that a host whose name server is dead
+takes no more threads with each line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +64,10 @@ class Poster:
         up once for them."""
         is_loopback = settings.EVENTS_ON_LOOPBACK and is_loopback_http(url)
         allowed = {LOOPBACK}.__contains__ if is_loopback else self.allowed
+        share = _shares.get().setdefault(url.partition("://")[2].partition("/")[0].lower(), Share())
         session = aiohttp.ClientSession(
             connector=guarded_pool(
-                allowed, self.look_up, self.tls, Share(), limit=at_once, keepalive_timeout=KEEPALIVE_SECONDS
+                allowed, self.look_up, self.tls, share, limit=at_once, keepalive_timeout=KEEPALIVE_SECONDS
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
