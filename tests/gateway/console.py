@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import Account, DeviceSession
 from accounts.operations import receipt_keys, signing_keys
-from billing.models import Call, Checkout, ExternalMapping, PaymentDifference, ProviderEvent
+from billing.models import Call, Checkout, ExternalMapping, Limit, PaymentDifference, ProviderEvent
 from billing.operations import budgets, payment_differences, usage_days
 from billing.queries.payment_matching import Books
 from billing.queries.prices import in_force
@@ -69,6 +69,7 @@ def furnish(folder: Path) -> None:
     invoicing.refused("org_acme")
     differing("pay_" + 26 * "0")
     make_proposals()
+    Limit.objects.create(scope="account", requests_per_minute=600, concurrent=20)
     JobRun.objects.create(job="billing.tasks.reap", started_at=timezone.now(), counts={"calls": 1})
 
 
