@@ -13,7 +13,16 @@ from django.utils import timezone
 
 from accounts.models import Account, DeviceSession
 from accounts.operations import receipt_keys, signing_keys
-from billing.models import AutoTopUp, AutoTopUpCharge, Call, Checkout, ExternalMapping, PaymentDifference, ProviderEvent
+from billing.models import (
+    AutoTopUp,
+    AutoTopUpCharge,
+    Call,
+    Checkout,
+    ExternalMapping,
+    Limit,
+    PaymentDifference,
+    ProviderEvent,
+)
 from billing.operations import budgets, payment_differences, usage_days, wallets
 from billing.queries.payment_matching import Books
 from billing.queries.prices import in_force
@@ -78,6 +87,7 @@ def furnish(folder: Path) -> None:
     make_proposals()
     make_delivery()
     make_mail()
+    Limit.objects.create(scope="account", requests_per_minute=600, concurrent=20)
     JobRun.objects.create(job="billing.tasks.reap", started_at=timezone.now(), counts={"calls": 1})
 
 
