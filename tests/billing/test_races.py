@@ -253,9 +253,10 @@ def test_batches_that_share_limits_end_without_deadlock_and_count_every_call() -
     batches = []
     for number in range(24):
         order = random.Random(number)
-        members = {"client_id": APP, "limits": order.sample(limits, 2)}
         batch = [(payer, new_id("use")) for payer in order.sample(people, len(people))]
-        batches.append((batch, _batch(*(payer.opening(10, usage_id=usage, **members) for payer, usage in batch))))
+        mixed = order.sample(limits, 2)
+        openings = [payer.opening(10, usage_id=usage, client_id=APP, limits=mixed) for payer, usage in batch]
+        batches.append((batch, _batch(*openings)))
     opened = statements_at_once(*(statement for _, statement in batches))
     held = [hold.usage_id for batch in opened for hold in batch if hold]
     assert Call.objects.filter(pk__in=held).count() == len(held) >= 4
