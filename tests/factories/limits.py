@@ -1,5 +1,6 @@
 """Calls under rate limits, weighed and counted by the ledger's functions at any time."""
 
+import time
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -87,3 +88,9 @@ def _arguments(limits: Sequence[Applied]) -> dict[str, Any]:
         "tokens": [limit.quotas.tokens_per_minute for limit in limits],
         "concurrent": [limit.quotas.concurrent for limit in limits],
     }
+
+
+def admissible(quota: int, since: float) -> range:
+    """Return how many of many calls a limit of requests may have admitted since a time (of `time.monotonic`): its burst, and one
+    each 60 / quota seconds, which a loaded machine may take to send them."""
+    return range(quota, quota + int((time.monotonic() - since) * quota / 60) + 1)

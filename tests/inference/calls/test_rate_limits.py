@@ -1,5 +1,7 @@
 """Rate limits on metered routes: what a caller sees of them, and what counts."""
 
+import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,6 +9,7 @@ import pytest
 
 from billing.models import Limit, LimitMeter
 from inference.queries import catalogue
+from tests.factories.limits import admissible
 from tests.support.concurrency import at_once, eventually
 from tests.support.stage import CHAT, RESPONSES, Stage, ask, chat
 
@@ -169,7 +172,11 @@ def test_a_shared_limit_counts_the_calls_and_tokens_of_all(stage: Stage, scope: 
     first, second = alice.post(chat(model)), bob.post(chat(model))
     tokens = sum(first.json()["usage"][name] for name in ("prompt_tokens", "completion_tokens"))
     assert f'"{scope}-requests";r=1;t=30, "{scope}-tokens";r={1000 - tokens};' in str(rate_headers(first)[1])
-    assert f'"{scope}-requests";r=0;t=30, "{scope}-tokens";r={1000 - 2 * tokens};' in str(rate_headers(second)[1])
+    found = re.search(rf'"{scope}-requests";r=0;t=(\d+), "{scope}-tokens";r=(\d+);', str(rate_headers(second)[1]))
+    assert found is not None
+    drained_seconds = 30 - int(found[1])
+    assert 0 <= drained_seconds < 30
+    assert 0 <= int(found[2]) - (1000 - 2 * tokens) <= (drained_seconds + 1) * 1000 / 60
     refused = alice.post(chat(model))
     assert (refused.status_code, refused.json()["error"]["details"]["scope"]) == (429, scope)
 
@@ -200,9 +207,11 @@ def test_a_row_of_a_subject_replaces_the_general_one(stage: Stage) -> None:
 def test_fifty_at_once_admit_ten(stage: Stage) -> None:
     caller, model = stage.caller(), stage.model()
     limit("account", caller.did, requests_per_minute=10)
+    begun_at = time.monotonic()
     answers = at_once(*[lambda: caller.post(chat(model)) for _ in range(50)])
-    assert sorted(answer.status_code for answer in answers) == [200] * 10 + [429] * 40
-    assert caller.call_count == 10
+    assert {answer.status_code for answer in answers} == {200, 429}
+    assert caller.call_count in admissible(10, begun_at)
+    assert caller.call_count == sum(answer.status_code == 200 for answer in answers)
 
 
 @pytest.mark.parametrize("path", [CHAT, RESPONSES])
