@@ -39,9 +39,10 @@ def promote(account: Account, password: str | None, *, now: datetime) -> list[st
         done.append("activated")
     if password is not None:
         account.set_password(password)
-        devices.revoke_all(account=account, now=now)
         done.append("given the new password and signed out everywhere")
     account.save()
     if suspension.unsuspend(account=account):
         done.append("unsuspended")
+    if password is not None:
+        devices.revoke_all(account=account, now=now)  # last, because it locks the counter of the account's events
     return done

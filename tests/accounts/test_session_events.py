@@ -1,26 +1,31 @@
 """Device sessions and suspensions: each is recorded once, whatever ends a session."""
 
+import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Account, DeviceSession
-from accounts.operations import apps, closing, devices, suspension
+from accounts.operations import apps, closing, devices, operators, suspension
 from accounts.operations.keyring import keyring
 from gateway.core.contract.errors import InvalidGrant
 from gateway.core.contract.limits import DEVICE_SESSIONS_MAX
 from gateway.core.events.models import Event
+from gateway.core.events.operations.in_order import Happened, record
 from tests.accounts.test_devices import APP, JKT, SCOPES, issue, redeem
 from tests.factories.accounts import make_account
-from tests.factories.events import recorded
-from tests.support.concurrency import at_once
+from tests.factories.events import recorded, types
+from tests.support.concurrency import PATIENCE_SECONDS, at_once, eventually
+from tests.support.database import connect
 
 pytestmark = pytest.mark.django_db
 
+WAITING = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 OPENED: dict[str, Any] = {"client_id": APP, "scopes": SCOPES, "consents": [], "jkt": JKT}
 
 
@@ -159,3 +164,31 @@ def test_two_who_end_a_session_at_once_record_it_once(alice: Account, now: datet
         *[partial(devices.revoke_all, account=alice, now=now)] * 3,
     )
     assert recorded(alice.did) == [revoked(alice, one)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_becomes_an_operator_while_they_sign_in_waits_before_anything_is_recorded(
+    alice: Account, now: datetime
+) -> None:
+    """A sign-in locks the account, and the counter of its events after it."""
+    session(alice, now)
+    is_held = threading.Event()
+
+    def sign_in() -> None:
+        with transaction.atomic():
+            Account.objects.select_for_update(no_key=True).get(pk=alice.pk)
+            is_held.set()
+            eventually(_somebody_waits)
+            record([Happened("account", alice.did, "device_session.created", {"did": alice.did}, now=now)])
+
+    def promote() -> list[str]:
+        is_held.wait(PATIENCE_SECONDS)
+        return operators.promote(alice, "a new password", now=now)
+
+    assert at_once(sign_in, promote)[1] == ["given every right", "given the new password and signed out everywhere"]
+    assert types(alice.did) == ["device_session.created", "device_session.revoked"]
+
+
+def _somebody_waits() -> bool:
+    with connect(autocommit=True) as watcher:  # in a transaction, it would see the same again and again
+        return bool(watcher.execute(WAITING).fetchall())
