@@ -163,7 +163,7 @@ class EndpointAdmin(ConsoleAdmin):
         ),
     )
     def rotate_secret(self, request: HttpRequest, form: RotationForm, object_id: str) -> HttpResponse:
-        """Give the endpoint a new secret."""
+        """Replace the endpoint's secret."""
         endpoints.rotate(int(object_id), secret=form.cleaned_data["secret"], now=timezone.now())
         self.log_change(request, Endpoint.objects.get(pk=object_id), "Rotated the secret.")
         return self.leave_dialog(request, object_id, "Both secrets sign for 24 hours.", messages.SUCCESS)
@@ -176,7 +176,7 @@ class EndpointAdmin(ConsoleAdmin):
 
     @display(description="Secrets")
     def secrets(self, endpoint: Endpoint) -> str:
-        """Say whether the previous secret signs as well."""
+        """Describe which secrets sign."""
         until = endpoint.previous_secret_until
         if until is None or until <= timezone.now():
             return "One"

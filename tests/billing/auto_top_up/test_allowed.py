@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 
 def low(saver: Saver) -> Saver:
-    """Let a charge be due."""
+    """Make a charge due."""
     saver.save_method()
     saver.enable()
     saver.spend(9 * USD)

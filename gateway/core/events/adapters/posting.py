@@ -119,7 +119,7 @@ async def _start_of(response: aiohttp.ClientResponse, seconds: float) -> str:
 
 
 def _words(error: Exception) -> str:
-    """Say what prevented an answer, in words for the console."""
+    """Return what prevented an answer, in words for the console."""
     if isinstance(error, TimeoutError | SlowHostError):
         return NO_ANSWER
     if isinstance(error, NotPublicError | aiohttp.ClientConnectorDNSError):

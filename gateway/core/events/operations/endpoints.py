@@ -53,7 +53,7 @@ def disable(endpoint_id: int, *, reason: str) -> bool:
 
 @transaction.atomic
 def rotate(endpoint_id: int, *, secret: str, now: datetime) -> None:
-    """Give an endpoint a new secret; the present one remains valid for ROTATION. Raises ValueError if it is no secret."""
+    """Replace an endpoint's secret; the present one remains valid for ROTATION. Raises ValueError if it is no secret."""
     key_of(secret)
     endpoint = Endpoint.objects.select_for_update(no_key=True).get(pk=endpoint_id)
     if replace_secret(endpoint, secret, now=now):

@@ -141,7 +141,7 @@ def repeatable() -> QuerySet[Mail]:
 
 
 def send_again(*, mail_id: int, now: datetime) -> bool:
-    """Let a mail that failed be sent again, at an operator's wish; return False for any other."""
+    """Mark a failed mail to be sent again, at an operator's wish; return False for any other."""
     return bool(repeatable().filter(pk=mail_id).update(status=MailStatus.DUE, next_at=now, attempts=0))
 
 
