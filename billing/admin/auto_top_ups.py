@@ -7,13 +7,14 @@ from unfold.decorators import action, display
 
 from billing.admin.owners import OWNER, SEARCH_HELP
 from billing.models import AutoTopUp, AutoTopUpCharge, AutoTopUpStatus
-from billing.operations import auto_top_ups
+from billing.operations import auto_top_up_bookings, auto_top_ups
 from billing.queries import auto_top_ups as queries
 from billing.rules.auto_top_ups import OPERATOR
 from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReasonForm, dialog, links, may_act, money
 from gateway.core.contract.amounts import usd
 
 RIGHT = "billing.change_autotopup"
+CHARGES_RIGHT = "billing.change_autotopupcharge"
 STATUS_COLOURS = {
     AutoTopUpStatus.WAITING.label: "info",
     AutoTopUpStatus.SENDING.label: "info",
@@ -23,6 +24,7 @@ STATUS_COLOURS = {
     AutoTopUpStatus.FAILED.label: "danger",
 }
 TOO_LATE = "Someone else has paused or resumed it, or it has changed."
+NO_REVIEW = "The charge is not in review any more."
 
 
 @admin.register(AutoTopUp)
@@ -112,7 +114,8 @@ class AutoTopUpAdmin(ReadOnlyAdmin):
 
 @admin.register(AutoTopUpCharge)
 class AutoTopUpChargeAdmin(ReadOnlyAdmin):
-    """The charges. One that was paid has a checkout with the same id, where refunds and disputes are booked."""
+    """The charges. One that was paid has a checkout with the same id, where refunds and disputes are booked. One in review keeps its
+    wallet's next charge waiting, until the provider's record agrees or an operator dismisses it."""
 
     amount = money("Amount", "amount_microusd")
 
@@ -126,11 +129,32 @@ class AutoTopUpChargeAdmin(ReadOnlyAdmin):
     party_fields = ("wallet__owner_key",)
     search_help_text = SEARCH_HELP
     ordering = ("-created_at",)
+    actions_detail = ("dismiss",)
     fieldsets = (
         (None, {"fields": ("id", "stage", "amount", "owner", "setter", "failure_code", "failure_reason")}),
         ("Payment provider", {"fields": ("provider", "is_live", "payment_ref", "customer_ref", "method_ref")}),
         ("Timestamps", {"fields": ("created_at", "begun_at", "ended_at", "checked_at", "next_check_at")}),
     )
+
+    def has_dismiss_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        return may_act(request, CHARGES_RIGHT, AutoTopUpCharge.objects.filter(status=AutoTopUpStatus.REVIEW), object_id)
+
+    @action(
+        description="Dismiss",
+        icon="do_not_disturb_on",
+        permissions=["dismiss"],
+        dialog=dialog(
+            "Dismiss this charge",
+            "Nothing is credited, and automatic top-up is paused until an operator resumes it. If money was paid, refund it at the provider.",
+            "Dismiss",
+            ReasonForm,
+        ),
+    )
+    def dismiss(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """End the review without a credit."""
+        if not auto_top_up_bookings.dismiss(object_id, now=timezone.now()):
+            return self.leave_dialog(request, object_id, NO_REVIEW, messages.WARNING)
+        return self.finish_dialog(request, form, object_id, "Dismissed")
 
     @display(description="Status", label=STATUS_COLOURS)
     def stage(self, charge: AutoTopUpCharge) -> str:

@@ -21,6 +21,7 @@ from billing.operations import auto_top_ups, ledger, wallets
 from billing.operations.checkout_bookings import is_closed
 from billing.queries import locked
 from billing.rules import charges
+from billing.rules.auto_top_ups import OPERATOR
 from billing.rules.checkouts import PAID_INTERVAL_MIN
 from billing.rules.provider_records import Payment
 
@@ -49,6 +50,22 @@ def apply(charge_id: str, record: Payment | str, *, now: datetime) -> AutoTopUpC
     elif charge.status in SENT_CHARGES:
         _follow(charge, record, verdict, fault, now)
     return charge
+
+
+@transaction.atomic
+def dismiss(charge_id: str, *, now: datetime) -> bool:
+    """End the review of a charge without a credit, and pause its wallet's automatic top-up until an operator resumes it; return False if
+    it is not in review. If the provider's record agrees later, the charge is booked all the same.
+    """
+    charge = locked.auto_top_up_charge(charge_id)
+    if charge.status != AutoTopUpStatus.REVIEW:
+        return False
+    charge.status, charge.ended_at, charge.next_check_at = AutoTopUpStatus.FAILED, now, None
+    charge.failure_code = charges.DISMISSED
+    charge.save()
+    if auto_top_ups.stop(charge.wallet, OPERATOR, now):
+        auto_top_ups.tell(charge.wallet, "auto_top_up.paused", now, reason=OPERATOR)
+    return True
 
 
 def _succeed(charge: AutoTopUpCharge, record: Payment, now: datetime) -> None:

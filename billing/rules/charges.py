@@ -14,6 +14,8 @@ KEY_LIFETIME = timedelta(hours=23)
 AUTHENTICATION_REQUIRED = "authentication_required"
 NEVER_MADE = "never_made"
 REJECTED = "rejected"
+DISMISSED = "dismissed"
+"""An operator ended the review of an automatic charge without a credit."""
 
 
 class ChargeVerdict(StrEnum):

@@ -272,6 +272,19 @@ def make_auto_top_ups() -> None:
             begun_at=now,
             ended_at=now,
         )
+        AutoTopUpCharge.objects.create(
+            id=new_id("txn"),
+            wallet=wallet,
+            amount_microusd=20_000_000,
+            requested_by=ALICE,
+            status="review",
+            provider="stripe",
+            is_live=False,
+            customer_ref="cus_1",
+            method_ref="pm_1",
+            payment_ref=new_id("pi"),
+            begun_at=now,
+        )
 
 
 def make_checkout(**fields: object) -> Checkout:

@@ -99,6 +99,7 @@ def row_of(table: tuple[str, str], kind: str = "") -> Any:
     waiting: dict[str, dict[str, Any]] = {
         "call": {"state": "review"},
         "autotopup": {"paused_at__isnull": kind != "resume"},
+        "autotopupcharge": {"status": "review"},
         "checkout": {"status": "review"},
         "invoice": {"status": "paid" if kind in ("credit", "record_refund") else "past_due"},
         "account": {"suspended_at__isnull": kind != "unsuspend"},

@@ -6,8 +6,16 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from billing.models import Checkout, ProviderEvent
-from billing.operations import auto_top_ups, events, payment_matching, reconciliation
+from billing.models import AutoTopUp, Checkout, ProviderEvent
+from billing.operations import (
+    auto_top_up_bookings,
+    auto_top_up_charges,
+    auto_top_ups,
+    events,
+    payment_matching,
+    reconciliation,
+)
+from billing.queries import audit
 from billing.rules.charges import KEY_LIFETIME
 from billing.rules.months import month_around
 from tests.billing.auto_top_up.saver import INTENTS, MINUTE, USD, Saver
@@ -189,6 +197,29 @@ def test_a_record_of_something_else_brings_nothing(
     saver.provider.amend(intent, **{name: honest[name] for name in member})
     saver.run(DAY)
     assert (saver.outcomes, saver.booked) == (["succeeded"], [20])
+
+
+def test_a_charge_in_review_can_be_dismissed_once_and_pauses_until_an_operator_resumes(saver: Saver) -> None:
+    saver.save_method("takes_its_time")
+    saver.spend(6 * USD)
+    saver.enable()
+    saver.run()
+    [charge] = saver.charges
+    intent = str(charge.payment_ref)
+    honest = saver.provider.end_charge(intent) and saver.provider.get(intent)
+    assert not auto_top_up_bookings.dismiss(charge.pk, now=saver.now)
+    saver.provider.amend(intent, amount=1999)
+    saver.run(MINUTE)
+    assert auto_top_up_bookings.dismiss(charge.pk, now=saver.now)
+    assert not auto_top_up_bookings.dismiss(charge.pk, now=saver.now)
+    saver.run(DAY)
+    assert (saver.outcomes, saver.booked, saver.balance) == (["dismissed"], [], 4)
+    assert AutoTopUp.objects.get().pause_reason == "operator"
+    assert audit.findings() == []
+    saver.provider.amend(intent, amount=honest["amount"])
+    auto_top_up_charges.converge(saver.charges[0], now=saver.now)
+    assert (saver.outcomes, saver.booked) == (["succeeded"], [20])
+    assert audit.findings() == []
 
 
 def test_events_in_any_order_twice_and_late_book_once(saver: Saver) -> None:
