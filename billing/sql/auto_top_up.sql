@@ -117,7 +117,7 @@ BEGIN
   RETURN NEW;
 END $$;
 
-CREATE OR REPLACE TRIGGER auto_top_up_charge_only_goes_on BEFORE UPDATE OR DELETE ON billing_auto_top_up_charge
+CREATE OR REPLACE TRIGGER auto_top_up_charge_only_goes_on BEFORE DELETE OR UPDATE ON billing_auto_top_up_charge
   FOR EACH ROW EXECUTE FUNCTION billing_auto_top_up_charge_only_goes_on();
 CREATE OR REPLACE TRIGGER auto_top_up_charge_stays BEFORE TRUNCATE ON billing_auto_top_up_charge
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
