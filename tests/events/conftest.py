@@ -5,7 +5,15 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import Settings
 
+from gateway.core.events import registry
 from tests.support.mail_server import MailServer
+
+
+@pytest.fixture
+def plain_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what the apps have registered: every event is sent as it was recorded, to its own product."""
+    monkeypatch.setattr(registry, "_kinds", {})
+    monkeypatch.setattr(registry, "_mails", {})
 
 
 @pytest.fixture

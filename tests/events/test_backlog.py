@@ -9,7 +9,7 @@ from gateway.core.events.operations import endpoints
 from gateway.core.events.queries.backlog import Backlog, backlog, troubled
 from tests.events.stage import endpoint, happen, spread
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_kinds")]
 
 NOW = datetime(2100, 1, 1, tzinfo=UTC)
 

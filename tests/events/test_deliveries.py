@@ -16,7 +16,7 @@ from tests.events.stage import ALICE, BOB, endpoint, happen, spread
 from tests.support.concurrency import at_once
 from tests.support.event_receiver import SECRET
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_kinds")]
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 TAKEN, BROKEN, SILENT, GONE = (

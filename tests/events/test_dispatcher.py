@@ -22,7 +22,7 @@ from tests.support.concurrency import eventually
 from tests.support.database import connect
 from tests.support.event_receiver import SECRET, EventReceiver, Received, Reply
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("plain_kinds")]
 
 BREAK = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity

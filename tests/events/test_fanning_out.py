@@ -25,10 +25,8 @@ PRODUCTS = {ALICE: ["studio"], BOB: ["courier"]}
 
 
 @pytest.fixture(autouse=True)
-def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+def kinds(plain_kinds: None) -> None:
     """Replace what the apps have registered by kinds whose audience follows from the owner."""
-    monkeypatch.setattr(registry, "_kinds", {})
-    monkeypatch.setattr(registry, "_mails", {})
     register(EventKind("wallet.low", audience=lambda event: PRODUCTS[event.owner_key]))
     register(EventKind("membership.created", audience=lambda event: ["studio", "courier", "nobody"]))
 

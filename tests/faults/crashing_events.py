@@ -60,10 +60,12 @@ def lives(line: int) -> bool:
         from django.db import transaction
         from django.utils import timezone
 
+        from gateway.core.events import registry
         from gateway.core.events.models import Endpoint
         from gateway.core.events.operations.fanning_out import fan_out
         from gateway.core.events.operations.recording import record
 
+        registry._kinds.clear()  # events are sent as they were recorded
         Endpoint.objects.update(claimed_until=None)
         fan_out(now=timezone.now())
         asyncio.run(send_all())
