@@ -58,7 +58,7 @@ def look(*limits: Applied, now: datetime) -> Weighed:
     with connection.cursor() as cursor:
         cursor.execute(_WEIGH, arguments)
         [(is_exceeded, levels)] = cursor.fetchall()
-    return Weighed(is_exceeded, [Level(*levels[at : at + 3]) for at in range(0, len(levels), 3)])
+    return Weighed(is_exceeded, [Level(*levels[at + 1 : at + 4]) for at in range(0, len(levels), 4)])
 
 
 def element(*limits: Applied) -> list[dict[str, Any]]:

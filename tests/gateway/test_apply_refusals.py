@@ -56,7 +56,7 @@ WEB_WORDS = "must be an https:// address (http:// only on loopback), without use
 
 PROBLEMS = {
     # what stands where nothing should
-    "unknown section": ("product: []", "1 product: unknown section; the sections are products, appearance, integrations, public_clients, upstreams, aliases, raw_models, judgement, projects, sandbox, ci, evolution, account_key_sync, credits"),
+    "unknown section": ("product: []", "1 product: unknown section; the sections are products, appearance, integrations, public_clients, upstreams, aliases, raw_models, judgement, limits, projects, sandbox, ci, evolution, event_endpoints, account_key_sync, credits"),
     "unknown key": (PRODUCT + UPSTREAM + "aliases:\n - name: fast\n   price: {input_tokens: '1'}", "5 aliases[0].price.input_tokens: unknown key (did you mean input_token?)"),
     "misspelt key": ("upstreams:\n - name: a\n   adaptor: demo\n   adapter: demo", "3 upstreams[0].adaptor: unknown key (did you mean adapter?)"),
     "section of the wrong shape": ("products: {slug: a}", "1 products: must be a list"),

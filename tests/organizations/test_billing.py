@@ -334,7 +334,7 @@ class TestBilling:
         self, api: Api, team: Team, purse: Purse, django_assert_max_num_queries: DjangoAssertNumQueries
     ) -> None:
         self._enabled_since(team, month_before(timezone.now())[0], seats=5)
-        with django_assert_max_num_queries(12):
+        with django_assert_max_num_queries(13):
             assert api("GET", f"/organizations/{team.id}/billing")[0] == 200
 
     def _enabled_since(self, team: Team, start: datetime, *, seats: int) -> Entitlement:

@@ -8,11 +8,13 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Account
 from billing.models import Budget
+from billing.queries.auto_top_ups import Terms
 from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry, Invitation
-from organizations.operations import alerts, members
+from organizations.operations import alerts, auto_top_ups, members
 from organizations.portal import texts
 from organizations.rules.roles import Role
+from tests.billing.auto_top_up.saver import Saver
 from tests.factories import invoicing
 from tests.factories.billing import Purse, settle
 from tests.factories.organizations import account
@@ -153,6 +155,10 @@ class TestLog:
             organization_pages.post("owner", "budgets", Budget.objects.get().pk, ending)
         team = organization_pages.team
         alerts.set_threshold(org_id=team.id, amount_microusd=5_000_000, actor_did=team.owner.did)
+        Saver(provider, ("organization", team.id), team.owner.did).save_method()
+        auto_top_ups.put(org_id=team.id, terms=Terms(is_enabled=True), actor_did=team.owner.did)
+        auto_top_ups.turn_off(org_id=team.id, actor_did=team.owner.did)
+        auto_top_ups.remove_method(org_id=team.id, actor_did=team.owner.did)
         members.leave(org_id=team.id, actor_did=account("billing").did)
         assert set(AuditEntry.objects.values_list("action", flat=True)) == set(texts.ACTIONS)
         page = organization_pages.get("admin", "log")

@@ -87,7 +87,9 @@ class TestWhoSeesWhat:
     def test_pages_open_for_their_roles_and_refuse_the_others(
         self, organization_pages: OrganizationPages, role: Role, name: str, roles: tuple[Role, ...]
     ) -> None:
-        path = organization_pages.path(*name.removeprefix("organization").removeprefix("_").split()).rstrip("/")
+        path = organization_pages.path(
+            *name.removeprefix("organization").removeprefix("_").replace("_", "-").split()
+        ).rstrip("/")
         answer = organization_pages[role].get(path)
         assert answer.status_code == (200 if role in roles else 403)
         assert answer["Cache-Control"].startswith("max-age=0")
@@ -204,7 +206,7 @@ def test_every_refusal_of_an_organization_has_words() -> None:
 @pytest.mark.parametrize("name", [name for name, _, _ in TABS] + list(MONEY[1:]))
 def test_pages_are_valid_html_for_a_screen_reader(organization_pages: OrganizationPages, name: str) -> None:
     organization_pages.seat()
-    path = organization_pages.path(*name.removeprefix("organization").removeprefix("_").split()).rstrip("/")
+    path = organization_pages.path(*name.removeprefix("organization").removeprefix("_").replace("_", "-").split()).rstrip("/")
     page = organization_pages["owner"].get(path).content.decode()
     assert page.count("<h1") == 1
     assert page.count('aria-current="page"') == 1
