@@ -206,7 +206,9 @@ def test_every_refusal_of_an_organization_has_words() -> None:
 @pytest.mark.parametrize("name", [name for name, _, _ in TABS] + list(MONEY[1:]))
 def test_pages_are_valid_html_for_a_screen_reader(organization_pages: OrganizationPages, name: str) -> None:
     organization_pages.seat()
-    path = organization_pages.path(*name.removeprefix("organization").removeprefix("_").replace("_", "-").split()).rstrip("/")
+    path = organization_pages.path(
+        *name.removeprefix("organization").removeprefix("_").replace("_", "-").split()
+    ).rstrip("/")
     page = organization_pages["owner"].get(path).content.decode()
     assert page.count("<h1") == 1
     assert page.count('aria-current="page"') == 1
