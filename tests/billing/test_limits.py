@@ -32,7 +32,7 @@ def subject() -> str:
 
 @pytest.fixture(scope="module")
 def clock() -> Iterator[list[float]]:
-    """Let the oracle read this clock."""
+    """Make the oracle read this clock."""
     at = [0.0]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("throttled.utils.now_mono_f", lambda: at[0])

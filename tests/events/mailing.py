@@ -25,7 +25,7 @@ def event(type_: str = "wallet.low", org_id: str = "org_1", **data: Any) -> Even
 
 
 def low(*people: Person, **more: Any) -> list[Mail]:
-    """Tell people that a wallet is low; return the mails in their order."""
+    """Make the mails of a low wallet; return the mails in their order."""
     drafts = [MailDraft(one, "wallet_low", "wallet", LOW) for one in people or [ALICE]]
     happened = event(**more)
     mails.make(event=happened, drafts=drafts, now=NOW)
@@ -33,7 +33,7 @@ def low(*people: Person, **more: Any) -> list[Mail]:
 
 
 def alarming(person: Person = ALICE) -> Mail:
-    """Tell a person of a second factor, which nobody can turn off."""
+    """Make the mail of a second factor, which nobody can turn off."""
     context = {"factor": "A passkey", "factor_name": "key", "at": "now", "security_path": "/account/2fa/"}
     happened = event("second_factor.added")
     mails.make(event=happened, drafts=[MailDraft(person, "second_factor_added", "security", context)], now=NOW)

@@ -19,5 +19,5 @@ def types(owner_key: str, *groups: str) -> list[str]:
 
 
 def subscribe(product: str, *types: str) -> None:
-    """Let some endpoint of a product get these types."""
+    """Subscribe some endpoint of a product to these types."""
     Subscription.objects.bulk_create(Subscription(product=product, type=type_) for type_ in types)

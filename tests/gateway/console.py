@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -22,6 +23,7 @@ from billing.models import (
     Limit,
     PaymentDifference,
     ProviderEvent,
+    Wallet,
 )
 from billing.operations import budgets, payment_differences, usage_days, wallets
 from billing.queries.payment_matching import Books
@@ -101,7 +103,7 @@ def make_delivery() -> Delivery:
 
 
 def make_mail() -> Mail:
-    """Let a mail to Alice fail."""
+    """Make a mail to Alice that failed."""
     event = Event.objects.latest("pk")
     draft = MailDraft(
         Person(ALICE, "Alice", "alice@example.com"), "account_suspended", "suspension", {"secret": CONTENT}
@@ -244,7 +246,7 @@ def make_payments() -> None:
 
 
 def make_auto_top_ups() -> None:
-    """Let Alice's wallet be topped up, which was charged once, and one of an organization, which is paused."""
+    """Make Alice's automatic top-up, and an organization's, which is paused; each with a failed charge and one in review."""
     now = timezone.now()
     for owner, reason in ((("account", ALICE), None), (("organization", "org_1"), "card_declined")):
         wallet = wallets.ensure(*owner)
@@ -258,33 +260,20 @@ def make_auto_top_ups() -> None:
             paused_at=now if reason else None,
             pause_reason=reason,
         )
-        AutoTopUpCharge.objects.create(
-            id=new_id("txn"),
-            wallet=wallet,
-            amount_microusd=20_000_000,
-            requested_by=ALICE,
-            status="failed",
-            provider="stripe",
-            is_live=False,
-            customer_ref="cus_1",
-            method_ref="pm_1",
-            failure_code="card_declined",
-            begun_at=now,
-            ended_at=now,
-        )
-        AutoTopUpCharge.objects.create(
-            id=new_id("txn"),
-            wallet=wallet,
-            amount_microusd=20_000_000,
-            requested_by=ALICE,
-            status="review",
-            provider="stripe",
-            is_live=False,
-            customer_ref="cus_1",
-            method_ref="pm_1",
-            payment_ref=new_id("pi"),
-            begun_at=now,
-        )
+        make_charge(wallet, status="failed", failure_code="card_declined", ended_at=now)
+        make_charge(wallet, status="review", payment_ref=new_id("pi"))
+
+
+def make_charge(wallet: Wallet, **fields: object) -> AutoTopUpCharge:
+    sent: dict[str, Any] = {"provider": "stripe", "is_live": False, "customer_ref": "cus_1", "method_ref": "pm_1"}
+    return AutoTopUpCharge.objects.create(
+        id=new_id("txn"),
+        wallet=wallet,
+        amount_microusd=20_000_000,
+        requested_by=ALICE,
+        begun_at=timezone.now(),
+        **sent | fields,
+    )
 
 
 def make_checkout(**fields: object) -> Checkout:

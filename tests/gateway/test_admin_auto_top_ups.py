@@ -18,7 +18,7 @@ def _top_ups() -> None:
 
 def act(operator: Client, table: str, verb: str, key: str) -> int:
     path = f"{address(f'billing_{table}_changelist')}{key}/{verb}/"
-    return operator.post(path, {"_form_submitted": "on", "reason": "asked by Alice"}).status_code
+    return operator.post(path, {"_form_submitted": "on", "reason": "at the request of Alice"}).status_code
 
 
 def test_it_is_paused_until_an_operator_resumes_it(operator: Client) -> None:
@@ -31,7 +31,7 @@ def test_it_is_paused_until_an_operator_resumes_it(operator: Client) -> None:
     act(operator, "autotopup", "resume", terms.pk)
     terms.refresh_from_db()
     assert terms.pause_reason == "no_payment_method"  # as before the operator came
-    assert logged() == [(CHANGE, "Paused: asked by Alice"), (CHANGE, "Resumed: asked by Alice")]
+    assert logged() == [(CHANGE, "Paused: at the request of Alice"), (CHANGE, "Resumed: at the request of Alice")]
 
 
 def test_a_charge_in_review_is_dismissed_once(operator: Client) -> None:
@@ -41,4 +41,4 @@ def test_a_charge_in_review_is_dismissed_once(operator: Client) -> None:
     assert (charge.status, charge.failure_code) == ("failed", "dismissed")
     assert AutoTopUp.objects.get(pk=charge.wallet_id).pause_reason == "operator"
     assert act(operator, "autotopupcharge", "dismiss", charge.pk) == 403
-    assert logged() == [(CHANGE, "Dismissed: asked by Alice")]
+    assert logged() == [(CHANGE, "Dismissed: at the request of Alice")]
