@@ -94,11 +94,8 @@ class Upstream:
             await cut_off(call)
         call.entry.status = call.behaviour.status
         if call.behaviour.status >= 400:
-            call.entry.outcome = "refused"
             return await deliver_body(call, *errors.render(call.behaviour, call.entry.path))
-        response = await self._succeed(call)
-        call.entry.outcome = "complete"
-        return response
+        return await self._succeed(call)
 
     async def _succeed(self, call: Call) -> web.StreamResponse:
         if call.entry.path in audio.PATHS:

@@ -164,5 +164,6 @@ async def _send_pieces(call: Call, speech: bytes, media_type: str) -> web.Stream
             await cut_off(call)
         if index == len(pieces) // 2 and call.behaviour.hang == "mid_body":
             await stay_silent(call)
+    call.entry.outcome = "complete"
     await response.write_eof()
     return response
