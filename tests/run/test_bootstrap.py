@@ -42,7 +42,7 @@ def test_it_installs_once_and_again_when_the_file_changes(
     requirements = tmp_path / "requirements.txt"
     requirements.write_text("# nothing\n")
     arguments = [str(requirements), str(environment)]
-    making, installing, ready = (line for line in made[1].splitlines() if not line.startswith("  still"))
+    making, installing, ready = (line for line in made[1].splitlines() if not line.startswith("  "))
     assert making.startswith("creating the environment venv with Python 3.")
     assert installing == "installing requirements.txt into venv (only once; takes about a minute) ..."
     assert ready == "venv is ready."
