@@ -1,0 +1,37 @@
+"""The words for why a call failed, was not charged, or ended early. They are stored in the ledger and in the sums of telemetry.
+
+A word says nothing that its upstream wrote. Words may be added; a word that is stored keeps its meaning.
+"""
+
+from enum import StrEnum
+
+
+class Cause(StrEnum):
+    """Why a call ended otherwise than with its whole answer. `of_status` has those of error answers."""
+
+    TIMEOUT_CONNECT = "timeout_connect"  # no connection in time; nothing was sent
+    TIMEOUT_FIRST_BYTE = "timeout_first_byte"  # sent, but no answer, or no first event, in time
+    TIMEOUT_IDLE = "timeout_idle"  # a stream had begun, and was silent for too long
+    CONNECTION = "connection"  # refused, DNS, TLS, or lost
+    BAD_ANSWER = "bad_answer"  # not what the protocol allows
+    BAD_USAGE = "bad_usage"  # an answer without a usage that can be charged
+    BROKEN_OFF = "broken_off"  # the upstream ended its own stream with an error
+    OVERLOADED = "overloaded"  # the upstream says that it is, in a stream or with another status than 429
+    MISCONFIGURED = "misconfigured"  # the upstream's row: an address or a header that cannot be sent
+    NO_DEPLOYMENT = "no_deployment"  # no deployment of the model can serve the request
+    CLIENT_LEFT = "client_left"
+    CUT_AT_CEILING = "cut_at_ceiling"  # a stream that went beyond what its maximum cost pays for
+    ACCESS_LOST = "access_lost"  # suspended, signed out, or without consent while a stream was open
+    SERVER_STOPPED = "server_stopped"
+    NOT_SENT = "not_sent"  # held, but given up before anything was sent
+    INTERNAL_ERROR = "internal_error"  # a mistake of the gateway's own
+
+
+def of_status(status: int) -> str:
+    """Return the word for an upstream's complete error answer, such as `upstream_401` or `upstream_5xx`."""
+    if status in _OWN_WORD:
+        return f"upstream_{status}"
+    return f"upstream_{status // 100}xx" if 100 <= status < 600 else Cause.BAD_ANSWER.value
+
+
+_OWN_WORD = frozenset({400, 401, 402, 403, 404, 413, 422, 429})
