@@ -10,16 +10,18 @@ class Cause(StrEnum):
     """Why a call ended otherwise than with its whole answer. `of_status` has those of error answers."""
 
     TIMEOUT_CONNECT = "timeout_connect"  # no connection in time; nothing was sent
-    TIMEOUT_FIRST_BYTE = "timeout_first_byte"  # sent, but no answer, or no first event, in time
+    TIMEOUT_FIRST_BYTE = "timeout_first_byte"  # sent, but no whole answer, or no first event of a stream, in time
     TIMEOUT_IDLE = "timeout_idle"  # a stream had begun, and was silent for too long
     CONNECTION = "connection"  # refused, DNS, TLS, or lost
     BAD_ANSWER = "bad_answer"  # not what the protocol allows
     BAD_USAGE = "bad_usage"  # an answer without a usage that can be charged
     BROKEN_OFF = "broken_off"  # the upstream ended its own stream with an error
+    FAILED_IN_PART = "failed_in_part"  # one of several requests of a call was answered, another was not
     OVERLOADED = "overloaded"  # the upstream says that it is, in a stream or with another status than 429
     MISCONFIGURED = "misconfigured"  # the upstream's row: an address or a header that cannot be sent
     NO_DEPLOYMENT = "no_deployment"  # no deployment of the model can serve the request
     CLIENT_LEFT = "client_left"
+    SESSION_IDLE = "session_idle"  # a session in which nothing happened for too long
     CUT_AT_CEILING = "cut_at_ceiling"  # a stream that went beyond what its maximum cost pays for
     ACCESS_LOST = "access_lost"  # suspended, signed out, or without consent while a stream was open
     SERVER_STOPPED = "server_stopped"

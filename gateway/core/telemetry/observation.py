@@ -70,8 +70,8 @@ class Attempt:
         self.cause = ""
 
 
-def _harmless(method: Callable[Parameters, None]) -> Callable[Parameters, None]:
-    """Keep a method's exceptions to this module."""
+def harmless(method: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Keep the exceptions of a function that fills observations to this module."""
 
     @wraps(method)
     def call(*args: Parameters.args, **named: Parameters.kwargs) -> None:
@@ -147,12 +147,18 @@ class Observation:
         self.attempts: list[Attempt] = []
         self.parts = 1
 
-    @_harmless
+    @harmless
     def mark(self, step: Step) -> None:
         """Record that a step was reached now."""
         self.marks.append(Mark(step, perf_counter_ns()))
 
-    @_harmless
+    @harmless
+    def mark_at(self, step: Step, ns: int | None) -> None:
+        """Record when a step was reached, if that is known. Call it before later steps are recorded."""
+        if ns is not None:
+            self.marks.append(Mark(step, ns))
+
+    @harmless
     def begin_attempt(self, deployment: str, upstream: str) -> None:
         """Record that an attempt at a deployment begins now."""
         now = perf_counter_ns()
@@ -160,15 +166,14 @@ class Observation:
             self.marks.append(Mark(Step.SENT, now))
         self.attempts.append(Attempt(deployment, upstream, now))
 
-    @_harmless
-    def first_byte(self, status: int | None = None) -> None:
-        """Record that the answer of the attempt under way begins now, with its status."""
-        now = perf_counter_ns()
-        self.marks.append(Mark(Step.FIRST_BYTE, now))
-        self.attempts[-1].first_byte_ns = now
-        self.attempts[-1].status = status
+    @harmless
+    def begin_answer(self, status: int | None) -> None:
+        """Record that the answer of the attempt under way, or the first event of its stream, has begun by now."""
+        attempt = self.attempts[-1]
+        attempt.first_byte_ns = attempt.first_byte_ns or perf_counter_ns()
+        attempt.status = status
 
-    @_harmless
+    @harmless
     def end_attempt(self, cause: str = "", status: int | None = None) -> None:
         """Record that the attempt under way ends now: why, if it failed, and the upstream's status, unless it is known by now."""
         attempt = self.attempts[-1]
@@ -200,16 +205,14 @@ class Observation:
     def overhead_ns(self) -> int:
         """Return the gateway's own time: without the arrival of the body, and without the time at upstreams (from the first attempt to
         the end of the last)."""
-        return self.duration_ns - self._between(Step.AUTHENTICATED, Step.RECEIVED) - self._upstream_ns()
-
-    def _upstream_ns(self) -> int:
-        return self._between(Step.SENT, Step.UPSTREAM_DONE)
-
-    def _between(self, first: Step, second: Step) -> int:
-        begin, end = self.at(first), self.at(second)
-        if begin is None:
-            return 0
-        return max((end or self.ended_ns or begin) - begin, 0)
+        at = dict(self.marks)
+        end = self.ended_ns or self.began_ns
+        own = end - self.began_ns
+        for first, second in _NOT_OWN:
+            if first in at:
+                own -= max(at.get(second, end) - at[first], 0)
+        return own
 
 
+_NOT_OWN = ((Step.AUTHENTICATED, Step.RECEIVED), (Step.SENT, Step.UPSTREAM_DONE))
 _NOTHING: Mapping[str, int] = {}
