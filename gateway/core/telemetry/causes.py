@@ -29,6 +29,36 @@ class Cause(StrEnum):
     INTERNAL_ERROR = "internal_error"  # a mistake of the gateway's own
 
 
+TEXTS: dict[str, str] = {
+    Cause.TIMEOUT_CONNECT: "The upstream took no connection in time.",
+    Cause.TIMEOUT_FIRST_BYTE: "The upstream took the request, and did not answer in time.",
+    Cause.TIMEOUT_IDLE: "The upstream's stream was silent for too long.",
+    Cause.CONNECTION: "There was no connection to the upstream, or it was lost.",
+    Cause.BAD_ANSWER: "The upstream's answer was not what its protocol allows.",
+    Cause.BAD_USAGE: "The upstream's answer had no usage that can be charged.",
+    Cause.BROKEN_OFF: "The upstream ended its stream with an error.",
+    Cause.FAILED_IN_PART: "The upstream answered only a part of the call's requests.",
+    Cause.OVERLOADED: "The upstream said that it is overloaded.",
+    Cause.MISCONFIGURED: "The upstream cannot be called as it is configured.",
+    Cause.NO_DEPLOYMENT: "No deployment of the model could serve the request.",
+    Cause.CLIENT_LEFT: "The client left before the end.",
+    Cause.SESSION_IDLE: "Nothing happened in the session for too long.",
+    Cause.CUT_AT_CEILING: "The answer reached what its maximum cost pays for, and was cut.",
+    Cause.ACCESS_LOST: "The caller lost access while the answer was under way.",
+    Cause.SERVER_STOPPED: "The server process stopped before the end.",
+    Cause.NOT_SENT: "The call was given up before anything was sent.",
+    Cause.INTERNAL_ERROR: "The gateway failed by a mistake of its own.",
+}
+"""What each word says to operators. `text_of` has those of error answers, too."""
+
+
+def text_of(cause: str) -> str:
+    """Return what a word says to operators; a word that is not known, such as an error code, is returned as it is."""
+    if cause.startswith("upstream_") and cause[9:10].isdigit():
+        return f"The upstream answered with status {cause[9:]}."
+    return TEXTS.get(cause, cause)
+
+
 def of_status(status: int) -> str:
     """Return the word for an upstream's complete error answer, such as `upstream_401` or `upstream_5xx`."""
     if status in _OWN_WORD:
