@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from gateway.core.telemetry.causes import Cause
+
 STATUS = {"dispatched": "held", "review": "reconciling", "settled": "settled", "released": "released"}
 """A call's state as the API and exports name it."""
 
@@ -14,12 +16,30 @@ class Ending(NamedTuple):
     news: str = ""
 
 
-RELEASED = {
-    "not_sent": "The request was not sent to the model provider.",
-    "rejected": "The model provider refused the request.",
-    "overloaded": "The model provider was overloaded and did not take the request.",
-    "unreachable": "The model provider could not be reached.",
-    "upstream_failed": "The model provider answered with an error.",
+_UNREACHED = "The model provider could not be reached."
+_REFUSED = "The model provider refused the request."
+_BUSY = "The model provider was overloaded and did not take the request."
+_NO_ACCESS = "The model provider did not give this gateway access to the model."
+_NOT_HERE = "The model could not be called, because of how this gateway is set up."
+_ERROR = "The model provider answered with an error."
+
+RELEASED: dict[str, str] = {
+    Cause.NOT_SENT: "The request was not sent to the model provider.",
+    Cause.TIMEOUT_CONNECT: _UNREACHED,
+    Cause.CONNECTION: _UNREACHED,
+    Cause.OVERLOADED: _BUSY,
+    Cause.MISCONFIGURED: _NOT_HERE,
+    Cause.NO_DEPLOYMENT: _NOT_HERE,
+    **dict.fromkeys(("upstream_400", "upstream_422"), _REFUSED),
+    **dict.fromkeys(("upstream_401", "upstream_403", "upstream_404"), _NO_ACCESS),
+    "upstream_413": "The request was too large for the model provider.",
+    "upstream_429": _BUSY,
+    **dict.fromkeys(("upstream_402", "upstream_3xx", "upstream_4xx", "upstream_5xx"), _ERROR),
+    # What calls of earlier versions say.
+    "rejected": _REFUSED,
+    "unreachable": _UNREACHED,
+    "upstream_failed": _ERROR,
+    # What decided about a call in review.
     "upstream": "The record of the model provider shows that nothing was used.",
     "operator": "The operator of this gateway decided that nothing is charged.",
     "unresolved": "The usage could not be determined, so nothing is charged.",

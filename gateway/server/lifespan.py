@@ -21,6 +21,7 @@ from gateway.core.runtime.background import drain
 from gateway.core.runtime.descriptors import raise_descriptor_limit
 from gateway.core.runtime.huge_pages import use_huge_pages
 from gateway.core.runtime.malloc import return_large_blocks
+from gateway.core.telemetry.operations import recorder
 from gateway.health import close_probe
 from gateway.server.parent import end_with_parent
 from inference.metering import alarms, out_of_turn
@@ -76,6 +77,7 @@ async def start() -> None:
     return_large_blocks()
     sys.setswitchinterval(SWITCH_SECONDS)
     await open_pool()
+    recorder.start()
     client()
     try:
         await catalogue.current()
@@ -94,7 +96,7 @@ async def stop() -> None:
     left = await drain(CALLS_SECONDS)
     if left:
         log.error("%d calls were still in progress; reconciliation will close them", left)
-    for finish in (alarms.finish, out_of_turn.finish):
+    for finish in (alarms.finish, out_of_turn.finish, recorder.finish):
         with suppress(TimeoutError):
             await asyncio.to_thread(finish)
     await close_client()

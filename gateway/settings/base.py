@@ -59,6 +59,7 @@ INSTALLED_APPS = [
     "gateway",
     "gateway.core.jobs",
     "gateway.core.events",
+    "gateway.core.telemetry",
     "accounts",
     "billing",
     "organizations",
@@ -143,6 +144,9 @@ DATABASES["default"] |= {
 # How long a request, and a job or command, waits for one database response; 0 is forever.
 DATABASE_WAIT_SECONDS = env.float("DATABASE_WAIT_SECONDS", default=6.0)
 DATABASE_JOB_WAIT_SECONDS = env.float("DATABASE_JOB_WAIT_SECONDS", default=600.0)
+
+# How many model requests each process records with their steps per second; the others are only counted. 0 records none.
+REQUEST_TRACES_PER_SECOND = env.int("REQUEST_TRACES_PER_SECOND", default=10)
 
 AUTH_USER_MODEL = "accounts.Account"
 AUTH_PASSWORD_VALIDATORS = [

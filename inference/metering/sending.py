@@ -16,24 +16,30 @@ _BACKOFF_SECONDS = 0.1
 
 Plan = CallPlan[Any]
 OnAttempt = Callable[[DeploymentTarget], None]
+OnOutcome = Callable[[Outcome | Stream], None]
 
 
-async def send(plan: Plan, on_attempt: OnAttempt | None = None) -> Outcome:
+async def send(plan: Plan, on_attempt: OnAttempt | None = None, on_outcome: OnOutcome | None = None) -> Outcome:
     """Send a call and wait for its whole answer. `Overloaded` and `Unreachable` are returned once no retry is left.
 
-    Raises nothing except cancellation. `on_attempt` is called with each deployment before it is tried.
+    Raises nothing except cancellation. `on_attempt` is called with each deployment before it is tried, `on_outcome` with what came
+    of it.
     """
-    outcome = await _send(plan, on_attempt, streams=False)
+    outcome = await _send(plan, on_attempt, on_outcome, streams=False)
     assert isinstance(outcome, Outcome)
     return outcome
 
 
-async def open_stream(plan: Plan, on_attempt: OnAttempt | None = None) -> Stream | Outcome:
+async def open_stream(
+    plan: Plan, on_attempt: OnAttempt | None = None, on_outcome: OnOutcome | None = None
+) -> Stream | Outcome:
     """Open a call's stream, or return the outcome if the upstream opens none. Otherwise as `send`."""
-    return await _send(plan, on_attempt, streams=True)
+    return await _send(plan, on_attempt, on_outcome, streams=True)
 
 
-async def _send(plan: Plan, on_attempt: OnAttempt | None, *, streams: bool) -> Outcome | Stream:
+async def _send(
+    plan: Plan, on_attempt: OnAttempt | None, on_outcome: OnOutcome | None, *, streams: bool
+) -> Outcome | Stream:
     endpoints = plan.endpoints_by_id()
     deployments = [deployment for deployment in plan.deployments if deployment.id in endpoints]
     if not deployments:
@@ -44,6 +50,8 @@ async def _send(plan: Plan, on_attempt: OnAttempt | None, *, streams: bool) -> O
         if on_attempt is not None:
             on_attempt(deployment)
         outcome = await _attempt(plan, deployment, endpoints[deployment.id], streams=streams)
+        if on_outcome is not None:
+            on_outcome(outcome)
         tried.append(deployment.id)
         if not may_retry(outcome):
             return outcome

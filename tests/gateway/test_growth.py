@@ -28,6 +28,7 @@ from billing.models import LimitUse, ProviderEvent, StoredReplay
 from gateway.celery import app
 from gateway.core.contract.ids import new_id
 from gateway.core.events.models import Delivery, Endpoint, Event, Mail
+from gateway.core.telemetry.models import HourlyTraffic, RequestTrace
 from gateway.schedule import INTERVAL_SECONDS
 from gateway.settings import retention
 from inference.models import StoredResponse
@@ -239,6 +240,10 @@ FILL: dict[str, Callable[[datetime, str], object]] = {
         id=name, owner_kind="account", owner_key="did:a", status="failed", created_at=at, finished_at=at
     ),
     "integrations_sandboxrun": sandbox_run,
+    "telemetry_hour": lambda at, name: HourlyTraffic.objects.create(hour=at, model=name),
+    "telemetry_request": lambda at, name: RequestTrace.objects.create(
+        request_id=name, began_at=at, duration_microseconds=1, overhead_microseconds=1
+    ),
     "judgement_answercount": lambda at, name: AnswerCount.objects.create(
         identity=name, kind="noul", day=at.date(), bucket=0, shard=0, count=1
     ),

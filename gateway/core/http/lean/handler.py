@@ -69,6 +69,7 @@ class LeanHandler:
             if self._error_style(scope["path"]) == "messages":  # the vendor's name of the same header
                 headers.append((b"request-id", request_id.encode("ascii")))
             await send_response(send, response, headers)
+            watch.is_answered = True
         except ClientLeft:
             pass
         except Incomplete:
