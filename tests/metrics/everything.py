@@ -31,7 +31,7 @@ def _call() -> Observation:
     call = Observation("chat.completions", "req_1")
     call.model, call.product, call.outcome, call.charge_microusd = "fast", "studio", Outcome.SETTLED, 123
     call.begin_attempt("1", "primary")
-    call.first_byte(200)
+    call.begin_answer(200)
     call.end_attempt()
     call.ended_ns = call.began_ns + 1
     return call
