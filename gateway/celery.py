@@ -58,9 +58,22 @@ class Mails(StartStopStep):
         return MailWorker()
 
 
+class Metrics(StartStopStep):
+    """Counts the runs of tasks, if METRICS_ADDRESS is set."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def create(self, worker: Any) -> Any:
+        """Return what the step starts and stops."""
+        from gateway.metrics.recording import WorkerMetrics  # the models are loaded only now
+
+        return WorkerMetrics()
+
+
 app.steps["worker"].add(Journals)
 app.steps["worker"].add(Events)
 app.steps["worker"].add(Mails)
+app.steps["worker"].add(Metrics)
 
 
 @worker_init.connect

@@ -24,7 +24,7 @@ from gateway.run.payments import payment_settings
 from gateway.run.ports import listen
 from gateway.run.postgres import Cluster, settings_for
 from gateway.run.probe import ANSWER_SECONDS, answers
-from gateway.run.services import Service, payments, sandbox, services
+from gateway.run.services import Service, metrics, payments, sandbox, services
 from gateway.run.supervisor import Supervisor
 from gateway.run.terminal import print_line
 
@@ -56,6 +56,7 @@ class Launch:
         with (
             suppress(Stopped),
             self._listeners() as listeners,
+            self._metrics_listeners() as metrics_listeners,
             occupy(self._options.data_dir, self._patience) as home,
             self._database() as cluster,
         ):
@@ -63,7 +64,7 @@ class Launch:
             environment = self._environment(home, addresses)
             home.record(addresses, {})
             self._prepare(environment)
-            self._serve(Parts(home, cluster, listeners, environment, addresses))
+            self._serve(Parts(home, cluster, listeners, metrics_listeners, environment, addresses))
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         """Answer a signal to stop, and record it; a second one means at once."""
@@ -85,6 +86,15 @@ class Launch:
             yield []
             return
         with listen(self._options.host, self._options.port) as listeners:
+            yield listeners
+
+    @contextmanager
+    def _metrics_listeners(self) -> Iterator[list[socket.socket]]:
+        """Listen at METRICS_ADDRESS, whichever parts are to run: each machine has metrics of its own."""
+        if self._options.metrics_address is None:
+            yield []
+            return
+        with listen(*self._options.metrics_address, setting="METRICS_ADDRESS") as listeners:
             yield listeners
 
     @contextmanager
@@ -150,6 +160,7 @@ class Launch:
             if not self._is_stopping():
                 # Not sooner, because they would compete with the server's start for the processors.
                 supervisor.add([service for service in wanted if service not in servers])
+                supervisor.add(parts.metrics())
                 self._add_sandbox(parts, supervisor)
                 supervisor.add(self._payments(parts))
                 supervisor.tick(0)
@@ -160,7 +171,7 @@ class Launch:
             if not self._is_stopping():
                 announce(STOPPING.decode().strip())
             # No new connection may wait for a server that is stopping.
-            for listener in parts.listeners:
+            for listener in (*parts.listeners, *parts.metrics_listeners):
                 listener.close()
             supervisor.stop(self._is_urgent)
             parts.home.record(parts.addresses, {})
@@ -202,15 +213,25 @@ class Parts:
         home: Home,
         cluster: Cluster | None,
         listeners: Sequence[socket.socket],
+        metrics_listeners: Sequence[socket.socket],
         environment: Mapping[str, str],
         addresses: Mapping[str, str],
     ) -> None:
         self.home = home
         self.listeners = listeners
+        self.metrics_listeners = metrics_listeners
         self.environment = environment
         self.addresses = addresses
         self.database = SupervisedDatabase(cluster, say) if cluster else None
         self._has_sandbox = False
+
+    def metrics(self) -> list[Service]:
+        """Return the process that serves the metrics, if they are wanted."""
+        return (
+            [metrics([one.fileno() for one in self.metrics_listeners], self.environment)]
+            if self.metrics_listeners
+            else []
+        )
 
     def add_sandbox(self, supervisor: Supervisor) -> None:
         """Start the worker for sandbox runs once the configuration needs it."""

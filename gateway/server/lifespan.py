@@ -23,6 +23,7 @@ from gateway.core.runtime.huge_pages import use_huge_pages
 from gateway.core.runtime.malloc import return_large_blocks
 from gateway.core.telemetry.operations import recorder
 from gateway.health import close_probe
+from gateway.metrics.recording import ServerMetrics
 from gateway.server.parent import end_with_parent
 from inference.metering import alarms, out_of_turn
 from inference.metering.journal_reader import JournalReader
@@ -45,8 +46,9 @@ class Lifespan:
     """Implements ASGI's lifespan protocol."""
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        """Open on start-up, drain and close on shutdown. In between, read the journals of dead processes and watch the pool."""
-        reader, watch = JournalReader(), None
+        """Open on start-up, drain and close on shutdown. In between, read the journals of dead processes, record metrics and watch the
+        pool."""
+        reader, metrics, watch = JournalReader(), ServerMetrics(), None
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
@@ -56,6 +58,7 @@ class Lifespan:
                     await send({"type": "lifespan.startup.failed", "message": f"The database is not used: {refusal}"})
                     return
                 reader.start()
+                metrics.start()
                 watch = asyncio.create_task(watch_pool())
                 await send({"type": "lifespan.startup.complete"})
             else:
@@ -63,6 +66,7 @@ class Lifespan:
                 if watch is not None:
                     watch.cancel()
                 await stop()
+                metrics.stop()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from whitenoise.compress import Compressor
 
 from gateway import job_texts
+from gateway.run.addresses import read_address
 from gateway.run.environment import load as load_data_dir
 from gateway.schedule import beat_schedule
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
@@ -234,6 +235,11 @@ CORS_EXPOSE_HEADERS = (
 
 # The directory in which each server process journals its open calls, for recovery. On a local disk.
 CALL_JOURNAL_DIR = Path(env("CALL_JOURNAL_DIR", default=str(DATA_DIR / "journal")))
+# Where `python -m gateway.metrics` serves /metrics, and where the processes of this machine keep what they count.
+METRICS_ADDRESS: tuple[str, int] | None = None
+with env.noting():
+    METRICS_ADDRESS = read_address("METRICS_ADDRESS", given) if (given := env("METRICS_ADDRESS", default="")) else None
+METRICS_DIR = Path(env("METRICS_DIR", default=str(DATA_DIR / "metrics")))
 REVIEW_RELEASE_HOURS = env.int("REVIEW_RELEASE_HOURS", default=72)
 
 # Proofs

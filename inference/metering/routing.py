@@ -25,8 +25,9 @@ chance = random.Random()  # noqa: S311 - spreads load, protects nothing
 
 @dataclass(slots=True)
 class Breaker:
-    """One deployment's breaker in one process: closed, open, or half open with one probe in progress."""
+    """One deployment's breaker in one process: closed, open, or half open with one probe in progress. `upstream` is its name."""
 
+    upstream: str = ""
     failures: int = 0
     times_aside: int = 0
     aside_until: float = 0.0
@@ -135,6 +136,15 @@ def record_abandoned(deployment: DeploymentTarget) -> None:
     _breaker(deployment).probed()
 
 
+def upstreams() -> dict[str, bool]:
+    """Return for each upstream that this process has called, by name, whether a breaker of its deployments is open."""
+    now = time.monotonic()
+    found: dict[str, bool] = {}
+    for breaker in _breakers.values():
+        found[breaker.upstream] = found.get(breaker.upstream, False) or breaker.is_open(now)
+    return found
+
+
 def forget() -> None:
     """Reset all breakers, as in a new process."""
     _breakers.clear()
@@ -164,5 +174,5 @@ def _breaker(deployment: DeploymentTarget) -> Breaker:
     if breaker is None:
         if len(_breakers) >= _BREAKERS_MAX:
             _breakers.clear()
-        breaker = _breakers[deployment.id] = Breaker()
+        breaker = _breakers[deployment.id] = Breaker(deployment.upstream.name)
     return breaker

@@ -28,7 +28,7 @@ from gateway.core.telemetry import observers
 from gateway.core.telemetry.observation import Observation, Step
 from inference.interface.request import StreamedRequest
 from inference.interface.upstream import Outcome, Overloaded, Stream
-from inference.metering import admission, observing, opening, preparing, sending
+from inference.metering import admission, observing, open_streams, opening, preparing, sending
 from inference.metering.admission import Arrival, Checked, Refused
 from inference.metering.answers import StreamedAnswer, WholeAnswer, answer_again
 from inference.metering.call import Call
@@ -72,7 +72,8 @@ async def serve_session(request: MeteredRequest, route: MeteredRoute[Any, Any], 
         opened = await sending.open_stream(call.plan, call.tried, call.returned)
         if isinstance(opened, Outcome):
             return await conclude(call, opened)
-        await run(call, opened)
+        with open_streams.counted():
+            await run(call, opened)
         return None
 
     observation = observing.begin(request, route)

@@ -34,7 +34,7 @@ from gateway.core.telemetry.observation import Outcome
 from inference.interface.answer import EVENT_STREAM_TYPE, Chunk
 from inference.interface.request import StreamedRequest
 from inference.interface.upstream import Stream, StreamBroken
-from inference.metering import observing
+from inference.metering import observing, open_streams
 from inference.metering.answers import Recording, receipt_comment, receipt_headers, stored_or_nothing, to_store
 from inference.metering.call import Call
 from inference.metering.checkpoints import Checkpoints
@@ -66,6 +66,7 @@ class StreamRun:
         self._is_closed = False
         self._is_cut = False
         self._pieces = self._run()
+        open_streams.begin()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self._pieces
@@ -196,6 +197,7 @@ class StreamRun:
             ending = build(call.reference, replay=encrypted, function=call.arrival.route.close_function)
             return await call.close(ending, outcome, cause)
         finally:
+            open_streams.end()
             call.end(call.request)
 
     def _reported(self) -> tuple[Quantities, int, str]:
