@@ -27,14 +27,20 @@ class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
 
 
-_Loader.add_implicit_resolver(f"{_TAG}null", re.compile(r"(?:~|null|)\Z"), ["~", "n", ""])
-_Loader.add_implicit_resolver(f"{_TAG}bool", re.compile(r"(?:true|false)\Z"), ["t", "f"])
-_Loader.add_implicit_resolver(f"{_TAG}int", re.compile(r"[-+]?(?:0|[1-9][0-9_]*)\Z"), list("-+0123456789"))
-_Loader.add_implicit_resolver(
-    f"{_TAG}float",
-    re.compile(r"[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)\Z"),
-    list("-+.0123456789"),
+IMPLICIT = (
+    (f"{_TAG}null", re.compile(r"(?:~|null|)\Z"), ["~", "n", ""]),
+    (f"{_TAG}bool", re.compile(r"(?:true|false)\Z"), ["t", "f"]),
+    (f"{_TAG}int", re.compile(r"[-+]?(?:0|[1-9][0-9_]*)\Z"), list("-+0123456789")),
+    (
+        f"{_TAG}float",
+        re.compile(r"[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)\Z"),
+        list("-+.0123456789"),
+    ),
 )
+"""What a plain scalar stands for if it is not text: a tag, the pattern, and the first characters that it may have."""
+
+for _implicit in IMPLICIT:
+    _Loader.add_implicit_resolver(*_implicit)
 
 
 @dataclass(frozen=True, slots=True)

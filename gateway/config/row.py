@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gateway.config.context import Context
+from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
 from gateway.config.run import Run
 
@@ -57,6 +58,11 @@ class SectionRow(Row):
     @abstractmethod
     def save(self, run: Run, path: Path) -> None:
         """Set the row in the database, and report what changed and what could not be set."""
+
+    @classmethod
+    @abstractmethod
+    def export(cls, out: Exporting) -> Exported:
+        """Return the stored rows of the section as a file states them, None if there are none."""
 
 
 RowType = TypeVar("RowType", bound=Row)

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from accounts.models import AppearanceProduct
+from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
 from gateway.config.row import SectionRow
 from gateway.config.run import Run
@@ -25,3 +26,8 @@ class AppearanceRow(SectionRow):
             [AppearanceProduct(slug=slug) for slug in sorted(wanted - stored)], ignore_conflicts=True
         )
         run.add_set_line("appearance products", wanted, stored, AppearanceProduct)
+
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        products = list(AppearanceProduct.objects.order_by("slug").values_list("slug", flat=True))
+        return {"products": products} if products else None

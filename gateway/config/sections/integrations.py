@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field
 from accounts.models import Integration
 from accounts.models.validators import JWKS_KEYS_MAX, validate_jwks
 from accounts.rules import jwk
+from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
 from gateway.config.row import Row, SectionRow
 from gateway.config.run import WARNING, Run
@@ -68,3 +69,18 @@ class IntegrationRow(SectionRow):
                 WARNING,
                 f"{label}: its audience is {stored.audience}, not this gateway's address, {settings.GATEWAY_BASE_URL}",
             )
+
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        return [
+            {
+                "product": row.product_id,
+                "issuer": row.issuer,
+                "audience": row.audience,
+                "did_prefix": row.did_prefix,
+                "capabilities": row.capabilities,
+                "jwks": {"keys": row.jwks.get("keys", [])},
+                "enabled": row.enabled,
+            }
+            for row in Integration.objects.order_by("issuer")
+        ]

@@ -2,10 +2,12 @@
 
 from typing import Annotated, ClassVar
 
+from django.db.models import F
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo
 
 from billing.models import Limit
 from billing.rules.limits import NEEDS_SUBJECT, LimitScope
+from gateway.config.exporting import Exported, Exporting, filled
 from gateway.config.problems import Path
 from gateway.config.row import SectionRow
 from gateway.config.run import Run
@@ -20,6 +22,8 @@ def _required(value: str | None, info: ValidationInfo) -> str | None:
         raise ValueError(f"is required where the scope is {info.data['scope']}")
     return value
 
+
+NUMBERS = ("requests_per_minute", "tokens_per_minute", "concurrent")
 
 Number = Annotated[int, Field(ge=1, le=RATE_LIMIT_MAX)]
 Subject = Annotated[str, StringConstraints(min_length=1, max_length=255)]
@@ -44,5 +48,10 @@ class LimitRow(SectionRow):
             run.refuse((*path, "subject"), fault)
             return
         lookup = {"scope": self.scope, "subject": self.subject}
-        values = {name: getattr(self, name) for name in ("requests_per_minute", "tokens_per_minute", "concurrent")}
+        values = {name: getattr(self, name) for name in NUMBERS}
         run.upsert(Limit, f"limit of {Limit(**lookup)}", lookup=lookup, values=values)
+
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        rows = Limit.objects.order_by("scope", F("subject").asc(nulls_first=True)).values("scope", "subject", *NUMBERS)
+        return [filled(**row) for row in rows]

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from accounts.models import Product
+from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
 from gateway.config.row import SectionRow
 from gateway.config.run import Run
@@ -21,3 +22,8 @@ class ProductRow(SectionRow):
     def save(self, run: Run, path: Path) -> None:
         values = self.stated("name", "seat_price_microusd")
         run.upsert(Product, f"product {self.slug}", lookup={"slug": self.slug}, values=values)
+
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        rows = Product.objects.order_by("slug").values("slug", "name", "seat_price_microusd")
+        return [dict(row) for row in rows]

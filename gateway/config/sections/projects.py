@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator
 
 from accounts.rules import dids
+from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
 from gateway.config.row import SectionRow
 from gateway.config.run import Run
@@ -49,3 +50,8 @@ class ProjectRow(SectionRow):
         if stored is None:
             values |= {"id": new_id("prj"), "created_at": run.now}
         run.upsert(Project, f"project {self.key}", lookup={"key": self.key}, values=values)
+
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        rows = Project.objects.order_by("key")
+        return [{"key": row.key, "owner": row.owner_key, "product": row.product_id, "name": row.name} for row in rows]

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from accounts.models import PublicClient
 from accounts.rules import public_clients
+from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
 from gateway.config.row import SectionRow
 from gateway.config.run import Run
@@ -47,3 +48,8 @@ class PublicClientRow(SectionRow):
     def save(self, run: Run, path: Path) -> None:
         values = self.stated("name", "redirect_uris", "trusted", "enabled")
         run.upsert(PublicClient, f"public client {self.client_id}", lookup={"client_id": self.client_id}, values=values)
+
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        names = ("client_id", "name", "redirect_uris", "trusted", "enabled")
+        return list(PublicClient.objects.order_by("client_id").values(*names))

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from gateway.config.bounds import bounds
 from gateway.config.context import context_of
+from gateway.config.exporting import Exported, Exporting, filled, options_of, variable_of
 from gateway.config.problems import Path
 from gateway.config.row import SectionRow
 from gateway.config.run import Run
@@ -15,7 +16,7 @@ from gateway.config.urls import BaseUrl
 from inference.models import Upstream
 from inference.rules.authentication import read_auth, read_query
 
-OPTIONS = frozenset({"routes", "looks_up", "service_tiers", "output_limit_field", "auth", "query"})
+OPTIONS = ("routes", "looks_up", "service_tiers", "output_limit_field", "auth", "query")
 """The keys that are stored in an upstream's options."""
 
 
@@ -61,15 +62,34 @@ class UpstreamRow(SectionRow):
         """Set the upstream's row. A credential that the file does not state is unchanged."""
         values = self.stated("adapter", "timeout_seconds", "bills_errors", "fetches_images", "enabled")
         values["base_url"] = self.base_url or ""
-        if self.model_fields_set & OPTIONS:
+        if self.model_fields_set & set(OPTIONS):
             values["options"] = self._options()
         if "api_key" in self.model_fields_set:
             values["api_key"] = self.api_key.get_secret_value() if self.api_key else ""
         concealed = frozenset({"api_key"})
         run.upsert(Upstream, f"upstream {self.name}", lookup={"name": self.name}, values=values, concealed=concealed)
 
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        return [_exported(row, out) for row in Upstream.objects.order_by("name")]
+
     def _options(self) -> dict[str, Any]:
         """Return the stored options, updated with those that the file states or clears."""
         stored = Upstream.objects.filter(name=self.name).values_list("options", flat=True).first() or {}
-        options = {**stored, **self.stated(*OPTIONS & self.model_fields_set)}
+        options = {**stored, **self.stated(*OPTIONS)}
         return {name: value for name, value in options.items() if value is not None}
+
+
+def _exported(row: Upstream, out: Exporting) -> dict[str, Any]:
+    variable = variable_of(row.name, after="_API_KEY")
+    return filled(
+        name=row.name,
+        adapter=row.adapter,
+        base_url=row.base_url or None,
+        api_key=out.secret(row.api_key, variable, f"the key of the upstream {row.name}"),
+        timeout_seconds=row.timeout_seconds,
+        bills_errors=row.bills_errors,
+        fetches_images=row.fetches_images,
+        **options_of(row.options, OPTIONS),
+        enabled=row.enabled,
+    )
