@@ -5,11 +5,13 @@ from typing import Any, NamedTuple
 from django.apps import apps
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.module_loading import import_string
 from django.utils.text import capfirst
 
 
 class Row(NamedTuple):
-    """A link to a table under the table's title, unless it says otherwise, or to the overview if it names no table."""
+    """A link to a table under the table's title, unless it says otherwise, to a page of its own (the name of its URL), or to the
+    overview if it names neither."""
 
     icon: str
     table: str = ""
@@ -17,6 +19,9 @@ class Row(NamedTuple):
     title: str = ""
     badge: str = ""
     """The function that counts the pending rows, by its dotted path."""
+    page: str = ""
+    may: str = ""
+    """The function that says who may open the page, by its dotted path."""
 
     @property
     def shown_title(self) -> str:
@@ -26,15 +31,18 @@ class Row(NamedTuple):
     @property
     def path(self) -> str:
         """Return the address of the page without its query."""
-        return reverse(f"admin:{self.table.replace('.', '_')}_changelist" if self.table else "admin:index")
+        table = f"admin:{self.table.replace('.', '_')}_changelist" if self.table else "admin:index"
+        return reverse(self.page or table)
 
     def is_shown(self, request: HttpRequest) -> bool:
-        """Return whether the operator may view the table."""
+        """Return whether the operator may view the table or the page."""
+        if self.may:
+            return bool(import_string(self.may)(request))
         app, _, name = self.table.partition(".")
         return not self.table or request.user.has_perm(f"{app}.view_{name}")
 
     def on(self, request: HttpRequest) -> dict[str, Any]:
-        """Return the row for django-unfold. Only the overview is marked on its own page."""
+        """Return the row for django-unfold. Only pages without a table are marked on their own page."""
         path = self.path
         is_active = not self.table and request.path == path
         row = {"title": self.shown_title, "icon": self.icon, "link": path + self.query, "active": is_active}
@@ -114,6 +122,7 @@ GROUPS: dict[str, list[Row]] = {
         Row("send", "events.delivery"),
         Row("mail", "events.mail"),
         Row("palette", "accounts.appearanceproduct"),
+        Row("description", page="configuration", title="Configuration file", may="gateway.config.console.may_export"),
     ],
     "Integrations": [
         Row("folder", "integrations.project"),

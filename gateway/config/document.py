@@ -20,7 +20,7 @@ VALUES_MAX = 50_000
 DEPTH_MAX = 32
 DIGITS_MAX = 18
 
-_TAG = "tag:yaml.org,2002:"
+TAG = "tag:yaml.org,2002:"
 
 
 class _Loader(yaml.SafeLoader):
@@ -28,11 +28,11 @@ class _Loader(yaml.SafeLoader):
 
 
 IMPLICIT = (
-    (f"{_TAG}null", re.compile(r"(?:~|null|)\Z"), ["~", "n", ""]),
-    (f"{_TAG}bool", re.compile(r"(?:true|false)\Z"), ["t", "f"]),
-    (f"{_TAG}int", re.compile(r"[-+]?(?:0|[1-9][0-9_]*)\Z"), list("-+0123456789")),
+    (f"{TAG}null", re.compile(r"(?:~|null|)\Z"), ["~", "n", ""]),
+    (f"{TAG}bool", re.compile(r"(?:true|false)\Z"), ["t", "f"]),
+    (f"{TAG}int", re.compile(r"[-+]?(?:0|[1-9][0-9_]*)\Z"), list("-+0123456789")),
     (
-        f"{_TAG}float",
+        f"{TAG}float",
         re.compile(r"[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)\Z"),
         list("-+.0123456789"),
     ),
@@ -85,9 +85,9 @@ class _Reader:
 
     def value(self, node: Node, path: Path) -> Any:
         self._bound(node, path)
-        if isinstance(node, MappingNode) and node.tag == f"{_TAG}map":
+        if isinstance(node, MappingNode) and node.tag == f"{TAG}map":
             return self.mapping(node, path)
-        if isinstance(node, SequenceNode) and node.tag == f"{_TAG}seq":
+        if isinstance(node, SequenceNode) and node.tag == f"{TAG}seq":
             return self._sequence(node, path)
         if isinstance(node, ScalarNode):
             return self._scalar(node, path)
@@ -117,7 +117,7 @@ class _Reader:
 
     def _scalar(self, node: ScalarNode, path: Path) -> Any:
         text = node.value
-        match node.tag.removeprefix(_TAG):
+        match node.tag.removeprefix(TAG):
             case "str" if _storable(text):
                 return text
             case "str":
@@ -187,7 +187,7 @@ def _storable(text: str) -> bool:
 
 
 def _is_null(node: Node) -> bool:
-    return isinstance(node, ScalarNode) and node.tag == f"{_TAG}null"
+    return isinstance(node, ScalarNode) and node.tag == f"{TAG}null"
 
 
 def _line(node: Node) -> int:

@@ -14,6 +14,8 @@ from gateway.config.file import SECTIONS, check
 from gateway.config.known import known_names
 from gateway.config.problems import ConfigError, Problem
 
+NAME = "export"
+
 HEADING = """\
 The configuration of {address}, which `manage.py apply` reads.
 A row sets what it states. What has no value is left out.
@@ -33,6 +35,11 @@ class Export:
     text: str
     secrets: dict[str, str] = field(repr=False)
     problems: list[Problem]
+
+    @property
+    def shown_problems(self) -> list[str]:
+        """Return the problems with their places, one line each."""
+        return [problem.show(NAME) for problem in self.problems]
 
 
 def export(*, now: datetime, sections: Collection[str] = ()) -> Export:

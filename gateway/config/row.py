@@ -5,6 +5,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, TypeVar, get_args
 
+from django.db import models
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gateway.config.context import Context
@@ -49,11 +50,15 @@ class Row(BaseModel):
         return {name: getattr(self, name) for name in names if name in self.model_fields_set}
 
 
+Tables = tuple[type[models.Model], ...]
+
+
 class SectionRow(Row):
     """A row of a top-level section. `identity` is the key that identifies it, or several of which all but the first may be left
-    out; None: the section is a single row."""
+    out; None: the section is a single row. `tables` are those that an export shows."""
 
     identity: ClassVar[str | tuple[str, ...] | None] = None
+    tables: ClassVar[Tables]
 
     @abstractmethod
     def save(self, run: Run, path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from gateway.config.document import IMPLICIT
+from gateway.config.document import IMPLICIT, TAG
 
 WIDTH_CHARACTERS = 120
 
@@ -20,6 +20,12 @@ class _Dumper(yaml.SafeDumper):
         super().increase_indent(flow, False)
 
 
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    """Write text; with escapes where it has line ends, which the library would fold, or anything else that does not show."""
+    return dumper.represent_scalar(f"{TAG}str", value, style=None if value.isprintable() else '"')
+
+
+_Dumper.add_representer(str, _text)
 for _tag, _pattern, _first in IMPLICIT:
     _Dumper.add_implicit_resolver(_tag, _pattern, _first)
 

@@ -1,14 +1,18 @@
 """`account_key_sync`: enables a key per account, shared by its devices."""
 
+from typing import ClassVar
+
 from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import Run
 from integrations.models import IntegrationSwitch
 
 
 class AccountKeySyncRow(SectionRow):
     """The switch."""
+
+    tables: ClassVar[Tables] = (IntegrationSwitch,)
 
     enabled: bool
 

@@ -5,13 +5,14 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
+from billing.models import CostVersion, PriceVersion
 from billing.queries.prices import in_force
 from gateway.config.costing import exported_costs, set_cost
 from gateway.config.exporting import Exported, Exporting, filled, options_of
 from gateway.config.prices import PriceRow
 from gateway.config.pricing import check_unsold, exported_prices, set_price
 from gateway.config.problems import Path
-from gateway.config.row import Row, SectionRow
+from gateway.config.row import Row, SectionRow, Tables
 from gateway.config.run import UPDATED, Run
 from gateway.config.texts import Label, ModelName, RouteName, UpstreamModel, UpstreamName, checked, reference
 from inference.models import Alias, Deployment, RawModel, Upstream
@@ -99,6 +100,7 @@ class AliasRow(ServedRow):
     """An alias; the deployments that it states replace the stored ones as a set."""
 
     identity: ClassVar[str | None] = "name"
+    tables: ClassVar[Tables] = (Alias, Deployment, PriceVersion, CostVersion)
 
     name: ModelName
     deployments: Annotated[list[DeploymentRow], Field(max_length=100), AfterValidator(_distinct)] = []

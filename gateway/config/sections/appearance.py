@@ -1,13 +1,13 @@
 """`appearance`: the product names that the portal's cosmetic parameter may carry. SPEC: Appearance handoff."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from accounts.models import AppearanceProduct
 from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import Run
 from gateway.config.texts import Slug
 
@@ -16,6 +16,8 @@ PRODUCTS_MAX = 100
 
 class AppearanceRow(SectionRow):
     """The complete allowlist; its names need not be in the catalogue."""
+
+    tables: ClassVar[Tables] = (AppearanceProduct,)
 
     products: Annotated[list[Slug], Field(max_length=PRODUCTS_MAX)]
 

@@ -1,12 +1,12 @@
 """`ci`: the providers that may report CI runs, and the project of each repository."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
 from gateway.config.exporting import Exported, Exporting, filled, variable_of
 from gateway.config.problems import Path
-from gateway.config.row import Row, SectionRow
+from gateway.config.row import Row, SectionRow, Tables
 from gateway.config.run import UPDATED, Run
 from gateway.config.secret import Secret
 from gateway.config.texts import Slug, matching, reference
@@ -59,6 +59,8 @@ def _one_each(rows: list[CIProviderRow]) -> list[CIProviderRow]:
 
 class CIRow(SectionRow):
     """The providers that the section names; others are unchanged."""
+
+    tables: ClassVar[Tables] = (CIProvider, CIRepository)
 
     providers: Annotated[list[CIProviderRow], Field(max_length=PROVIDERS_MAX), AfterValidator(_one_each)]
 

@@ -12,7 +12,7 @@ from billing.models import CreditLot, OwnerKind, Wallet
 from billing.operations.credits import GrantConflict, grant
 from gateway.config.exporting import Exported, Exporting, filled
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import CREATED, UNCHANGED, Run
 from gateway.config.texts import AMOUNT_MAX_MICROUSD, Did, GrantKey, Slug, Timestamp, reference
 from gateway.core.api.times import rfc3339_or_none
@@ -24,6 +24,7 @@ class CreditRow(SectionRow):
     """A credit for an account, for any product or for one."""
 
     identity: ClassVar[str | None] = "key"
+    tables: ClassVar[Tables] = (CreditLot, Wallet)
 
     key: GrantKey
     account: Did

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 
 from gateway.config.exporting import Exported, Exporting, filled, variable_of
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import Run
 from gateway.config.secret import Secret
 from gateway.config.texts import Slug, reference
@@ -43,6 +43,7 @@ class EventEndpointRow(SectionRow):
     """An endpoint. Another secret than the stored one replaces it, and both sign for a day."""
 
     identity: ClassVar[str | None] = "name"
+    tables: ClassVar[Tables] = (Endpoint,)
 
     name: Slug
     product: Annotated[Slug, reference("products", "product")]

@@ -1,13 +1,13 @@
 """`evolution`: the programs that evolution jobs may name. The section enables evolution."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, StringConstraints
 
 from gateway.config.bounds import bounds
 from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
-from gateway.config.row import Row, SectionRow
+from gateway.config.row import Row, SectionRow, Tables
 from gateway.config.run import Run
 from gateway.config.texts import Slug, matching
 from integrations.models import EvolutionProgram, IntegrationSwitch
@@ -49,6 +49,8 @@ def _one_each(rows: list[ProgramRow]) -> list[ProgramRow]:
 
 class EvolutionRow(SectionRow):
     """The programs that the section names; others are unchanged. It switches evolution on, unless it says otherwise."""
+
+    tables: ClassVar[Tables] = (EvolutionProgram, IntegrationSwitch)
 
     enabled: bool = True
     programs: Annotated[list[ProgramRow], Field(max_length=PROGRAMS_MAX), AfterValidator(_one_each)] = []

@@ -11,7 +11,7 @@ from accounts.models.validators import JWKS_KEYS_MAX, validate_jwks
 from accounts.rules import jwk
 from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
-from gateway.config.row import Row, SectionRow
+from gateway.config.row import Row, SectionRow, Tables
 from gateway.config.run import WARNING, Run
 from gateway.config.texts import Audience, DidPrefix, Scope, Slug, reference
 from gateway.config.urls import Party
@@ -48,6 +48,7 @@ class IntegrationRow(SectionRow):
     gateway's address."""
 
     identity: ClassVar[str | None] = "issuer"
+    tables: ClassVar[Tables] = (Integration,)
 
     issuer: Party
     product: Annotated[Slug, reference("products", "product")]

@@ -1,13 +1,13 @@
 """`judgement`: the backends that the aliases `judgement` and `judgement-vision` select, and the fallbacks."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from gateway.config.context import context_of
 from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
-from gateway.config.row import Row, SectionRow
+from gateway.config.row import Row, SectionRow, Tables
 from gateway.config.run import UPDATED, Run
 from gateway.config.texts import ModelName
 from gateway.core.contract.aliases import ALIAS_ROUTES, Route
@@ -50,6 +50,8 @@ def _one_each(rows: list[FallbackRow]) -> list[FallbackRow]:
 
 class JudgementRow(SectionRow):
     """The one row of settings, and the fallbacks as a set."""
+
+    tables: ClassVar[Tables] = (JudgementSettings, JudgementFallback)
 
     text_backend: Backend | None = None
     vision_backend: Backend | None = None

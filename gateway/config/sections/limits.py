@@ -9,7 +9,7 @@ from billing.models import Limit
 from billing.rules.limits import NEEDS_SUBJECT, LimitScope
 from gateway.config.exporting import Exported, Exporting, filled
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import Run
 from gateway.config.texts import checked
 from gateway.core.contract.limits import RATE_LIMIT_MAX
@@ -34,6 +34,7 @@ class LimitRow(SectionRow):
     """One limit. It replaces the stored row as a whole: a number that is left out, or null, is no limit."""
 
     identity: ClassVar[str | tuple[str, ...] | None] = ("scope", "subject")
+    tables: ClassVar[Tables] = (Limit,)
 
     scope: Scope
     subject: Annotated[Subject | None, AfterValidator(_required), Field(validate_default=True)] = None

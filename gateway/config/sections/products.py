@@ -5,7 +5,7 @@ from typing import ClassVar
 from accounts.models import Product
 from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import Run
 from gateway.config.texts import Label, Microusd, Slug
 
@@ -14,6 +14,7 @@ class ProductRow(SectionRow):
     """A product; `seat_price_microusd` is per seat per month."""
 
     identity: ClassVar[str | None] = "slug"
+    tables: ClassVar[Tables] = (Product,)
 
     slug: Slug
     name: Label

@@ -7,7 +7,7 @@ from pydantic import AfterValidator
 from accounts.rules import dids
 from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import Run
 from gateway.config.texts import Label, Slug, reference
 from gateway.core.contract.ids import new_id
@@ -27,6 +27,7 @@ class ProjectRow(SectionRow):
     """A project of an account or an organization; `key` names it and never changes."""
 
     identity: ClassVar[str | None] = "key"
+    tables: ClassVar[Tables] = (Project,)
 
     key: Slug
     owner: Annotated[str, AfterValidator(_owner)]

@@ -8,7 +8,7 @@ from accounts.models import PublicClient
 from accounts.rules import public_clients
 from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import Run
 from gateway.config.texts import Label, matching
 from gateway.config.urls import RedirectUri
@@ -32,6 +32,7 @@ class PublicClientRow(SectionRow):
     """A mobile client with its exact redirect URIs, or an origin that the operator trusts."""
 
     identity: ClassVar[str | None] = "client_id"
+    tables: ClassVar[Tables] = (PublicClient,)
 
     client_id: ClientId
     name: Label

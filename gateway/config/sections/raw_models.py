@@ -5,11 +5,13 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from accounts.models import Integration
+from billing.models import CostVersion, PriceVersion
 from gateway.config.costing import exported_costs, set_cost
 from gateway.config.exporting import Exported, Exporting, filled
 from gateway.config.prices import PriceRow
 from gateway.config.pricing import exported_prices
 from gateway.config.problems import Path
+from gateway.config.row import Tables
 from gateway.config.run import Run
 from gateway.config.sections.aliases import ServedRow, UpstreamRef
 from gateway.config.texts import ModelName, reference
@@ -24,6 +26,7 @@ class RawModelRow(ServedRow):
     charges the operator; a null takes it away."""
 
     identity: ClassVar[str | None] = "model"
+    tables: ClassVar[Tables] = (RawModel, PriceVersion, CostVersion)
 
     model: ModelName
     upstream: UpstreamRef

@@ -1,13 +1,13 @@
 """`sandbox`: the runner of sandbox runs, and their limits."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
 from gateway.config.bounds import bounds
 from gateway.config.exporting import Exported, Exporting, filled
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import Run
 from gateway.config.secret import Secret
 from gateway.config.texts import Slug
@@ -20,6 +20,8 @@ SECRETS = ("secret", "previous_secret")
 
 class SandboxRow(SectionRow):
     """The one row of settings. A remote runner needs its address and a secret."""
+
+    tables: ClassVar[Tables] = (SandboxSettings,)
 
     runner: Annotated[SandboxSettings.Runner, Field(strict=False)]
     base_url: BaseUrl | None = None

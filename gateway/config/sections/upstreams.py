@@ -8,7 +8,7 @@ from gateway.config.bounds import bounds
 from gateway.config.context import context_of
 from gateway.config.exporting import Exported, Exporting, filled, options_of, variable_of
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import Run
 from gateway.config.secret import Secret
 from gateway.config.texts import RouteName, UpstreamName
@@ -36,6 +36,7 @@ class UpstreamRow(SectionRow):
     """
 
     identity: ClassVar[str | None] = "name"
+    tables: ClassVar[Tables] = (Upstream,)
 
     name: UpstreamName
     adapter: Annotated[Upstream.Adapter, Field(strict=False), AfterValidator(_allowed_here)]

@@ -10,8 +10,6 @@ from gateway.config.export import export
 from gateway.config.file import SECTIONS
 from gateway.core.database.server import failure_of
 
-NAME = "export"
-
 
 class Command(BaseCommand):
     """Prints the stored configuration as a file for `apply`, with the names of variables in place of secrets."""
@@ -33,7 +31,7 @@ class Command(BaseCommand):
         except DatabaseError as error:
             raise CommandError(failure_of(error)) from error
         self.stdout.write(found.text, ending="")
-        for problem in found.problems:
-            self.stderr.write(problem.show(NAME))
+        for problem in found.shown_problems:
+            self.stderr.write(problem)
         if found.problems:
             raise CommandError("`apply` would refuse this file. Correct these rows in the console, or in the file.")
