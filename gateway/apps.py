@@ -8,6 +8,8 @@ from django.db.models.signals import post_migrate
 from django.utils import timezone
 
 from gateway.core.contract.error_docs import ErrorDocs
+from gateway.core.contract.log_lines import JSON
+from gateway.core.runtime.json_logs import log_everything
 
 
 class GatewayConfig(AppConfig):
@@ -15,9 +17,11 @@ class GatewayConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the start-up checks, the address of the errors' documentation and the installation of SQL functions."""
+        """Register the start-up checks, what else is logged, the address of the errors' documentation and the installation of SQL functions."""
         from gateway.core import checks  # noqa: F401
 
+        if settings.LOG_FORMAT == JSON:
+            log_everything()
         ErrorDocs.base_url = lambda: str(settings.GATEWAY_BASE_URL)
 
         # The signal is sent once per app; it is handled for this one, which has models, as the sender must.

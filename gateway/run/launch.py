@@ -18,6 +18,7 @@ from gateway.run.children import spawn, stop
 from gateway.run.database import SupervisedDatabase
 from gateway.run.errors import StartError
 from gateway.run.home import Home, occupy
+from gateway.run.log_lines import event
 from gateway.run.options import PROJECT_DIR, Options
 from gateway.run.patience import Patience, Stopped
 from gateway.run.payments import payment_settings
@@ -245,8 +246,8 @@ class Parts:
 
 
 def say(message: str) -> None:
-    """Print an event to the terminal."""
-    print_line(f"gateway: {message}", sys.stderr)
+    """Print an event to the terminal, or with LOG_FORMAT=json as an object."""
+    print_line(event(message), sys.stderr)
 
 
 def _read(log: BinaryIO) -> str:

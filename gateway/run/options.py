@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gateway.core.contract.log_lines import FORMATS, TEXT
 from gateway.run.addresses import read_address
 from gateway.run.errors import StartError
 from gateway.run.settings import PROJECT_DIR, settings_problems
@@ -57,6 +58,8 @@ class Options:
             metrics_address=_metrics_address(given, problems),
             parts=parts,
         )
+        if given.get("LOG_FORMAT", TEXT) not in FORMATS:
+            problems.append(f"LOG_FORMAT must be {' or '.join(FORMATS)}.")
         if is_production:
             problems = [*settings_problems(given, besides=problems), *problems]
         if problems:

@@ -5,12 +5,16 @@ Proxies are handled by the application (TRUSTED_PROXIES): uvicorn by itself woul
 """
 
 import argparse
+import os
 import socket
 import sys
 from contextlib import suppress
+from typing import Any
 
 from uvicorn import Config, Server
+from uvicorn.config import LOGGING_CONFIG
 
+from gateway.core.contract.log_lines import JSON
 from gateway.core.http.server.uvicorn_internals import STARTUP_FAILED, serve_in_workers
 
 WORKER_ANSWER_SECONDS = 30
@@ -39,9 +43,23 @@ def _config(workers: int) -> Config:
         http="gateway.server.protocol:Bounded",
         ws="gateway.server.sockets:BoundedSocket",
         log_level="warning",
+        log_config=_log_config(),
         access_log=False,
         proxy_headers=False,
     )
+
+
+def _log_config() -> dict[str, Any]:
+    """Return how this process logs before, or without, the settings: as the parent of workers."""
+    if os.environ.get("LOG_FORMAT") != JSON:
+        return LOGGING_CONFIG
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {JSON: {"()": "gateway.core.runtime.json_logs.JsonFormatter"}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": JSON}},
+        "root": {"handlers": ["console"], "level": "WARNING"},
+    }
 
 
 def _serve(config: Config, sockets: list[socket.socket]) -> int:

@@ -14,7 +14,7 @@ from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
 from gateway.settings.enumerations import ENUM_NAMES
 from gateway.settings.hosts import trusted_networks
 from gateway.settings.limits import *  # noqa: F403
-from gateway.settings.logs import LOGGING  # noqa: F401
+from gateway.settings.logs import LOG_FORMAT, LOG_REQUESTS, LOGGING  # noqa: F401
 from gateway.settings.packages import folder_of
 from gateway.settings.portal import *  # noqa: F403
 from gateway.settings.reading import env

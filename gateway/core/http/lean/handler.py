@@ -46,6 +46,13 @@ class LeanHandler:
             return False
         return True
 
+    def route_of(self, path: str) -> str:
+        """Return the pattern of a path in the URLconf, "" if this handler does not serve it."""
+        try:
+            return self._resolve(path).route or ""
+        except Resolver404:
+            return ""
+
     def _resolve(self, path: str) -> ResolverMatch:
         """Resolve a path. Long paths are not cached, so that unknown paths take at most 256 KiB."""
         if len(path) > REMEMBERED_PATH_MAX_CHARACTERS:
