@@ -21,12 +21,13 @@ from gateway.core.runtime.background import drain
 from gateway.core.runtime.descriptors import raise_descriptor_limit
 from gateway.core.runtime.huge_pages import use_huge_pages
 from gateway.core.runtime.malloc import return_large_blocks
-from gateway.core.telemetry.operations import recorder
+from gateway.core.telemetry.operations import recorder, tracing
 from gateway.health import close_probe
 from gateway.metrics.recording import ServerMetrics
 from gateway.server.parent import end_with_parent
 from inference.metering import alarms, out_of_turn
 from inference.metering.journal_reader import JournalReader
+from inference.metering.served import routes
 from inference.queries import catalogue
 
 log = logging.getLogger("gateway.lifespan")
@@ -82,6 +83,7 @@ async def start() -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     await open_pool()
     recorder.start()
+    tracing.start({route.value: path for route, (_, path) in routes().items()})
     client()
     try:
         await catalogue.current()
@@ -100,7 +102,7 @@ async def stop() -> None:
     left = await drain(CALLS_SECONDS)
     if left:
         log.error("%d calls were still in progress; reconciliation will close them", left)
-    for finish in (alarms.finish, out_of_turn.finish, recorder.finish):
+    for finish in (alarms.finish, out_of_turn.finish, recorder.finish, tracing.finish):
         with suppress(TimeoutError):
             await asyncio.to_thread(finish)
     await close_client()

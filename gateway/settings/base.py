@@ -19,6 +19,7 @@ from gateway.settings.packages import folder_of
 from gateway.settings.portal import *  # noqa: F403
 from gateway.settings.reading import env
 from gateway.settings.retention import *  # noqa: F403
+from gateway.settings.traces import TRACES  # noqa: F401
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 

@@ -13,6 +13,7 @@ from billing.operations.ledger import CloseOutcome, Release, Settlement
 from gateway.core.contract.errors import ApiError, InternalError, NotReady
 from gateway.core.contract.headers import USAGE_ID
 from gateway.core.http.draining import ServerStopped
+from gateway.core.http.request_log import note_known
 from gateway.core.telemetry import observers
 from gateway.core.telemetry.causes import Cause
 from gateway.core.telemetry.observation import Observation, Outcome, Step, harmless
@@ -25,6 +26,8 @@ from inference.rules.causes import cause_of
 
 _TRACEPARENT = re.compile(rb"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 
+TRACESTATE_MAX_BYTES = 512
+
 _ENDS = {
     CloseOutcome.SETTLED: Outcome.SETTLED,
     CloseOutcome.RELEASED: Outcome.RELEASED,
@@ -34,7 +37,9 @@ _ENDS = {
 
 def begin(http: MeteredRequest, route: MeteredRoute[Any, Any]) -> Observation:
     """Begin the observation of a request that has just arrived."""
-    return Observation(route.name.value, http.request_id, _traceparent(http.raw_headers))
+    observation = Observation(route.name.value, http.request_id, *_trace_context(http.raw_headers))
+    note_known(observation)
+    return observation
 
 
 @harmless
@@ -129,8 +134,12 @@ def end_request(observation: Observation, is_answered: bool) -> None:
     observers.leave(observation)
 
 
-def _traceparent(headers: Headers) -> str:
+def _trace_context(headers: Headers) -> tuple[str, str]:
+    """Return `traceparent` and `tracestate` (W3C Trace Context), "" if there is none that can be read."""
+    parent, state = "", ""
     for name, value in headers:
-        if name == b"traceparent":
-            return value.decode("ascii") if _TRACEPARENT.fullmatch(value) else ""
-    return ""
+        if name == b"traceparent" and _TRACEPARENT.fullmatch(value):
+            parent = value.decode("ascii")
+        elif name == b"tracestate" and len(value) <= TRACESTATE_MAX_BYTES and value.isascii():
+            state = value.decode("ascii")
+    return parent, state if parent else ""

@@ -1,6 +1,6 @@
 """What is observed of one model request, from its arrival to its end.
 
-It never holds a prompt, an answer, an address, or a header other than `traceparent`. It refers to nothing but plain values: a reference
+It never holds a prompt, an answer, an address, or a header other than `traceparent` and `tracestate`. It refers to nothing but plain values: a reference
 to the call would keep the request's body in memory (`inference.metering.call`). No method raises, because no request may fail by
 being observed.
 """
@@ -87,7 +87,7 @@ def harmless(method: Callable[Parameters, None]) -> Callable[Parameters, None]:
 class Observation:
     """One model request. Texts are "" and numbers None while they are not known, or if there are none.
 
-    - `route`, `request_id`, `traceparent` and `is_stream` (an event stream, a stream of bytes, or a session)
+    - `route`, `request_id`, `traceparent`, `tracestate` and `is_stream` (an event stream, a stream of bytes, or a session)
     - `model`: the alias as it was asked for, if it exists; `product`, `account` (DID), `org_id`, `client_id`, `credential` (the
       thumbprint of the proof's key)
     - `usage_id`, `hold_microusd`, `hold_inputs` (what the hold was computed from: `price_version`, `max_cost_microusd`, and the bound
@@ -124,16 +124,18 @@ class Observation:
         "route",
         "status",
         "traceparent",
+        "tracestate",
         "usage_id",
     )
 
-    def __init__(self, route: str, request_id: str, traceparent: str = "") -> None:
+    def __init__(self, route: str, request_id: str, traceparent: str = "", tracestate: str = "") -> None:
         self.began_at = datetime.now(UTC)
         self.began_ns = perf_counter_ns()
         self.ended_ns: int | None = None
         self.route = route
         self.request_id = request_id
         self.traceparent = traceparent
+        self.tracestate = tracestate
         self.is_stream = False
         self.model = self.product = self.account = self.org_id = self.client_id = self.credential = ""
         self.usage_id = self.code = self.cause = ""
