@@ -45,6 +45,7 @@ class Launch:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._signals = 0
+        self._is_interrupted = False
         self._patience = Patience(announce, self._is_stopping)
 
     def run(self) -> None:
@@ -72,6 +73,7 @@ class Launch:
         if not self._signals:
             with suppress(OSError):  # written without a buffer, which the interrupted code may be using
                 os.write(sys.stdout.fileno(), STOPPING)
+            self._is_interrupted = number == signal.SIGINT
         self._signals += 1
 
     def _is_stopping(self) -> bool:
@@ -174,7 +176,7 @@ class Launch:
             # No new connection may wait for a server that is stopping.
             for listener in (*parts.listeners, *parts.metrics_listeners):
                 listener.close()
-            supervisor.stop(self._is_urgent)
+            supervisor.stop(self._is_urgent, is_interrupted=self._is_interrupted)
             parts.home.record(parts.addresses, {})
 
     def _watch(self, parts: "Parts", supervisor: Supervisor, deadline: float, *, until_ready: bool) -> None:

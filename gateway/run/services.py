@@ -8,6 +8,7 @@ from pathlib import Path
 from gateway.run.options import Options
 
 SANDBOX_RUNS_AT_ONCE = 4
+SERVER = "server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Service:
 def services(options: Options, listeners: Sequence[int], environment: Mapping[str, str]) -> list[Service]:
     """Return those wanted of the ASGI server on the sockets `listeners`, the Celery worker and the scheduler, in this order."""
     every = [
-        Service("server", _server(options, listeners), environment, tuple(listeners)),
+        Service(SERVER, _server(options, listeners), environment, tuple(listeners)),
         Service("worker", _worker("celery", 2), environment),
         Service("beat", _beat(options.data_dir), environment),
     ]
