@@ -93,7 +93,7 @@ def test_an_interrupt_gives_no_notice_but_the_time_to_end(stage: Stage) -> None:
         eventually(lambda: is_closed(stage))
         stage.upstream.release()
         assert rest_of(answer)[-2] == "data: [DONE]"
-        assert process.wait(timeout=60) == -signal.SIGINT
+        assert process.wait(timeout=60) == 0
 
 
 def test_each_of_two_workers_says_that_it_is_not_ready_and_serves_on(stage: Stage) -> None:
