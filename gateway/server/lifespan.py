@@ -25,7 +25,7 @@ from gateway.core.telemetry.operations import recorder, tracing
 from gateway.health import close_probe
 from gateway.metrics.recording import ServerMetrics
 from gateway.server.parent import end_with_parent
-from inference.metering import alarms, out_of_turn
+from inference.metering import alarms, health, out_of_turn
 from inference.metering.journal_reader import JournalReader
 from inference.metering.served import routes
 from inference.queries import catalogue
@@ -102,7 +102,7 @@ async def stop() -> None:
     left = await drain(CALLS_SECONDS)
     if left:
         log.error("%d calls were still in progress; reconciliation will close them", left)
-    for finish in (alarms.finish, out_of_turn.finish, recorder.finish, tracing.finish):
+    for finish in (alarms.finish, health.finish, out_of_turn.finish, recorder.finish, tracing.finish):
         with suppress(TimeoutError):
             await asyncio.to_thread(finish)
     await close_client()

@@ -131,6 +131,11 @@ def record_stream_end(deployment: DeploymentTarget, whole: bool) -> None:
         _breaker(deployment).failed(time.monotonic())
 
 
+def aside_seconds(deployment: DeploymentTarget) -> float:
+    """Return for how many seconds the deployment's breaker is still open, 0 if it is not."""
+    return max(_breaker(deployment).aside_until - time.monotonic(), 0.0)
+
+
 def record_abandoned(deployment: DeploymentTarget) -> None:
     """Record that a call was abandoned before its outcome was known."""
     _breaker(deployment).probed()

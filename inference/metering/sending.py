@@ -9,7 +9,7 @@ from gateway.core.contract.limits import UPSTREAM_RETRIES_MAX
 from inference.interface.model import DeploymentTarget
 from inference.interface.plan import RETRY_WINDOW_SECONDS, CallPlan
 from inference.interface.upstream import Attempt, Endpoint, Failed, Outcome, Overloaded, Rejected, Stream, Unreachable
-from inference.metering import alarms, routing
+from inference.metering import alarms, health, routing
 
 RETRY_AFTER_MAX_SECONDS = 2.0
 _BACKOFF_SECONDS = 0.1
@@ -78,6 +78,7 @@ async def _attempt(
         routing.record_abandoned(deployment)
         raise
     routing.note_outcome(deployment, outcome)
+    health.note(deployment, outcome)
     if isinstance(outcome, Rejected | Overloaded | Failed) and outcome.alarm:  # here, because a retry may hide it
         alarms.report(deployment.upstream.name, outcome.alarm, plan.call.usage_id)
     return outcome
