@@ -8,6 +8,8 @@ from django.urls import reverse
 from django.utils.module_loading import import_string
 from django.utils.text import capfirst
 
+from gateway.core.console import needs
+
 
 class Row(NamedTuple):
     """A link to a table under the table's title, unless it says otherwise, to a page of its own (the name of its URL), or to the
@@ -18,7 +20,7 @@ class Row(NamedTuple):
     query: str = ""
     title: str = ""
     badge: str = ""
-    """The function that counts the pending rows, by its dotted path."""
+    """The need whose number is shown beside it (`gateway.core.console.needs`)."""
     page: str = ""
     may: str = ""
     """The function that says who may open the page, by its dotted path."""
@@ -46,7 +48,7 @@ class Row(NamedTuple):
         path = self.path
         is_active = not self.table and request.path == path
         row = {"title": self.shown_title, "icon": self.icon, "link": path + self.query, "active": is_active}
-        return {**row, "badge": self.badge} if self.badge else row
+        return {**row, "badge": needs.number(request, self.badge)} if self.badge else row
 
 
 GROUPS: dict[str, list[Row]] = {
@@ -57,22 +59,22 @@ GROUPS: dict[str, list[Row]] = {
             "billing.call",
             "?state__exact=review",
             "Reconciling calls",
-            badge="gateway.admin.review_count",
+            badge="billing.reviews",
         ),
         Row(
             "credit_card_clock",
             "billing.checkout",
             "?status__exact=review",
             "Payments in review",
-            badge="gateway.admin.payment_review_count",
+            badge="billing.checkouts",
         ),
         Row(
             "balance",
             "billing.paymentdifference",
             "?state=open",
-            badge="gateway.admin.difference_count",
+            badge="billing.differences",
         ),
-        Row("schedule", "jobs.jobrun", badge="gateway.admin.job_alarm_count"),
+        Row("schedule", "jobs.jobrun", badge="jobs.states"),
     ],
     "Money": [
         Row("receipt_long", "billing.call"),
@@ -82,14 +84,14 @@ GROUPS: dict[str, list[Row]] = {
         Row("menu_book", "billing.transfer"),
         Row("savings", "billing.budget"),
         Row("trending_down", "billing.loss"),
-        Row("percent", "billing.marginday", badge="gateway.admin.negative_margin_count"),
+        Row("percent", "billing.marginday", badge="billing.margins"),
     ],
     "Payments": [
         Row("shopping_cart_checkout", "billing.checkout"),
         Row("autorenew", "billing.autotopup"),
-        Row("credit_score", "billing.autotopupcharge"),
-        Row("receipt_long", "billing.invoice"),
-        Row("webhook", "billing.providerevent"),
+        Row("credit_score", "billing.autotopupcharge", badge="billing.charges"),
+        Row("receipt_long", "billing.invoice", badge="billing.past_due"),
+        Row("webhook", "billing.providerevent", badge="billing.events"),
         Row("link", "billing.externalmapping"),
     ],
     "Organizations": [
@@ -98,16 +100,16 @@ GROUPS: dict[str, list[Row]] = {
         Row("history", "organizations.auditentry"),
     ],
     "Models": [
-        Row("label", "inference.alias"),
-        Row("dns", "inference.upstream"),
+        Row("label", "inference.alias", badge="inference.without_deployment"),
+        Row("dns", "inference.upstream", badge="inference.failing"),
         Row("deployed_code", "inference.rawmodel"),
         Row("speed", "billing.limit"),
-        Row("sell", "billing.priceversion"),
+        Row("sell", "billing.priceversion", badge="inference.without_price"),
         Row(
             "price_change",
             "inference.priceproposal",
             "?state__exact=waiting",
-            badge="gateway.admin.price_proposal_count",
+            badge="inference.proposals",
         ),
         Row("gavel", "judgement.judgementsettings"),
         Row("alt_route", "judgement.judgementfallback"),
@@ -118,7 +120,7 @@ GROUPS: dict[str, list[Row]] = {
         Row("event_seat", "billing.seatprice"),
         Row("hub", "accounts.integration"),
         Row("devices", "accounts.publicclient"),
-        Row("outbox", "events.endpoint", badge="gateway.admin.troubled_endpoint_count"),
+        Row("outbox", "events.endpoint", badge="events.endpoints"),
         Row("send", "events.delivery"),
         Row("mail", "events.mail"),
         Row("palette", "accounts.appearanceproduct"),
@@ -144,8 +146,8 @@ GROUPS: dict[str, list[Row]] = {
         Row("computer", "usersessions.usersession"),
         Row("passkey", "mfa.authenticator"),
         Row("badge", "socialaccount.socialaccount"),
-        Row("key", "accounts.signingkey"),
-        Row("receipt_long", "accounts.receiptkey"),
+        Row("key", "accounts.signingkey", badge="accounts.signing_keys"),
+        Row("receipt_long", "accounts.receiptkey", badge="accounts.receipt_keys"),
         Row("group", "auth.group"),
         Row("assignment", "admin.logentry"),
     ],

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.paginator import InfinitePaginator
 
 from accounts.admin.people import PEOPLE, SEARCH_HELP
 from accounts.models import Account
@@ -53,6 +54,8 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
     change_password_form = PasswordForm
     list_display = ("name", "email", "did", "state", "is_staff", "created_at")
     list_select_related = ("closing",)
+    paginator = InfinitePaginator  # a million accounts are not counted for a page
+    list_disable_select_all = True
     list_filter = (
         "is_staff",
         "is_active",

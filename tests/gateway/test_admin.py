@@ -45,7 +45,7 @@ TABLES = sorted(
     for model in admin.site._registry
     if model._meta.app_label in OURS
 )
-LIST_QUERIES_MAX = 19  # of them one for each badge of the navigation
+LIST_QUERIES_MAX = 14  # of them two for the badges of the navigation
 
 
 def page(table: tuple[str, str], kind: str, *arguments: Any) -> str:
@@ -239,38 +239,11 @@ def test_an_operator_with_one_right_sees_one_table() -> None:
     assert b"Reconciling calls" not in client.get(reverse("admin:index")).content
 
 
-def test_the_overview_shows_what_waits(operator: Client) -> None:
+def test_the_overview_shows_no_secret(operator: Client) -> None:
     response = operator.get(reverse("admin:index"))
-    text = response.content.decode()
     assert response.status_code == 200
-    assert [card["amount"] for card in response.context["cards"]] == ["$0.10", "$0.05", "$0.02", "$0.00"]
-    assert [card["note"].split(",")[0] for card in response.context["cards"]] == [
-        "2 open",
-        "1 waiting",
-        "1 recorded",
-        "0 wallets",
-    ]
-    assert "timeout" in text
-    assert "overrun" in text.lower()
     assert_no_secret(response.content)
-
-
-def test_the_overview_shows_losses_and_debts_to_whoever_may_see_them() -> None:
-    account = Account.objects.create_user("did:web:localhost:clerk", None, "x", is_staff=True)
-    client = Client()
-    client.force_login(account)
-    shown = {
-        "view_call": ["Held by open calls", "Reconciling"],
-        "view_loss": ["Held by open calls", "Reconciling", "Losses, last 30 days"],
-        "view_wallet": ["Held by open calls", "Reconciling", "Losses, last 30 days", "Debts"],
-    }
-    for right, titles in shown.items():
-        account.user_permissions.add(Permission.objects.get(codename=right))
-        context = client.get(reverse("admin:index")).context
-        assert [card["title"] for card in context["cards"]] == titles
-        assert [each["title"] for each in context["lists"]] == ["Waiting for a decision", "Latest losses"][
-            : len(titles) - 1
-        ]
+    assert_no_inline_script(response.content)
 
 
 @pytest.mark.parametrize("app", sorted({table[0] for table in TABLES}))
