@@ -141,6 +141,7 @@ GROUPS: dict[str, list[Row]] = {
     ],
     "People and keys": [
         Row("person", "accounts.account"),
+        Row("sticky_note_2", "accounts.note"),
         Row("alternate_email", "account.emailaddress"),
         Row("phonelink_lock", "accounts.devicesession"),
         Row("computer", "usersessions.usersession"),
@@ -160,3 +161,11 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         {"title": title, "separator": bool(title), "items": [row.on(request) for row in rows if row.is_shown(request)]}
         for title, rows in GROUPS.items()
     ]
+
+
+def titled(request: HttpRequest, text: str) -> list[tuple[str, str]]:
+    """Return the title and the address of each page that the operator may see and whose title contains a text."""
+    if not text:
+        return []
+    rows = [row for group in GROUPS.values() for row in group if row.is_shown(request)]
+    return [(row.shown_title, row.path + row.query) for row in rows if text.lower() in row.shown_title.lower()]

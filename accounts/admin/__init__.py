@@ -1,4 +1,4 @@
-"""Console pages for accounts, products, integrations, clients, devices and keys."""
+"""Console pages for accounts, products, integrations, clients, devices, notes and keys."""
 
 from accounts.admin import (
     accounts,
@@ -10,6 +10,7 @@ from accounts.admin import (
     log,
     mails,
     needs,
+    notes,
     people,
     products,
     sign_in,
@@ -25,6 +26,7 @@ __all__ = [
     "log",
     "mails",
     "needs",
+    "notes",
     "people",
     "products",
     "sign_in",

@@ -6,7 +6,9 @@ from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.paginator import InfinitePaginator
@@ -74,7 +76,7 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         ("Operator console", {"fields": OPERATOR_FIELDS}),
     )
     add_fieldsets = ((None, {"fields": ("did", "email", "display_name", "usable_password", "password1", "password2")}),)
-    actions_detail = ("suspend", "unsuspend", "close")
+    actions_detail = ("end_sessions", "suspend", "unsuspend", "close")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> Any:
         """Make the DID read-only once it is set, and allow only superusers to make operators."""
@@ -106,7 +108,8 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
 
     @display(description="See also")
     def related(self, account: Account) -> str:
-        """Link to the account's wallet, calls and organizations."""
+        """Link to the account's page for support, and to its wallet, calls and organizations."""
+        page = reverse("admin:customers_account", args=[account.pk])
         tables = {
             "Wallet": "billing_wallet",
             "Budgets": "billing_budget",
@@ -117,7 +120,8 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
             "Organizations": "organizations_organization",
             "Devices": "accounts_devicesession",
         }
-        return links((title, table, account.did) for title, table in tables.items())
+        others = links((title, table, account.did) for title, table in tables.items())
+        return format_html('<a class="underline" href="{}">Everything at a glance</a>, {}', page, others)
 
     @display(
         description="State", label={"live": "success", "suspended": "danger", "inactive": "warning", "closed": "info"}
@@ -169,6 +173,27 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
     def unsuspend(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         is_new = suspension.unsuspend(account=Account.objects.get(pk=object_id))
         return self._finish(request, form, object_id, is_new, "Suspension lifted")
+
+    def has_end_sessions_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Allow operators who may change an account to end its sessions."""
+        return may_act(request, RIGHT, _changeable(request), object_id)
+
+    @action(
+        description="End all sessions",
+        icon="logout",
+        permissions=["end_sessions"],
+        dialog=dialog(
+            "End all sessions of this account",
+            "Every browser and device is signed out at once, and has to sign in again. Requests that are being processed are "
+            "completed.",
+            "End",
+            ReasonForm,
+        ),
+    )
+    def end_sessions(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Sign the account out everywhere."""
+        suspension.end_sessions(account=Account.objects.get(pk=object_id), now=timezone.now())
+        return self.finish_dialog(request, form, object_id, "All sessions ended")
 
     def has_close_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         """Allow operators who may change an account to close it, except their own."""

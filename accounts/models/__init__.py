@@ -10,6 +10,7 @@ from accounts.models.consumed_assertion import ConsumedAssertion
 from accounts.models.device_session import DeviceSession
 from accounts.models.integration import Integration
 from accounts.models.limit import Limit
+from accounts.models.note import Note
 from accounts.models.product import Product
 from accounts.models.proof_replay import ProofReplay, ReplayEpoch
 from accounts.models.public_client import PublicClient
@@ -29,6 +30,7 @@ __all__ = [
     "DeviceSession",
     "Integration",
     "Limit",
+    "Note",
     "Product",
     "ProofReplay",
     "PublicClient",

@@ -2,6 +2,7 @@
 
 from billing.admin import (
     auto_top_ups,
+    budgets,
     calls,
     credits,
     differences,
@@ -16,6 +17,7 @@ from billing.admin import (
 
 __all__ = [
     "auto_top_ups",
+    "budgets",
     "calls",
     "credits",
     "differences",

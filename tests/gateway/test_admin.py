@@ -61,6 +61,7 @@ def rows(table: tuple[str, str]) -> Any:
 def test_every_table_of_the_apps_is_there() -> None:
     assert {f"{app}.{name}" for app, name in TABLES} == {
         *("accounts.account", "accounts.appearanceproduct", "accounts.devicesession", "accounts.integration"),
+        "accounts.note",
         *("accounts.product", "accounts.publicclient", "accounts.receiptkey", "accounts.signingkey", "auth.group"),
         *("billing.budget", "billing.creditlot", "billing.loss", "billing.priceversion", "billing.call"),
         "billing.marginday",
@@ -180,6 +181,7 @@ READ_ONLY = {
         "devicesession",
         "loss",
         "mail",
+        "note",
         "call",
         "receiptkey",
         "marginday",

@@ -18,6 +18,7 @@ from unfold.views import ChangeList
 from gateway.core.console import parties
 from gateway.core.console.fields import SecretField
 from gateway.core.console.filters import parameter_of
+from gateway.core.console.openers import opened_by_customer
 from gateway.core.console.party_columns import PartyColumn, look_up
 
 
@@ -92,8 +93,10 @@ class ConsoleAdmin(ModelAdmin):
         return super().history_view(request, object_id, extra_context)
 
     def leave_dialog(self, request: HttpRequest, object_id: str | None, words: str, level: int) -> HttpResponse:
-        """Show the result of a dialog on its row's page, or on the list if it has none."""
+        """Show the result of a dialog on the customer's page that opened it, on its row's page, or on the list if it has none."""
         self.message_user(request, words, level)
+        if customers_page := opened_by_customer(request):
+            return HttpResponse(headers={"HX-Redirect": customers_page})
         page, arguments = ("change", [object_id]) if object_id else ("changelist", [])
         address = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=arguments)
         return HttpResponse(headers={"HX-Redirect": address})
