@@ -6,13 +6,12 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
-from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
 
 from accounts.models import DeviceSession
 from gateway.core.console import parties
-from gateway.customers.customer import Customer
+from gateway.customers.customer import Customer, may
 from gateway.customers.section import ROWS, Part, Section, dialog_link, label, link, list_of, when
 from organizations.models import Organization
 
@@ -55,7 +54,7 @@ def members(request: HttpRequest, customer: Customer, now: datetime) -> Section:
 def devices(request: HttpRequest, customer: Customer, now: datetime) -> Section:
     """Return the devices that were signed in last, each with the dialog that ends its session."""
     found = DeviceSession.objects.filter(account=customer.account).order_by("-created_at")[:ROWS]
-    may_end = admin.site.get_model_admin(DeviceSession).has_revoke_permission(request)
+    may_end = may(request, DeviceSession, "revoke")
     rows = [
         (
             link("accounts_devicesession_change", one.name or one.pk, one.pk),

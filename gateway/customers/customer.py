@@ -89,3 +89,8 @@ def found(request: HttpRequest, kind: str, object_id: str) -> Customer:
 def may_view(request: HttpRequest, model: type[Model]) -> bool:
     """Return whether the operator may view a table in the console."""
     return admin.site.get_model_admin(model).has_view_permission(request)
+
+
+def may(request: HttpRequest, model: type[Model], right: str) -> bool:
+    """Return whether the operator has a right to a table that its pages declare (`has_<right>_permission`), for some row."""
+    return bool(getattr(admin.site.get_model_admin(model), f"has_{right}_permission")(request))

@@ -16,7 +16,7 @@ from gateway.customers.customer import MODELS, Customer
 from gateway.customers.section import ROWS, Part, Section, label, link, list_of, when
 from organizations.models import AuditEntry
 
-COLOURS = {MailStatus.SENT: "success", MailStatus.FAILED: "danger", MailStatus.DUE: "info"}
+COLOURS: dict[str, str] = {MailStatus.SENT: "success", MailStatus.FAILED: "danger", MailStatus.DUE: "info"}
 LOG_ROWS = 20
 
 

@@ -2,17 +2,16 @@
 
 from datetime import datetime
 
-from django.contrib import admin
 from django.db.models import F, Q
 from django.http import HttpRequest
 
 from billing.models import Budget, Call, CallState, CreditLot, Limit
 from billing.queries import budgets, usage, wallets
 from gateway.core.contract.amounts import usd
-from gateway.customers.customer import Customer
+from gateway.customers.customer import Customer, may
 from gateway.customers.section import ROWS, Part, Section, dialog_link, label, link, list_of, when
 
-COLOURS = {
+COLOURS: dict[str, str] = {
     CallState.HELD: "info",
     CallState.REVIEW: "warning",
     CallState.SETTLED: "success",
@@ -73,7 +72,7 @@ def latest_calls(request: HttpRequest, customer: Customer, now: datetime) -> Sec
 def budgets_of(request: HttpRequest, customer: Customer, now: datetime) -> Section:
     """Return the budgets that are on, the fullest first, each with the dialog that raises it."""
     found = Budget.objects.filter(wallet=customer.wallet, disabled_at=None).order_by("-created_at", "-id")[:ROWS]
-    may_raise = admin.site.get_model_admin(Budget).has_raise_permission(request)
+    may_raise = may(request, Budget, "raise")
     rows = [
         (
             link("billing_budget_change", _subject(budget), budget.pk),

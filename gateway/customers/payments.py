@@ -2,7 +2,6 @@
 
 from datetime import datetime
 
-from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html
 
@@ -18,10 +17,10 @@ from billing.models import (
 )
 from billing.rules.auto_top_ups import OPERATOR
 from gateway.core.contract.amounts import usd
-from gateway.customers.customer import Customer
-from gateway.customers.section import ROWS, Part, Section, dialog_link, joined, label, link, list_of, when
+from gateway.customers.customer import Customer, may
+from gateway.customers.section import ROWS, Cell, Part, Section, dialog_link, joined, label, link, list_of, when
 
-COLOURS = {
+COLOURS: dict[str, str] = {
     CheckoutStatus.PAID: "success",
     CheckoutStatus.COMPLETED: "success",
     CheckoutStatus.REVIEW: "warning",
@@ -34,7 +33,7 @@ COLOURS = {
 def checkouts(request: HttpRequest, customer: Customer, now: datetime) -> Section:
     """Return the newest payments. A refund is made at the provider; the dialog books it at once."""
     found = Checkout.objects.filter(owner_kind=customer.kind, owner_key=customer.key).order_by("-created_at")[:ROWS]
-    may_act = admin.site.get_model_admin(Checkout).has_ask_permission(request)
+    may_act = may(request, Checkout, "ask")
     rows = [
         (
             link("billing_checkout_change", one.pk, one.pk),
@@ -50,7 +49,7 @@ def checkouts(request: HttpRequest, customer: Customer, now: datetime) -> Sectio
     return Section("Payments", headers, rows, "There has been no payment.", [list_of("billing_checkout", customer)])
 
 
-def _of_provider(checkout: Checkout) -> list[str]:
+def _of_provider(checkout: Checkout) -> list[Cell]:
     """Link to the payment at the provider, where it is refunded."""
     if checkout.provider != "stripe" or not checkout.payment_ref:
         return []
@@ -59,8 +58,8 @@ def _of_provider(checkout: Checkout) -> list[str]:
     return [format_html('<a class="underline" href="{}" rel="noreferrer">Refund at Stripe</a>', address)]
 
 
-def _decisions(checkout: Checkout) -> list[str]:
-    found = [dialog_link("billing_checkout_ask_again", "Ask the provider again", checkout.pk)]
+def _decisions(checkout: Checkout) -> list[Cell]:
+    found: list[Cell] = [dialog_link("billing_checkout_ask_again", "Ask the provider again", checkout.pk)]
     if checkout.status == CheckoutStatus.REVIEW:
         found += [dialog_link("billing_checkout_credit", "Credit", checkout.pk)]
         found += [dialog_link("billing_checkout_dismiss", "Dismiss", checkout.pk)]
@@ -69,7 +68,7 @@ def _decisions(checkout: Checkout) -> list[str]:
 
 def invoices(request: HttpRequest, customer: Customer, now: datetime) -> Section:
     """Return the newest invoices, each with what can be done about it."""
-    may_act = admin.site.get_model_admin(Invoice).has_void_permission(request)
+    may_act = may(request, Invoice, "void")
     rows = [
         (
             link("billing_invoice_change", str(one), one.pk),
@@ -85,7 +84,7 @@ def invoices(request: HttpRequest, customer: Customer, now: datetime) -> Section
     return Section("Invoices", headers, rows, "There has been no invoice.", [list_of("billing_invoice", customer)])
 
 
-def _of_invoice(invoice: Invoice) -> list[str]:
+def _of_invoice(invoice: Invoice) -> list[Cell]:
     if invoice.status in UNPAID:
         return [dialog_link("billing_invoice_charge_again", "Charge again", invoice.pk)]
     if invoice.status != InvoiceStatus.PAID or not invoice.due_microusd:
@@ -101,7 +100,7 @@ def automatic(request: HttpRequest, customer: Customer, now: datetime) -> Sectio
     links = [list_of("billing_autotopup", customer)]
     if terms is None:
         return Section("Automatic top-up", headers, [], "It was never set up.", links)
-    may_act = admin.site.get_model_admin(AutoTopUp).has_pause_permission(request)
+    may_act = may(request, AutoTopUp, "pause")
     row = (
         _state(terms),
         usd(terms.threshold_microusd),
@@ -113,8 +112,8 @@ def automatic(request: HttpRequest, customer: Customer, now: datetime) -> Sectio
     return Section("Automatic top-up", headers, [row], "", links)
 
 
-def _of_terms(terms: AutoTopUp) -> list[str]:
-    found = []
+def _of_terms(terms: AutoTopUp) -> list[Cell]:
+    found: list[Cell] = []
     if terms.pause_reason != OPERATOR:
         found.append(dialog_link("billing_autotopup_pause", "Pause", terms.pk))
     if terms.paused_at is not None:
@@ -131,7 +130,7 @@ def _state(terms: AutoTopUp) -> str:
 def charges(request: HttpRequest, customer: Customer, now: datetime) -> Section:
     """Return the newest automatic charges, with the dialog that dismisses one in review."""
     found = AutoTopUpCharge.objects.filter(wallet=customer.wallet).order_by("-created_at", "-id")[:ROWS]
-    may_act = admin.site.get_model_admin(AutoTopUpCharge).has_dismiss_permission(request)
+    may_act = may(request, AutoTopUpCharge, "dismiss")
     rows = [
         (
             link("billing_autotopupcharge_change", one.pk, one.pk),

@@ -9,7 +9,7 @@ from django.db.models import Model
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from gateway.customers.customer import Customer
@@ -78,4 +78,4 @@ def dialog_link(page: str, text: str, *arguments: object) -> SafeString:
 
 def joined(parts: Iterable[Cell]) -> SafeString:
     """Render parts one after the other."""
-    return SafeString(" ").join(format_html("{}", part) for part in parts if part)
+    return format_html_join(" ", "{}", ((part,) for part in parts if part))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from django.contrib import admin
 from django.urls import reverse
 
 from accounts.models import Account
@@ -21,6 +22,7 @@ from billing.models import (
 from billing.queries import found
 from billing.rules.owners import Owner
 from gateway.core.contract.amounts import usd
+from gateway.core.telemetry.models import RequestTrace
 from gateway.finding.finder import HITS_MAX, Finder, Hit
 from gateway.finding.people import EMAIL, accounts_at
 from organizations.models import Organization
@@ -31,10 +33,20 @@ KEY_OF_OWNER = re.compile(r"\S+ [!-~]+")
 
 def calls(text: str) -> Iterator[Hit]:
     """Find a call by its usage id, or by the id or the idempotency key of its request."""
-    rows = list(Call.objects.filter(pk=text).select_related("wallet"))
+    traced = RequestTrace.objects.filter(request_id=text).exclude(usage_id="").values_list("usage_id", flat=True)
+    rows = list(Call.objects.filter(pk__in={text, *traced[:HITS_MAX]}).select_related("wallet"))
     for look_up in (found.calls_of_request, found.newest_calls):
         rows = rows or list(look_up(text).select_related("wallet")[:HITS_MAX])
     yield from _calls(rows)
+
+
+def requests_without_call(text: str) -> Iterator[Hit]:
+    """Find a refused request by its id, while its trace is kept. What became a call is found as that."""
+    found_here = RequestTrace.objects.filter(request_id=text, usage_id="").order_by("-began_at")
+    for one in found_here[:HITS_MAX] if admin.site.is_registered(RequestTrace) else ():
+        page = reverse("admin:telemetry_requesttrace_change", args=[one.pk])
+        owner = ("organization", one.org_id) if one.org_id else ("account", one.account) if one.account else None
+        yield Hit("Request", one.request_id, page, owner, one.began_at, one.code or one.outcome)
 
 
 def calls_of_owner(text: str) -> Iterator[Hit]:
@@ -103,6 +115,7 @@ def wallets_of_id(text: str) -> Iterator[Hit]:
 
 FINDERS = (
     Finder((Call,), WORD, calls),
+    Finder((RequestTrace,), WORD, requests_without_call),
     Finder((Call, Account), KEY_OF_OWNER, calls_of_owner),
     Finder((Checkout,), WORD, checkouts),
     Finder((AutoTopUpCharge,), WORD, automatic_charges),
