@@ -21,8 +21,11 @@ LOG_ROWS = 20
 
 
 def alerts(request: HttpRequest, customer: Customer, now: datetime) -> Section:
-    """Return the newest mails about the customer: low wallets, budgets, payments, sign-ins."""
-    found = Mail.objects.filter(owner_kind=customer.kind, owner_key=customer.key).defer("context").order_by("-id")
+    """Return the newest mails to a person, or about an organization: low wallets, budgets, payments, sign-ins."""
+    of_customer = {"owner_kind": customer.kind, "owner_key": customer.key}
+    if customer.account is not None:
+        of_customer = {"recipient": customer.key}
+    found = Mail.objects.filter(**of_customer).defer("context").order_by("-id")
     rows = [
         (
             link("events_mail_change", one.subject, one.pk),
