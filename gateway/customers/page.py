@@ -39,6 +39,7 @@ def view(request: HttpRequest, kind: str, object_id: str) -> HttpResponse:
     """Show a customer: what it has, does and is told, as far as the operator may view the tables that it is in."""
     customer = found(request, kind, object_id)
     row = MODELS[kind]._meta  # noqa: SLF001 (documented)
+    sections = list(_sections(request, customer))
     context = {
         **admin.site.each_context(request),
         "title": customer.name,
@@ -46,7 +47,9 @@ def view(request: HttpRequest, kind: str, object_id: str) -> HttpResponse:
         "state": customer.state,
         "buttons": list(_buttons(request, customer)),
         "cards": money.cards(customer, timezone.now()) if may_view(request, Wallet) else [],
-        "sections": list(_sections(request, customer)),
+        "sections": sections,
+        "filled": [section for section in sections if section.rows],
+        "empty": [section for section in sections if not section.rows],
         "own_page": reverse(f"admin:{row.app_label}_{row.model_name}_change", args=[customer.row.pk]),
     }
     return TemplateResponse(request, "admin/customers/page.html", context)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import Account, DeviceSession, Note
 from accounts.operations import closing, exports
-from billing.models import Budget, Call, Checkout, CreditLot, Limit
+from billing.models import Budget, CreditLot, Limit
 from billing.operations.budgets import Raise, raise_limit
 from gateway.core.contract.ids import new_id
 from organizations.models import Organization

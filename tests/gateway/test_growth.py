@@ -82,6 +82,7 @@ BOOKS = {
 SUMS = {"billing_usage_day", "billing_usage_subject", "billing_margin_day", "billing_model_margin"}
 # What operators write.
 CONFIGURATION = {
+    "accounts_note",
     *("accounts_appearance_product", "accounts_integration", "accounts_product", "accounts_public_client"),
     *(
         "accounts_account_groups",
