@@ -1,6 +1,6 @@
 """The search of the console: its hits, by kind, and the page that shows them where there is not exactly one."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -60,5 +60,13 @@ def answer(request: HttpRequest, pages: Iterable[Hit], context: dict[str, object
 
 def _shown(text: str, found: list[Hit]) -> dict[str, object]:
     known = parties.named(hit.owner for hit in found if hit.owner)
-    results = [Result(hit, str(known.get(hit.owner, hit.owner[1])) if hit.owner else "") for hit in found]
+    results = [Result(hit, _who(hit, known)) for hit in found]
     return {"search_text": text, "results": results, "found_by": FOUND_BY}
+
+
+def _who(hit: Hit, known: Mapping[parties.Reference, parties.Party]) -> str:
+    """Return whose a hit is; the DID or the id where the hit is the party itself, or nothing else is known."""
+    if hit.owner is None:
+        return ""
+    name = str(known.get(hit.owner, ""))
+    return hit.owner[1] if name in ("", hit.title) else name
