@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from unfold.decorators import action, display
-from unfold.widgets import UnfoldAdminSplitDateTimeWidget
+from unfold.widgets import UnfoldAdminSplitDateTimeVerticalWidget
 
 from billing.admin.owners import OWNER, SEARCH_HELP
 from billing.models import Budget
@@ -27,7 +27,10 @@ class RaiseForm(ReasonForm):
 
     amount = DollarsField(label="New limit", max_microusd=LIMIT_MAX_MICROUSD)
     until = forms.SplitDateTimeField(
-        label="Until", required=False, widget=UnfoldAdminSplitDateTimeWidget, help_text="In UTC; empty: for good."
+        label="Until",
+        required=False,
+        widget=UnfoldAdminSplitDateTimeVerticalWidget,
+        help_text="In UTC; empty: for good.",
     )
     seen = forms.IntegerField(widget=forms.HiddenInput, min_value=0)
     field_order = ("amount", "until", "reason", "seen")

@@ -9,7 +9,7 @@ from unfold.forms import BaseDialogForm
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
-    UnfoldAdminSplitDateTimeWidget,
+    UnfoldAdminSplitDateTimeVerticalWidget,
     UnfoldAdminTextareaWidget,
 )
 
@@ -46,7 +46,10 @@ class CreditForm(ReasonForm):
         widget=UnfoldAdminSelectWidget,
     )
     expires_at = forms.SplitDateTimeField(
-        label="Expires", required=False, widget=UnfoldAdminSplitDateTimeWidget, help_text="In UTC; empty: never."
+        label="Expires",
+        required=False,
+        widget=UnfoldAdminSplitDateTimeVerticalWidget,
+        help_text="In UTC; empty: never.",
     )
     key = forms.RegexField(r"^crd_[0-9a-z]{26}$", widget=forms.HiddenInput, initial=lambda: new_id("crd"))
     field_order = ("amount", "product", "expires_at", "reason", "key")
