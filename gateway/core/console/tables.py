@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.text import capfirst
 from unfold.admin import ModelAdmin
+from unfold.paginator import InfinitePaginator
 from unfold.views import ChangeList
 
 from gateway.core.console import parties
@@ -27,6 +28,8 @@ class Rows(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
+        if isinstance(self.paginator, InfinitePaginator):
+            self.full_result_count = self.result_count  # neither is a number of rows, so no page shows one
         rows = list(self.result_list)  # type: ignore[has-type]
         self.model_admin.complete(rows)
         self.result_list = rows
