@@ -78,6 +78,7 @@ GROUPS: dict[str, list[Row]] = {
     ],
     "Money": [
         Row("receipt_long", "billing.call"),
+        Row("block", "telemetry.requesttrace", title="Refused requests"),
         Row("monitoring", "billing.usagerecord"),
         Row("account_balance_wallet", "billing.wallet"),
         Row("redeem", "billing.creditlot"),

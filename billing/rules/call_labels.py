@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from gateway.core.telemetry.causes import Cause
+from billing.rules.call_causes import CAUSES, DECISIONS
 
 STATUS = {"dispatched": "held", "review": "reconciling", "settled": "settled", "released": "released"}
 """A call's state as the API and exports name it."""
@@ -16,46 +16,10 @@ class Ending(NamedTuple):
     news: str = ""
 
 
-_UNREACHED = "The model provider could not be reached."
-_REFUSED = "The model provider refused the request."
-_BUSY = "The model provider was overloaded and did not take the request."
-_NO_ACCESS = "The model provider did not give this gateway access to the model."
-_NOT_HERE = "The model could not be called, because of how this gateway is set up."
-_ERROR = "The model provider answered with an error."
-
-RELEASED: dict[str, str] = {
-    Cause.NOT_SENT: "The request was not sent to the model provider.",
-    Cause.TIMEOUT_CONNECT: _UNREACHED,
-    Cause.CONNECTION: _UNREACHED,
-    Cause.OVERLOADED: _BUSY,
-    Cause.MISCONFIGURED: _NOT_HERE,
-    Cause.NO_DEPLOYMENT: _NOT_HERE,
-    **dict.fromkeys(("upstream_400", "upstream_422"), _REFUSED),
-    **dict.fromkeys(("upstream_401", "upstream_403", "upstream_404"), _NO_ACCESS),
-    "upstream_413": "The request was too large for the model provider.",
-    "upstream_429": _BUSY,
-    **dict.fromkeys(("upstream_402", "upstream_3xx", "upstream_4xx", "upstream_5xx"), _ERROR),
-    # What calls of earlier versions say.
-    "rejected": _REFUSED,
-    "unreachable": _UNREACHED,
-    "upstream_failed": _ERROR,
-    # What decided about a call in review.
-    "upstream": "The record of the model provider shows that nothing was used.",
-    "operator": "The operator of this gateway decided that nothing is charged.",
-    "unresolved": "The usage could not be determined, so nothing is charged.",
-}
-REVIEWED = {
-    "usage_missing": "The model provider did not report the usage.",
-    "usage_malformed": "The model provider reported an invalid usage.",
+RELEASED = {word: text.sentence for word, text in {**CAUSES, **DECISIONS}.items()}
+REVIEWED = {word: text.sentence for word, text in CAUSES.items()} | {
     "upstream_failed": "The model provider answered with an error and may have charged for it.",
-    "timed out": "The model provider did not answer in time.",
-    "connection lost": "The connection to the model provider was lost.",
-    "lost": "The connection to the model provider was lost.",
-    "malformed": "The answer of the model provider could not be read.",
-    "failed in part": "Only a part of the request was answered.",
-    "process_died": "The gateway was interrupted during the call.",
-    "deadline_passed": "The gateway was interrupted during the call.",
-    "internal_error": "The gateway failed during the call.",
+    "upstream_5xx": "The model provider answered with an error and may have charged for it.",
 }
 BROKE_OFF = "The answer broke off."
 STANDS = "The amount stays held until it is known what was used."
@@ -64,6 +28,7 @@ COUNTED = {
     "delivered": "The answer broke off. Only what was delivered is charged.",
     "operator": "The operator of this gateway decided the charge.",
 }
+DELIVERED = "Only what was delivered is charged."
 
 
 def ending(
@@ -82,6 +47,8 @@ def ending(
 
 def _charged(basis: str, resolution: str | None, overrun_microusd: int) -> str:
     why = COUNTED.get(basis, COUNTED["upstream"])
+    if basis == "delivered" and resolution in CAUSES:
+        why = f"{CAUSES[resolution].told} {DELIVERED}"
     if basis == "upstream" and resolution == "upstream":
         why = "The outcome was unknown at first. Charged for the usage in the provider's record."
     return f"{why} It used more than was held for it; you do not pay for that." if overrun_microusd else why

@@ -47,6 +47,7 @@ GATEWAY_CONFIG = env("GATEWAY_CONFIG", default=str(DEMO_CONFIG))
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
+    "unfold.contrib.filters",
     "gateway.site.ConsoleConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",

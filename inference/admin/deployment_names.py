@@ -44,5 +44,15 @@ def _upstreams(deployment_ids: Collection[str]) -> dict[str, str]:
         return dict(cursor.fetchall())
 
 
+def _by_upstream() -> dict[str, list[str]]:
+    """List the ids of deployments and raw models by their upstream's name."""
+    found = dict[str, list[str]]()
+    for model in (Deployment, RawModel):
+        for row in model.objects.select_related("upstream").only("upstream__name"):
+            found.setdefault(str(row.upstream), []).append(deployment_id(row))
+    return dict(sorted(found.items()))
+
+
 row_names.register("deployment", _named(lambda row: f"{row.upstream}/{row.model}"))
 row_names.register("upstream of deployment", _upstreams)
+row_names.register_ids("upstream of deployment", _by_upstream)

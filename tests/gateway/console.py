@@ -55,6 +55,7 @@ from tests.factories import invoicing
 from tests.factories.billing import Purse, review, settle
 from tests.factories.payments import top_up
 from tests.gateway.config_files import WHOLE, apply_text
+from tests.gateway.traces import refused, trace_of
 from tests.support.event_receiver import SECRET
 
 ALICE = "did:web:studio.example:alice"
@@ -91,6 +92,8 @@ def furnish(folder: Path) -> None:
     make_mail()
     Limit.objects.create(scope="account", requests_per_minute=600, concurrent=20)
     make_note()
+    trace_of(settled)
+    refused("budget_exceeded", account=ALICE)
     JobRun.objects.create(job="billing.tasks.reap", started_at=timezone.now(), counts={"calls": 1})
 
 

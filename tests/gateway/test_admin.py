@@ -38,6 +38,7 @@ OURS = (
     "organizations",
     "jobs",
     "integrations",
+    "telemetry",
     "admin",
 )
 TABLES = sorted(
@@ -89,7 +90,7 @@ def test_every_table_of_the_apps_is_there() -> None:
         *("integrations.accountkey", "integrations.evolutionartifact", "integrations.evolutionrevision"),
         *("integrations.integrationswitch", "integrations.project", "integrations.sandboxrun"),
         "integrations.sandboxsettings",
-        "jobs.jobrun",
+        *("jobs.jobrun", "telemetry.requesttrace"),
         *("judgement.answercount", "judgement.judgementfallback", "judgement.judgementsettings"),
         *("account.emailaddress", "mfa.authenticator", "socialaccount.socialaccount", "usersessions.usersession"),
     }
@@ -175,6 +176,7 @@ READ_ONLY = {
         "answercount",
         "budget",
         "jobrun",
+        "requesttrace",
         "paymentdifference",
         "priceproposal",
         "delivery",
