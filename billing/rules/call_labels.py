@@ -48,7 +48,7 @@ def ending(
 def _charged(basis: str, resolution: str | None, overrun_microusd: int) -> str:
     why = COUNTED.get(basis, COUNTED["upstream"])
     if basis == "delivered" and resolution in CAUSES:
-        why = f"{CAUSES[resolution].told} {DELIVERED}"
+        why = f"{CAUSES[resolution].sentence} {DELIVERED}"
     if basis == "upstream" and resolution == "upstream":
         why = "The outcome was unknown at first. Charged for the usage in the provider's record."
     return f"{why} It used more than was held for it; you do not pay for that." if overrun_microusd else why

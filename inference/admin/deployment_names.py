@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from django.db import connection
+from django.db.models import Value
 
 from gateway.core.console import row_names
 from inference.models import Deployment, RawModel
@@ -45,11 +46,14 @@ def _upstreams(deployment_ids: Collection[str]) -> dict[str, str]:
 
 
 def _by_upstream() -> dict[str, list[str]]:
-    """List the ids of deployments and raw models by their upstream's name."""
+    """List the ids of deployments and raw models by their upstream's name, in one query."""
+    own, raw = (
+        model.objects.order_by().values_list(Value(prefix), "pk", "upstream__name")
+        for model, prefix in ((Deployment, ""), (RawModel, RAW_PREFIX))
+    )
     found = dict[str, list[str]]()
-    for model in (Deployment, RawModel):
-        for row in model.objects.select_related("upstream").only("upstream__name"):
-            found.setdefault(str(row.upstream), []).append(deployment_id(row))
+    for prefix, key, upstream in own.union(raw, all=True):
+        found.setdefault(upstream, []).append(f"{prefix}{key}")
     return dict(sorted(found.items()))
 
 
