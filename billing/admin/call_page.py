@@ -45,7 +45,7 @@ def context(call: Call) -> dict[str, Any]:
         "trace": trace,
         "trace_days": settings.REQUEST_TRACE_DAYS,
         "bars": call_steps.bars(trace) if trace else [],
-        "steps": call_steps.table(call, trace, money.seal, names),
+        "steps": call_steps.rows(call, trace, money.seal, names),
         "who": _who(call, trace),
         "checks": len(CHECKS),
         "attempts": _attempts(trace, names),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from billing.models import Call, CallState, Seal
 from billing.rules.call_causes import title
@@ -40,12 +40,13 @@ def bars(trace: RequestTrace) -> list[PhaseBar]:
     return [bar(one.name, one.begin, one.end, whole=whole, kind=one.kind) for one in phases]
 
 
-def table(call: Call, trace: RequestTrace | None, seal: Seal | None, deployments: Mapping[str, str]) -> dict[str, Any]:
-    """Return the steps as a table for the console's component."""
+def rows(
+    call: Call, trace: RequestTrace | None, seal: Seal | None, deployments: Mapping[str, str]
+) -> list[tuple[str, str, str]]:
+    """Return the rows of `console/steps.html`: time, distance from the start, words."""
     start = start_of(call, trace)
     steps = sorted([*_traced(call, trace, deployments), *_booked(call, trace, seal)], key=lambda step: step.offset)
-    rows = [[moment(after(start, step.offset)), offset(step.offset), step.text] for step in steps]
-    return {"headers": ["Time (UTC)", "From the start", "Step"], "rows": rows}
+    return [(moment(after(start, step.offset)), offset(step.offset), step.text) for step in steps]
 
 
 def _traced(call: Call, trace: RequestTrace | None, deployments: Mapping[str, str]) -> Iterable[Step]:

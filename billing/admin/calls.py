@@ -82,7 +82,7 @@ class CallAdmin(ReadOnlyAdmin):
     overrun = money("Overrun", "overrun_microusd")
     max_cost = money("Max cost", "max_cost_microusd")
 
-    list_display = ("id", "created_at", "stage", "cause", "model", "served_by", "hold", "charge_made", "owner")
+    list_display = ("id", "created_at", "stage", "cause", "model", "served_by", "charge_made", "owner")
     list_filter = (
         "state",
         CallPeriodFilter,
@@ -104,16 +104,17 @@ class CallAdmin(ReadOnlyAdmin):
     search_help_text = f"{SEARCH_HELP} A usage ID finds its call whenever it was, anything else within the chosen time."
     ordering = ("-id",)
     actions_detail = ("charge", "release")
-    fieldsets = (
-        (
-            None,
-            {"fields": ("id", "stage", "hold", "charge_made", "credits", "overrun", "max_cost", "price")},
-        ),
-        ("Reconciling", {"fields": ("review_reason", "evidence", "resolution"), "classes": ("collapse",)}),
-        ("Parties", {"fields": ("owner", "actor", "client_id", "product", "organization", "membership_id")}),
-        ("Request", {"fields": ("model", "route", "served_by", "request_id", "idempotency_key", "replayable")}),
-        ("Timestamps", {"fields": ("created_at", "dispatched_at", "deadline_at", "closed_at")}),
+    fieldsets = tuple(
+        (title, {"fields": fields, "classes": ("collapse",)})
+        for title, fields in (
+            ("Amounts", ("id", "stage", "hold", "charge_made", "credits", "overrun", "max_cost", "price")),
+            ("Reconciling", ("review_reason", "evidence", "resolution")),
+            ("Parties", ("owner", "actor", "client_id", "product", "organization", "membership_id")),
+            ("Request", ("model", "route", "served_by", "request_id", "idempotency_key", "replayable")),
+            ("Timestamps", ("created_at", "dispatched_at", "deadline_at", "closed_at")),
+        )
     )
+    """The row's columns as they are, folded away below the page."""
 
     def get_urls(self) -> list[Any]:
         """Add the address of the CSV file."""

@@ -79,9 +79,10 @@ DECISIONS = {
         "The upstream's record shows no use", "The record of the model provider shows that nothing was used."
     ),
     "operator": CauseText("Decided by an operator", "The operator of this gateway decided that nothing is charged."),
+    "delivered": CauseText("Decided by what was delivered", "Only what was delivered counts."),
     "unresolved": CauseText("Not resolved in time", "The usage could not be determined, so nothing is charged."),
 }
-"""What decided about a call in review that was released."""
+"""What decided about a call in review."""
 
 
 def title(word: str | None) -> str:

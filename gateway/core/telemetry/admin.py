@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
@@ -194,7 +194,9 @@ def _page(trace: RequestTrace) -> dict[str, Any]:
     return {
         "trace": trace,
         "message": error.default_message if error else "",
-        "help": text,
+        "cause": _marked_up(text.cause) if text else "",
+        "remedy": _marked_up(text.remedy) if text else "",
+        "retry": _marked_up(text.retry) if text else "",
         "docs": ErrorDocs.url(trace.code) if error else "",
         "call": _call_link(trace),
         "by": _refused_by(trace),
@@ -222,7 +224,7 @@ def _checks(trace: RequestTrace, reached: list[str]) -> dict[str, Any]:
     return {"headers": ["Order", "Check", "Result"], "rows": rows}
 
 
-def _steps(trace: RequestTrace) -> dict[str, Any]:
+def _steps(trace: RequestTrace) -> list[tuple[str, str, str]]:
     marks = [(int(at), _MARKS.get(str(name), str(name))) for name, at in trace.steps.get("marks") or ()]
     end = f"answered with status {trace.status}" if trace.status else "ended without an answer"
     steps = [
@@ -230,8 +232,15 @@ def _steps(trace: RequestTrace) -> dict[str, Any]:
         *marks,
         (trace.duration_microseconds, f"The request was {end}"),
     ]
-    rows = [[moment(after(trace.began_at, at)), offset(at), text] for at, text in steps]
-    return {"headers": ["Time (UTC)", "From the start", "Step"], "rows": rows}
+    return [(moment(after(trace.began_at, at)), offset(at), text) for at, text in steps]
+
+
+def _marked_up(text: str) -> SafeString:
+    """Render a text of the error help, whose only Markdown is `code`."""
+    pieces = enumerate(text.split("`"))
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", piece) if n % 2 else piece,) for n, piece in pieces)
+    )
 
 
 def _call_link(trace: RequestTrace) -> SafeString | str:
