@@ -70,7 +70,8 @@ def _ending(call: Call) -> call_labels.Ending:
 
 def _figures(call: Call, money: CallMoney, trace: RequestTrace | None) -> list[tuple[str, str, str]]:
     """Return the page's cards: title, figure, note."""
-    cause = call_causes.title(call_causes.word_of(call.state, call.review_reason, call.resolution))
+    word = call_causes.word_of(call.state, call.review_reason, call.resolution)
+    cause = call_causes.title(word or (trace.cause if trace else ""))  # why a stream was cut is only in its trace
     charge = usd(call.charge_microusd or 0) if call.closed_at else "Not known yet"
     cost, margin = money.cost_microusd, money.margin_microusd
     times = trace and f"first byte after {_first_byte(trace)}"

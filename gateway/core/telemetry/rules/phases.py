@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 # What the time before each mark was spent on; that between "sent" and "upstream_done" belongs to the attempts.
@@ -13,6 +14,7 @@ _BEFORE = {
     "settled": "Closing in the ledger",
     "answered": "End of the answer",
 }
+REFUSAL = "Refusal, which records the proof"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +66,21 @@ def attempts_of(steps: Mapping[str, Any]) -> list[Attempt]:
 
 def phases_of(steps: Mapping[str, Any], duration: int) -> list[Phase]:
     """Divide a request that took so many microseconds into its phases, in order of time."""
-    marks = [(str(name), int(at)) for name, at in steps.get("marks") or ()]
+    marks = sorted(((str(name), int(at)) for name, at in steps.get("marks") or ()), key=itemgetter(1))
     attempts = attempts_of(steps)
     found = [*_own(marks), *(phase for each in attempts for phase in _of_attempt(each, duration))]
     last = max((at for _, at in marks), default=0)
     if "answered" not in dict(marks) and not attempts and duration > last:
-        found.append(Phase("Refusal", last, duration))
+        found.append(Phase(REFUSAL, last, duration))
     return sorted((phase for phase in found if phase.lasted >= 0), key=lambda phase: (phase.begin, phase.end))
 
 
 def _own(marks: Sequence[tuple[str, int]]) -> Iterator[Phase]:
-    before = 0
+    before, is_held = 0, "held" in dict(marks)
     for name, at in marks:
         if name in _BEFORE:
-            yield Phase(_BEFORE[name], before, at)
+            is_refusal = name == "answered" and not is_held
+            yield Phase(REFUSAL if is_refusal else _BEFORE[name], before, at)
         before = at
 
 
