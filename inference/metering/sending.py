@@ -9,7 +9,7 @@ from gateway.core.contract.limits import UPSTREAM_RETRIES_MAX
 from inference.interface.model import DeploymentTarget
 from inference.interface.plan import RETRY_WINDOW_SECONDS, CallPlan
 from inference.interface.upstream import Attempt, Endpoint, Failed, Outcome, Overloaded, Rejected, Stream, Unreachable
-from inference.metering import alarms, health, routing
+from inference.metering import alarms, health, routing, upstream_keys
 
 RETRY_AFTER_MAX_SECONDS = 2.0
 _BACKOFF_SECONDS = 0.1
@@ -49,7 +49,7 @@ async def _send(
         deployment = routing.pick(deployments, tried)
         if on_attempt is not None:
             on_attempt(deployment)
-        outcome = await _attempt(plan, deployment, endpoints[deployment.id], streams=streams)
+        outcome = await _attempt(plan, deployment, endpoints[deployment.id], started, streams=streams)
         if on_outcome is not None:
             on_outcome(outcome)
         tried.append(deployment.id)
@@ -68,12 +68,11 @@ async def _send(
 
 
 async def _attempt(
-    plan: Plan, deployment: DeploymentTarget, endpoint: Endpoint[Any], *, streams: bool
+    plan: Plan, deployment: DeploymentTarget, endpoint: Endpoint[Any], started: float, *, streams: bool
 ) -> Outcome | Stream:
     """Make one attempt and update the deployment's breaker."""
-    attempt = Attempt(deployment.upstream, deployment.model, plan.request, plan.call)
     try:
-        outcome = await (endpoint.open_stream(attempt) if streams else endpoint.send(attempt))
+        outcome = await _with_valid_key(plan, deployment, endpoint, started, streams=streams)
     except BaseException:
         routing.record_abandoned(deployment)
         raise
@@ -82,6 +81,27 @@ async def _attempt(
     if isinstance(outcome, Rejected | Overloaded | Failed) and outcome.alarm:  # here, because a retry may hide it
         alarms.report(deployment.upstream.name, outcome.alarm, plan.call.usage_id)
     return outcome
+
+
+async def _with_valid_key(
+    plan: Plan, deployment: DeploymentTarget, endpoint: Endpoint[Any], started: float, *, streams: bool
+) -> Outcome | Stream:
+    """Send with the upstream's key. If it is refused while another one is valid too, send with that one.
+
+    A refused key has cost nothing, and the call's deadline allows for attempts that begin within the window for retries.
+    """
+    first, *others = upstream_keys.keyed(deployment.upstream)
+    while True:
+        attempt = Attempt(first, deployment.model, plan.request, plan.call)
+        outcome = await (endpoint.open_stream(attempt) if streams else endpoint.send(attempt))
+        alarm = upstream_keys.refusal_of(outcome)
+        if alarm is None:
+            return outcome
+        upstream_keys.note_refused(first)
+        if not others or time.monotonic() - started > RETRY_WINDOW_SECONDS:
+            return outcome
+        alarms.report(first.name, alarm, plan.call.usage_id)
+        first = others.pop(0)
 
 
 def may_retry(outcome: object) -> TypeGuard[Overloaded | Unreachable]:

@@ -19,6 +19,8 @@ from inference.rules.authentication import read_auth, read_query
 OPTIONS = ("routes", "looks_up", "service_tiers", "output_limit_field", "auth", "query")
 """The keys that are stored in an upstream's options."""
 
+KEYS = frozenset({"api_key", "next_api_key", "previous_api_key"})
+
 
 def _allowed_here(value: Upstream.Adapter, info: ValidationInfo) -> Upstream.Adapter:
     if value is Upstream.Adapter.DEMO and not context_of(info).demo_allowed:
@@ -29,7 +31,7 @@ def _allowed_here(value: Upstream.Adapter, info: ValidationInfo) -> Upstream.Ada
 class UpstreamRow(SectionRow):
     """An upstream. Only the demo adapter works without `base_url` and `api_key`: no calls are sent to others.
 
-    `routes` lists the routes it supports, if it does not support all of its adapter's. `looks_up` names the kind of
+    `next_api_key` and `previous_api_key` are valid beside `api_key` while it is being replaced. `routes` lists the routes it supports, if it does not support all of its adapter's. `looks_up` names the kind of
     record that it has of each call. `service_tiers: false` says that it refuses to be told a service tier, and
     `output_limit_field` which member of a chat bounds its output. `auth` is `bearer` or the header that carries the key, and `query`
     what every URL ends with.
@@ -42,6 +44,8 @@ class UpstreamRow(SectionRow):
     adapter: Annotated[Upstream.Adapter, Field(strict=False), AfterValidator(_allowed_here)]
     base_url: BaseUrl | None = None
     api_key: Secret = None
+    next_api_key: Secret = None
+    previous_api_key: Secret = None
     timeout_seconds: Annotated[float, bounds(Upstream, "timeout_seconds"), Field(allow_inf_nan=False)] = 120.0
     bills_errors: bool = False
     fetches_images: bool = False
@@ -65,10 +69,12 @@ class UpstreamRow(SectionRow):
         values["base_url"] = self.base_url or ""
         if self.model_fields_set & set(OPTIONS):
             values["options"] = self._options()
-        if "api_key" in self.model_fields_set:
-            values["api_key"] = self.api_key.get_secret_value() if self.api_key else ""
-        concealed = frozenset({"api_key"})
-        run.upsert(Upstream, f"upstream {self.name}", lookup={"name": self.name}, values=values, concealed=concealed)
+        for name, secret in self.stated(*KEYS).items():
+            values[name] = secret.get_secret_value() if secret else ""
+        stored = Upstream.objects.filter(name=self.name).first()
+        row = run.upsert(Upstream, f"upstream {self.name}", lookup={"name": self.name}, values=values, concealed=KEYS)
+        if row.api_key != (stored.api_key if stored else ""):
+            Upstream.objects.filter(pk=row.pk).update(api_key_set_at=run.now)
 
     @classmethod
     def export(cls, out: Exporting) -> Exported:
