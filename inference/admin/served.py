@@ -16,8 +16,9 @@ from unfold.decorators import display
 from billing.models import PriceVersion
 from billing.rules.prices import PriceList, show
 from billing.rules.quantities import QUANTITY_MAX
-from gateway.core.console import ConsoleAdmin, ReadableJSONField, json_object
+from gateway.core.console import ReadableJSONField, json_object
 from inference.admin.routes import check_routes
+from inference.admin.trial_pages import TrialPages
 from inference.metering.obstacles import Model, RouteState, states_of
 from inference.operations import retirements
 
@@ -39,10 +40,11 @@ class ServedForm(forms.ModelForm):
         return options
 
 
-class ServedAdmin(ConsoleAdmin):
+class ServedAdmin(TrialPages):
     """A table of models for sale. Its list reads prices and upstreams once, however long it is."""
 
     readonly_fields = ("price", "routes")
+    actions_detail = ("try_it",)
 
     name_field = "name"
 

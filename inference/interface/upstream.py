@@ -5,7 +5,7 @@ outcome is `Ambiguous`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -27,7 +27,8 @@ class CallContext:
     the alias, and `public_id` the gateway's own id of the response: they replace the upstream's in everything returned.
     The endpoint calls `on_send` before it sends the first byte: until then the call cannot have cost anything, even if
     the process dies. It calls `on_generation` with the id of the upstream's own record of the call, if these are looked
-    up, and `on_answer` with the status of each answer whose head has arrived.
+    up, `on_answer` with the status of each answer whose head has arrived, and `on_refusal` with the status and the body of
+    a complete one that is not a 2xx.
     """
 
     usage_id: str
@@ -36,6 +37,9 @@ class CallContext:
     on_send: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
     on_generation: Callable[[str], None] = field(default=lambda generation_id: None, compare=False, repr=False)
     on_answer: Callable[[int], None] = field(default=lambda status: None, compare=False, repr=False)
+    on_refusal: Callable[[int, Mapping[str, Any]], None] = field(
+        default=lambda status, body: None, compare=False, repr=False
+    )
 
 
 @value_class(frozen=True, slots=True)

@@ -1,10 +1,11 @@
-"""Models of the catalogue, proposed prices, representations, stored responses, unpriced counters and deployments that fail."""
+"""Models of the catalogue, proposed prices, representations, stored responses, trials, unpriced counters and deployments that fail."""
 
 from inference.models.alias import Alias, Deployment
 from inference.models.price_proposal import PriceProposal, ProposalState
 from inference.models.raw_model import RawModel
 from inference.models.representation import Representation
 from inference.models.stored_response import StoredResponse
+from inference.models.trial import Trial
 from inference.models.trouble import DeploymentTrouble
 from inference.models.unpriced_counter import UnpricedCounter
 from inference.models.upstream import Upstream
@@ -18,6 +19,7 @@ __all__ = [
     "RawModel",
     "Representation",
     "StoredResponse",
+    "Trial",
     "UnpricedCounter",
     "Upstream",
 ]

@@ -5,6 +5,7 @@ from gateway.core.console.dialogs import dialog, may_act
 from gateway.core.console.dollars import DollarsField
 from gateway.core.console.fields import LinesField, ReadableJSONField, SecretField, json_object
 from gateway.core.console.filters import WordFilter
+from gateway.core.console.option_fields import OptionsForm, PairsField
 from gateway.core.console.party_columns import PartyColumn
 from gateway.core.console.read_only import ReadOnlyAdmin, ReadOnlyInline
 from gateway.core.console.reasons import ReasonField, ReasonForm
@@ -15,6 +16,8 @@ __all__ = [
     "ConsoleAdmin",
     "DollarsField",
     "LinesField",
+    "OptionsForm",
+    "PairsField",
     "PartyColumn",
     "ReadOnlyAdmin",
     "ReadOnlyInline",
