@@ -14,6 +14,7 @@ from unfold.decorators import display
 from billing.models import PriceVersion
 from billing.rules.prices import PriceList, show
 from inference.admin.calculator import CalculatorPages
+from inference.admin.model_facts import ModelFacts
 from inference.admin.served_form import REPRESENTATIONS
 from inference.admin.trial_pages import TrialPages
 from inference.metering.obstacles import Model, RouteState, states_of
@@ -22,10 +23,10 @@ from inference.operations import retirements
 CALLABLE = "can be called"
 
 
-class ServedAdmin(TrialPages, CalculatorPages):
+class ServedAdmin(TrialPages, CalculatorPages, ModelFacts):
     """A table of models for sale. Its list reads prices and upstreams once, however long it is."""
 
-    readonly_fields = ("price", "routes", "settings")
+    readonly_fields = ("price", "routes", "settings", "health", "price_versions", "margin", "limits")
     actions_detail: tuple[str, ...] = ("try_it", "calculator")
 
     name_field = "name"
@@ -61,13 +62,14 @@ class ServedAdmin(TrialPages, CalculatorPages):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """Show price and routes of an existing model. Who may only look sees the options in one field."""
         own = [name for name in self.get_fields(request, obj) if name not in self.readonly_fields]
-        sold = ("Price and routes", {"fields": ("price", "routes")})
         if obj is not None and not self.has_change_permission(request, obj):
             form: Any = self.form
-            return [(None, {"fields": [*(name for name in own if name not in form.option_fields), "settings"]}), sold]
+            shown = [*(name for name in own if name not in form.option_fields), "settings"]
+            return [(None, {"fields": shown}), *self.facts(request)]
         own = [name for name in own if name not in REPRESENTATIONS]
+        facts = self.facts(request)[1:] if obj else []
         options = ("Vectors", {"fields": REPRESENTATIONS, "classes": ("collapse",)})
-        return [(None, {"fields": own}), *([sold] if obj else []), options]
+        return [*([("Health", {"fields": ("health",)})] if obj else []), (None, {"fields": own}), *facts, options]
 
     @display(description="Settings", empty_value="-")
     def settings(self, model: Model) -> str | None:
