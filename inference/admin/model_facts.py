@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from unfold.decorators import display
 
 from billing.models import Limit, PriceVersion
@@ -53,10 +53,7 @@ class ModelFacts(ConsoleAdmin):
             return "There is no deployment yet. Add one below, then try it."
         found = model_health.by_upstream(str(model), sorted({row.upstream.name for row in rows}), now)
         trials = _last_trials([deployment_id(row) for row in rows])
-        headers = [
-            *("Order", "Deployment", "State", f"Calls since {model_health.since(now):%H:%M} UTC", "Errors", "Median"),
-            *("First byte", "Last success", "Last error", "Last trial"),
-        ]
+        headers = ["Order", "Deployment", f"Calls since {model_health.since(now):%H:%M} UTC", "Last"]
         shown = [_health_row(row, rows, found[row.upstream.name], trials.get(deployment_id(row))) for row in rows]
         return _table(headers, shown)
 
@@ -125,20 +122,32 @@ def rows_of(model: Alias | RawModel) -> list[Row]:
 def _health_row(row: Row, rows: Sequence[Row], health: Health, trial: Trial | None) -> list[Any]:
     page = reverse("admin:inference_upstream_change", args=[row.upstream.pk])
     name = format_html('<a class="underline" href="{}">{}</a>/{}', page, row.upstream, row.model)
-    errors = f"{100 * health.errors / health.calls:.1f} %" if health.calls else "-"
-    last_error = f"{health.last_error:%m-%d %H:%M} {health.last_cause}" if health.last_error else "-"
     return [
         _order(row, rows),
-        name,
-        _state(row, health),
-        f"{health.calls:,}",
-        errors,
-        _milliseconds(health.median_milliseconds),
-        _milliseconds(health.first_byte_milliseconds),
-        f"{health.last_success:%m-%d}, {health.last_success:%H}:00 to :59" if health.last_success else "-",
-        last_error,
-        f"{trial.began_at:%m-%d %H:%M}: {sentence(trial.result)}" if trial else "never",
+        _lines([name, _state(row, health)]),
+        _lines(_calls(health)),
+        _lines(
+            [
+                f"success: {health.last_success:%m-%d %H}:00 to :59" if health.last_success else "success: none",
+                f"error: {health.last_error:%m-%d %H:%M} {health.last_cause}" if health.last_error else "error: none",
+                f"trial: {trial.began_at:%m-%d %H:%M} {sentence(trial.result)}" if trial else "trial: never",
+            ]
+        ),
     ]
+
+
+def _calls(health: Health) -> list[str]:
+    if not health.calls:
+        return ["none"]
+    return [
+        f"{health.calls:,}, {100 * health.errors / health.calls:.1f} % of them errors",
+        f"median {_milliseconds(health.median_milliseconds)}",
+        f"first byte {_milliseconds(health.first_byte_milliseconds)}",
+    ]
+
+
+def _lines(texts: Iterable[Any]) -> str:
+    return format_html("<div>{}</div>", format_html_join("", "<div>{}</div>", ((text,) for text in texts)))
 
 
 def _order(row: Row, rows: Sequence[Row]) -> str:

@@ -83,7 +83,7 @@ class PriceForm(PriceFields, forms.ModelForm):
         usage = last_days(current.alias, timezone.now())
         brought = impact(usage, PriceList.parse(current.components), prices) if usage else None
         self.review = review_of(current, components, usage, brought)
-        self.add_error(None, "Check the changes below, then save again. Nothing was published yet.")
+        self.add_error(None, "Check what would change, then save again. Nothing was published yet.")
 
     def _confirm(self, name: str, prices: PriceList, confirmed: list[str]) -> None:
         """Refuse a price that leaves routes of the model unsold, until each of them is confirmed."""

@@ -58,5 +58,5 @@ def publish_price(client: Client, form: dict[str, Any]) -> Any:
     """Save a new price, look at what it changes, and save it again."""
     page = address("billing_priceversion_add")
     first = client.post(page, form)
-    assert errors(first) == {"__all__": ["Check the changes below, then save again. Nothing was published yet."]}
+    assert errors(first) == {"__all__": ["Check what would change, then save again. Nothing was published yet."]}
     return client.post(page, {**form, "seen": first.context["adminform"].form.data["seen"]})
