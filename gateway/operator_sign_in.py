@@ -3,11 +3,15 @@
 from typing import Any
 
 from allauth.account.adapter import get_adapter
-from allauth.mfa.utils import is_mfa_enabled
+from allauth.account.app_settings import EmailVerificationMethod
+from allauth.account.utils import get_next_redirect_url, perform_login
+from allauth.core.exceptions import ImmediateHttpResponse
 from django.contrib.auth.base_user import AbstractBaseUser
-from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from unfold.forms import AuthenticationForm
+
+from accounts.allauth_internals import record_authentication
 
 
 class OperatorSignInForm(AuthenticationForm):
@@ -28,12 +32,23 @@ class OperatorSignInForm(AuthenticationForm):
         return self.cleaned_data
 
     def confirm_login_allowed(self, user: AbstractBaseUser) -> None:
-        """Refuse a suspended account, and a password without the second factor, if there is one: only the portal asks for
-        both."""
+        """Refuse a suspended account."""
         super().confirm_login_allowed(user)
         if not getattr(user, "is_live", False):
             raise self.get_invalid_login_error()
-        if is_mfa_enabled(user):
-            raise ValidationError(
-                "This account uses a second factor. Sign in to the portal first, then open the console."
-            )
+
+    def get_user(self) -> Any:
+        """Sign in as the portal does, with the second factor, if there is one. Raises ImmediateHttpResponse, because Django's
+        view would begin the session at once.
+        """
+        raise ImmediateHttpResponse(_begin(self.request, self.user_cache))
+
+
+def _begin(request: HttpRequest, user: Any) -> HttpResponse:
+    """Begin the session, or request the second factor before. An operator's address needs no verification."""
+    record_authentication(request, user, method="password", reauthenticated=True)
+    page = get_next_redirect_url(request) or reverse("admin:index")
+    response: HttpResponse = perform_login(
+        request, user, email_verification=EmailVerificationMethod.NONE, redirect_url=page
+    )
+    return response
