@@ -26,6 +26,9 @@ class GatewayConfig(AppConfig):
 
         # The signal is sent once per app; it is handled for this one, which has models, as the sender must.
         post_migrate.connect(_install, sender=apps.get_app_config("inference"))
+        # After the last app with tables, when every table's rights exist.
+        last = [config for config in apps.get_app_configs() if config.models_module is not None][-1]
+        post_migrate.connect(_keep_roles, sender=last)
 
 
 def _install(**signal: Any) -> None:
@@ -37,3 +40,12 @@ def _install(**signal: Any) -> None:
     if sql.after_migrate(**signal):
         ledger_months.tend()
         alerts.arm_all(now=timezone.now())
+
+
+def _keep_roles(**signal: Any) -> None:
+    """Set the rights of operators' ready groups."""
+    from gateway import operator_roles
+    from gateway.core.database import sql
+
+    if sql.is_complete(**signal):
+        operator_roles.keep()

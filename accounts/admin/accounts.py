@@ -19,6 +19,7 @@ from accounts.operations import closing, devices, suspension
 from gateway.core.console import ConsoleAdmin, ReasonForm, dialog, links, may_act
 
 RIGHT = "accounts.change_account"
+SUSPEND = "accounts.suspend_account"
 OPERATOR_FIELDS = ("is_staff", "is_superuser", "groups")
 
 
@@ -54,12 +55,13 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
     form = AccountChangeForm
     add_form = AccountCreationForm
     change_password_form = PasswordForm
-    list_display = ("name", "email", "did", "state", "is_staff", "created_at")
+    list_display = ("name", "email", "did", "state", "roles", "created_at")
     list_select_related = ("closing",)
     paginator = InfinitePaginator  # a million accounts are not counted for a page
     list_disable_select_all = True
     list_filter = (
         "is_staff",
+        ("groups", admin.RelatedOnlyFieldListFilter),
         "is_active",
         ("suspended_at", admin.EmptyFieldListFilter),
         ("closing", admin.EmptyFieldListFilter),
@@ -101,6 +103,18 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
         return False
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
+        """Load the groups of a list's operators at once."""
+        return super().get_queryset(request).prefetch_related("groups")
+
+    @display(description="Operator")
+    def roles(self, account: Account) -> str:
+        """Return what an operator may do: every right, or the names of the groups."""
+        if account.is_superuser:
+            return "every right" if account.is_staff else "every right, but cannot sign in"
+        names = ", ".join(sorted(group.name for group in account.groups.all()))
+        return (names or "no group") if account.is_staff else ""
+
     @display(description="Name", ordering="display_name")
     def name(self, account: Account) -> str:
         """Return the person's name, or the account's identifier if there is none."""
@@ -135,13 +149,13 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         return "live" if account.is_active else "inactive"
 
     def has_suspend_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators who may change an account to suspend it, except their own."""
+        """Allow operators who may change or suspend accounts to suspend one, except their own."""
         rows = _changeable(request).filter(suspended_at=None).exclude(pk=request.user.pk or 0)
-        return may_act(request, RIGHT, rows, object_id)
+        return _may_suspend(request, rows, object_id)
 
     def has_unsuspend_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators who may change an account to lift its suspension."""
-        return may_act(request, RIGHT, _changeable(request).exclude(suspended_at=None), object_id)
+        """Allow the same operators to lift its suspension."""
+        return _may_suspend(request, _changeable(request).exclude(suspended_at=None), object_id)
 
     @action(
         description="Suspend",
@@ -222,6 +236,10 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         if is_new:
             return self.finish_dialog(request, form, object_id, done)
         return self.leave_dialog(request, object_id, "Someone else has just done this.", messages.WARNING)
+
+
+def _may_suspend(request: HttpRequest, rows: QuerySet[Account], object_id: str | None) -> bool:
+    return may_act(request, RIGHT, rows, object_id) or may_act(request, SUSPEND, rows, object_id)
 
 
 def _changeable(request: HttpRequest) -> QuerySet[Account]:

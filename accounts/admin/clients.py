@@ -14,7 +14,17 @@ from accounts.admin.people import person_fields
 from accounts.models import DeviceSession, PublicClient
 from accounts.operations import devices
 from accounts.rules import public_clients
-from gateway.core.console import ConsoleAdmin, LinesField, PartyColumn, ReadOnlyAdmin, ReasonForm, dialog, may_act
+from gateway.core.console import (
+    ConsoleAdmin,
+    LinesField,
+    ListReasonForm,
+    PartyColumn,
+    ReadOnlyAdmin,
+    ReasonForm,
+    dialog,
+    may_act,
+    reason_of,
+)
 from gateway.core.contract.addresses import REDIRECT_WORDS, is_redirect_uri
 
 RIGHT = "accounts.change_devicesession"
@@ -83,6 +93,7 @@ class DeviceSessionAdmin(ReadOnlyAdmin):
     )
     actions = ("revoke",)
     actions_detail = ("end",)
+    action_form = ListReasonForm
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(RIGHT)
@@ -117,5 +128,5 @@ class DeviceSessionAdmin(ReadOnlyAdmin):
             if devices.revoke(account=session.account, session_id=session.pk, now=timezone.now())
         ]
         for session in revoked:
-            self.log_change(request, session, "Revoked.")
+            self.log_change(request, session, f"Revoked: {reason_of(request)}")
         self.message_user(request, f"Revoked {len(revoked)}.", messages.SUCCESS)

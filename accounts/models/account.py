@@ -55,6 +55,7 @@ class Account(AbstractBaseUser, PermissionsMixin):
         constraints = [models.UniqueConstraint(Lower("email"), name="accounts_account_email_unique")]
         # Operators find people by the beginning of their name.
         indexes = [models.Index(Collate(Lower("display_name"), "C"), name="account_by_name")]
+        permissions = [("suspend_account", "Can suspend accounts that are not operators'")]
 
     def __str__(self) -> str:
         return self.display_name or self.did

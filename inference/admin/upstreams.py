@@ -12,7 +12,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
-from gateway.core.console import dialog, may_act
+from gateway.core.console import ReasonForm, dialog, may_act
 from inference.admin.upstream_form import UpstreamForm
 from inference.admin.upstream_keys import RIGHT, KeyActions
 from inference.metering import out_of_turn
@@ -92,12 +92,13 @@ class UpstreamAdmin(KeyActions):
             "a customer can get the answer to another customer's request. This holds for all upstreams at the same host and "
             "port, within 15 seconds.",
             "Reuse",
+            ReasonForm,
         ),
     )
-    def reuse(self, request: HttpRequest, form: forms.Form, object_id: str) -> HttpResponse:
+    def reuse(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Allow the connections of the upstream's origin to be reused."""
         upstream = out_of_turn.reuse(int(object_id), now=timezone.now())
-        self.log_change(request, upstream, "Allowed its connections to be reused.")
+        self.log_change(request, upstream, f"Allowed its connections to be reused: {form.cleaned_data['reason']}")
         return self.leave_dialog(request, object_id, "The connections are reused again.", messages.SUCCESS)
 
     @display(description="Connections")

@@ -8,7 +8,7 @@ from gateway.core.console.filters import WordFilter
 from gateway.core.console.option_fields import OptionsForm, PairsField
 from gateway.core.console.party_columns import PartyColumn
 from gateway.core.console.read_only import ReadOnlyAdmin, ReadOnlyInline
-from gateway.core.console.reasons import ReasonField, ReasonForm
+from gateway.core.console.reasons import ListReasonForm, ReasonField, ReasonForm, reason_of
 from gateway.core.console.single_rows import SingleRowAdmin
 from gateway.core.console.tables import ConsoleAdmin
 
@@ -18,6 +18,7 @@ __all__ = [
     "LinesField",
     "OptionsForm",
     "PairsField",
+    "ListReasonForm",
     "PartyColumn",
     "ReadOnlyAdmin",
     "ReadOnlyInline",
@@ -33,4 +34,5 @@ __all__ = [
     "may_act",
     "money",
     "quantity",
+    "reason_of",
 ]

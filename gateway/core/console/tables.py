@@ -9,7 +9,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import quote, unquote
 from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.text import capfirst
 from unfold.admin import ModelAdmin
@@ -21,6 +21,7 @@ from gateway.core.console.fields import SecretField
 from gateway.core.console.filters import parameter_of
 from gateway.core.console.openers import opened_by_customer
 from gateway.core.console.party_columns import PartyColumn, look_up
+from gateway.core.console.reasons import ListReasonForm, reason_of
 
 
 class Rows(ChangeList):
@@ -140,4 +141,10 @@ class ConsoleAdmin(ModelAdmin):
             [self.opts.pk.to_python(key) for key in request.POST.getlist(ACTION_CHECKBOX_NAME)]
         except ValidationError:
             raise BadRequest("A selected row does not belong to this table.") from None
+        if issubclass(self.action_form, ListReasonForm):
+            try:
+                reason_of(request)
+            except ValidationError as error:
+                self.message_user(request, f"Nothing has changed. Reason: {error.messages[0]}", messages.ERROR)
+                return HttpResponseRedirect(request.get_full_path())
         return super().response_action(request, queryset)
