@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 
 
 def act(client: Client, page: str, action: str, *keys: object) -> Any:
-    return client.post(address(page), {"action": action, "_selected_action": [str(key) for key in keys]}, follow=True)
+    return client.post(address(page), {"action": action, "_selected_action": [str(key) for key in keys], "reason": "stolen"}, follow=True)
 
 
 def decide(client: Client, verb: str, account: Account, **form: str) -> Any:
@@ -151,7 +151,7 @@ def test_a_device_is_revoked(operator: Client) -> None:
     session = make_session()
     act(operator, "accounts_devicesession_changelist", "revoke", session.pk)
     assert DeviceSession.objects.get().revoked_at is not None
-    assert logged() == [(CHANGE, "Revoked.")]
+    assert logged() == [(CHANGE, "Revoked: stolen")]
 
 
 def test_signing_keys_are_rotated(operator: Client) -> None:
@@ -160,23 +160,23 @@ def test_signing_keys_are_rotated(operator: Client) -> None:
     operator.get(rotate)
     assert SigningKey.objects.get(state="active") == first
 
-    answer = operator.post(rotate, {"_form_submitted": "on"})
+    answer = operator.post(rotate, {"_form_submitted": "on", "reason": "yearly"})
 
     assert answer["HX-Redirect"] == address("accounts_signingkey_changelist")
     assert SigningKey.objects.get(pk=first.pk).state == "passive"
     assert SigningKey.objects.filter(state="active").count() == 1
-    assert logged() == [(CHANGE, "Rotated: this key now signs.")]
-    assert clerk("view_signingkey").post(rotate, {"_form_submitted": "on"}).status_code == 403
+    assert logged() == [(CHANGE, "Rotated, this key now signs: yearly")]
+    assert clerk("view_signingkey").post(rotate, {"_form_submitted": "on", "reason": "yearly"}).status_code == 403
 
 
 def test_receipt_keys_are_rotated(operator: Client) -> None:
     first = receipt_keys.ensure_active_key(now=timezone.now())
     rotate = f"{address('accounts_receiptkey_changelist')}rotate/"
 
-    answer = operator.post(rotate, {"_form_submitted": "on"})
+    answer = operator.post(rotate, {"_form_submitted": "on", "reason": "yearly"})
 
     assert answer["HX-Redirect"] == address("accounts_receiptkey_changelist")
     assert ReceiptKey.objects.get(pk=first.pk).state == "retired"
     assert ReceiptKey.objects.filter(state="active").count() == 1
-    assert logged() == [(CHANGE, "Rotated: this key now signs.")]
-    assert clerk("view_receiptkey").post(rotate, {"_form_submitted": "on"}).status_code == 403
+    assert logged() == [(CHANGE, "Rotated, this key now signs: yearly")]
+    assert clerk("view_receiptkey").post(rotate, {"_form_submitted": "on", "reason": "yearly"}).status_code == 403

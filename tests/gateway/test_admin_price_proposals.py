@@ -25,7 +25,7 @@ def _proposed(tmp_path: Path) -> None:
 
 def decide(client: Client, name: str, how: str, **form: Any) -> Any:
     path = f"{address('inference_priceproposal_changelist')}{proposal(name).pk}/{how}/"
-    return client.post(path, {"_form_submitted": "on", **form})
+    return client.post(path, {"_form_submitted": "on", "reason": "right", **form})
 
 
 def within(name: str) -> PriceProposal:
@@ -91,7 +91,7 @@ def test_a_cost_is_accepted_for_its_deployment(operator: Client, tmp_path: Path)
     assert "HX-Redirect" in decide(operator, "careful", "accept_beyond_bounds", confirmed="on")
     assert CostVersion.objects.get(deployment=found.deployment).components == found.components
     assert len(prices("careful")) == 1
-    assert logged()[-1] == (CHANGE, "Accepted. The cost of careful: claude/claude-sonnet-4-5 is published.")
+    assert logged()[-1] == (CHANGE, "Accepted. The cost of careful: claude/claude-sonnet-4-5 is published. Reason: right")
 
 
 def test_a_stale_one_says_so(operator: Client) -> None:
@@ -109,7 +109,7 @@ def test_one_is_dismissed(operator: Client) -> None:
     assert "HX-Redirect" in decide(operator, "fast", "dismiss")
     assert proposal("fast").state == "dismissed"
     assert len(prices("fast")) == 1
-    assert logged() == [(CHANGE, "Dismissed.")]
+    assert logged() == [(CHANGE, "Dismissed. Reason: right")]
 
 
 def test_an_operator_without_the_right_only_looks() -> None:
