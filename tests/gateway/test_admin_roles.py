@@ -42,6 +42,7 @@ ACTIONS = {
     "accounts.devicesession": {"revoke": SUPPORTS},
     "accounts.receiptkey": {"rotate": NOBODY},
     "accounts.signingkey": {"rotate": NOBODY},
+    "accounts.integration": {"test_assertion": EVERYBODY, "upload_keys": ADMINS},
     "billing.autotopup": {"pause": FINANCES, "resume": FINANCES},
     "billing.autotopupcharge": {"dismiss": FINANCES},
     "billing.call": {"charge": FINANCES, "release": FINANCES},
@@ -62,6 +63,9 @@ PAGES = {"accounts.account": {"password": ADMINS}, "billing.marginday": {"export
 
 FORMS = {"billing.creditlot": {"add": SUPPORTS | FINANCES}, "billing.priceversion": {"add": FINANCES}}
 """The ordinary forms (add, change, delete) that others than the role admin have."""
+
+OWN_PAGES = {("integration", "test_assertion"), ("integration", "upload_keys")}
+"""Actions with a page of their own: test_admin_integrations has what they ask for and log."""
 
 SUPERUSERS_OWN = {"auth.group", "mfa.authenticator"}
 OF_PROVIDER = {("checkout", "ask_again"), ("checkout", "credit"), ("invoice", "charge_again")}
@@ -124,7 +128,7 @@ def test_every_action_and_page_has_its_place() -> None:
 def test_every_action_asks_for_a_reason() -> None:
     for table in TABLES:
         each = admin.site._registry[apps.get_model(*table)]
-        for name in actions_of(table):
+        for name in {name for name in actions_of(table) if (table[1], name) not in OWN_PAGES}:
             shown = getattr(getattr(each, name), "dialog", None)
             form = shown.get("form_class") if shown else each.action_form
             fields = getattr(form, "base_fields", {})
@@ -193,7 +197,7 @@ def test_each_role_does_what_the_matrix_says_and_nothing_else(table: Table) -> N
 def test_each_action_leaves_an_entry_with_its_reason(table: Table) -> None:
     client, root = superuser(), reverse("admin:{}_{}_changelist".format(*table))
     undone = Undoing(table)
-    for kind in sorted(each for each in actions_of(table) if (table[1], each) not in OF_PROVIDER):
+    for kind in sorted(each for each in actions_of(table) if (table[1], each) not in OF_PROVIDER | OWN_PAGES):
         method = "POST" if is_dialog(table, kind) else "LIST"
         with undone() as changed:
             if kind == "close":  # Alice's calls are open, so her account is not closed

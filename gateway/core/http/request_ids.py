@@ -34,6 +34,11 @@ def carried_by_logs(request_id: str) -> str:
     return request_id
 
 
+def current() -> str:
+    """Return the id of the request that this thread or task handles, "-" if none."""
+    return _current.get()
+
+
 def request_id_of(request: object) -> str:
     """Return the id that the middleware gave this request (or the request that DRF wraps)."""
     return str(getattr(request, "request_id", "")) or new_id("req")
