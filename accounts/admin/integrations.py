@@ -76,6 +76,16 @@ class IntegrationForm(forms.ModelForm):
         return issuer
 
 
+class _TypedAnew(UnfoldAdminTextareaWidget):
+    """A text that no page shows again: it may be a private key, or an assertion that is still good."""
+
+    def __init__(self, rows: int) -> None:
+        super().__init__(attrs={"rows": rows, "class": "font-mono", "spellcheck": "false"})
+
+    def format_value(self, value: Any) -> str:
+        return ""
+
+
 class KeysForm(forms.Form):
     """Public keys, as a file or pasted, and why."""
 
@@ -89,7 +99,7 @@ class KeysForm(forms.Form):
         required=False,
         label="Or paste it",
         max_length=key_files.KEY_FILE_MAX_BYTES,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 10, "class": "font-mono", "spellcheck": "false"}),
+        widget=_TypedAnew(10),
     )
     kid = forms.CharField(
         required=False,
@@ -129,7 +139,7 @@ class AssertionForm(forms.Form):
         label="Assertion",
         max_length=ASSERTION_MAX_BYTES,
         help_text="The JWT that the product's server would send. It is neither used up, stored nor logged.",
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 6, "class": "font-mono", "spellcheck": "false"}),
+        widget=_TypedAnew(6),
     )
 
 
