@@ -59,13 +59,13 @@ class GrantForm(forms.ModelForm):
         """Refuse an amount beyond what the operator may grant today."""
         amount: int = self.cleaned_data["amount"]
         left = left_microusd(self.operator, now=timezone.now())
-        if (
-            left is not None
-            and amount > left
-            and not CreditLot.objects.filter(source_key=self.data.get("key")).exists()
-        ):
+        if left is not None and amount > left and not self._was_sent():
             raise ValidationError(f"You may still grant {usd(left)} today. Let somebody of finance grant more.")
         return amount
+
+    def _was_sent(self) -> bool:
+        """Return whether this form has granted its credit already, so that nothing is granted once more."""
+        return CreditLot.objects.filter(source_kind=SOURCE_KIND, source_key=str(self.data.get("key", ""))).exists()
 
     def clean_expires_at(self) -> Any:
         expires_at = self.cleaned_data["expires_at"]

@@ -65,7 +65,7 @@ def test_the_first_reason_is_that_of_the_exchange(claims: dict[str, Any], signer
         assert reasons == []
     else:
         assert reasons[0] == str(refused)
-        assert [step.title for step in steps if step.state == FAILED][0] == CAUSES.get(refused.cause, "Format")
+        assert next(step.title for step in steps if step.state == FAILED) == CAUSES.get(refused.cause, "Format")
 
 
 def test_all_checks_are_shown_in_order_with_what_was_found() -> None:
