@@ -1,5 +1,6 @@
 """Operators' ready groups, for the tables that the console shows on pages of their own or of other tables."""
 
+from django.apps import apps
 from django.contrib import admin
 
 from accounts.operations import operator_roles
@@ -7,5 +8,6 @@ from accounts.operations import operator_roles
 
 def keep() -> None:
     """Set the rights of the ready groups, and create those that are missing."""
-    registry = admin.site._registry  # noqa: SLF001 (documented)
-    operator_roles.keep([*registry, *(inline.model for one in registry.values() for inline in one.inlines)])
+    tables = [table for table in apps.get_models() if admin.site.is_registered(table)]
+    inlines = [inline.model for table in tables for inline in admin.site.get_model_admin(table).inlines]
+    operator_roles.keep([*tables, *inlines])

@@ -3,15 +3,14 @@
 from typing import Any
 
 from allauth.account.adapter import get_adapter
-from allauth.account.app_settings import EmailVerificationMethod
-from allauth.account.utils import get_next_redirect_url, perform_login
+from allauth.account.utils import get_next_redirect_url
 from allauth.core.exceptions import ImmediateHttpResponse
 from django.contrib.auth.base_user import AbstractBaseUser
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import reverse
 from unfold.forms import AuthenticationForm
 
-from accounts.allauth_internals import record_authentication
+from accounts.operations import operator_sign_ins
 
 
 class OperatorSignInForm(AuthenticationForm):
@@ -41,14 +40,5 @@ class OperatorSignInForm(AuthenticationForm):
         """Sign in as the portal does, with the second factor, if there is one. Raises ImmediateHttpResponse, because Django's
         view would begin the session at once.
         """
-        raise ImmediateHttpResponse(_begin(self.request, self.user_cache))
-
-
-def _begin(request: HttpRequest, user: Any) -> HttpResponse:
-    """Begin the session, or request the second factor before. An operator's address needs no verification."""
-    record_authentication(request, user, method="password", reauthenticated=True)
-    page = get_next_redirect_url(request) or reverse("admin:index")
-    response: HttpResponse = perform_login(
-        request, user, email_verification=EmailVerificationMethod.NONE, redirect_url=page
-    )
-    return response
+        page = get_next_redirect_url(self.request) or reverse("admin:index")
+        raise ImmediateHttpResponse(operator_sign_ins.begin(self.request, self.user_cache, page))
