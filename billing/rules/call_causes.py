@@ -32,7 +32,9 @@ CAUSES = {
     "upstream_402": CauseText("Upstream: the gateway's account is out of funds (402)", FAILED),
     "upstream_403": CauseText("Upstream: the gateway's key may not do this (403)", NO_ACCESS),
     "upstream_404": CauseText("Upstream: no such model or address (404)", NO_ACCESS),
-    "upstream_413": CauseText("Upstream: the request is too large (413)", "The request was too large for the model provider."),
+    "upstream_413": CauseText(
+        "Upstream: the request is too large (413)", "The request was too large for the model provider."
+    ),
     "upstream_422": CauseText("Upstream: the request is invalid (422)", REFUSED),
     "upstream_429": CauseText("Upstream: too many requests (429)", OVERLOADED),
     "upstream_1xx": CauseText("Upstream: an unexpected status (1xx)", FAILED),

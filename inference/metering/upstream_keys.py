@@ -1,7 +1,7 @@
 """The keys of an upstream whose key is being replaced: which one calls are sent with in this process.
 
 Two keys are valid then. An upstream that refuses a key (401 or 403) has accepted nothing, so the same call is sent again with
-the other one, and cannot cost twice (docs/decisions/0078).
+the other one, and cannot cost twice (docs/decisions/0082).
 """
 
 import time

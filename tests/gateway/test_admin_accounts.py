@@ -18,7 +18,11 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 
 
 def act(client: Client, page: str, action: str, *keys: object) -> Any:
-    return client.post(address(page), {"action": action, "_selected_action": [str(key) for key in keys], "reason": "stolen"}, follow=True)
+    return client.post(
+        address(page),
+        {"action": action, "_selected_action": [str(key) for key in keys], "reason": "stolen"},
+        follow=True,
+    )
 
 
 def decide(client: Client, verb: str, account: Account, **form: str) -> Any:

@@ -91,7 +91,10 @@ def test_a_cost_is_accepted_for_its_deployment(operator: Client, tmp_path: Path)
     assert "HX-Redirect" in decide(operator, "careful", "accept_beyond_bounds", confirmed="on")
     assert CostVersion.objects.get(deployment=found.deployment).components == found.components
     assert len(prices("careful")) == 1
-    assert logged()[-1] == (CHANGE, "Accepted. The cost of careful: claude/claude-sonnet-4-5 is published. Reason: right")
+    assert logged()[-1] == (
+        CHANGE,
+        "Accepted. The cost of careful: claude/claude-sonnet-4-5 is published. Reason: right",
+    )
 
 
 def test_a_stale_one_says_so(operator: Client) -> None:

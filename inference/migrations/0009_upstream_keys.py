@@ -6,7 +6,7 @@ import gateway.core.encryption.fields
 
 
 class Migration(migrations.Migration):
-    dependencies = [("inference", "0007_limits_of_a_call")]
+    dependencies = [("inference", "0008_deployment_troubles")]
 
     operations = [
         migrations.AddField(

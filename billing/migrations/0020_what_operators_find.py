@@ -13,7 +13,7 @@ def unfinished(name: str) -> migrations.RunSQL:
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("billing", "0017_auto_top_up")]
+    dependencies = [("billing", "0019_what_waits")]
 
     operations = [
         unfinished("checkout_by_key"),

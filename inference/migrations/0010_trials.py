@@ -6,7 +6,7 @@ import billing.models.fields
 
 
 class Migration(migrations.Migration):
-    dependencies = [("inference", "0008_upstream_keys")]
+    dependencies = [("inference", "0009_upstream_keys")]
 
     operations = [
         migrations.CreateModel(

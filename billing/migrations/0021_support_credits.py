@@ -4,7 +4,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("billing", "0017_auto_top_up")]
+    dependencies = [("billing", "0020_what_operators_find")]
 
     operations = [
         migrations.AlterModelOptions(

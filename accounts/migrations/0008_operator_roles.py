@@ -10,7 +10,7 @@ from gateway.core.database.migrations import RestartableMigration
 
 class Migration(RestartableMigration):
     dependencies = [
-        ("accounts", "0005_closings"),
+        ("accounts", "0007_what_operators_find"),
         ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
