@@ -11,8 +11,6 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from unfold.sites import UnfoldAdminSite
 
-from gateway import navigation
-
 
 class ConsoleSite(UnfoldAdminSite):
     """The console's pages that do not belong to a table."""
@@ -33,7 +31,8 @@ class ConsoleSite(UnfoldAdminSite):
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Find a page by one thing that a support person has in hand, or by its title in the navigation."""
-        from gateway.finding import search  # this module is imported before models are loaded
+        from gateway import navigation  # this module is imported before models are loaded
+        from gateway.finding import search
 
         pages = navigation.titled(request, search.written(request.GET.get("s", "")))
         hits = [search.Hit("Page", title, page) for title, page in pages]
