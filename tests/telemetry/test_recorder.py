@@ -168,9 +168,10 @@ def test_what_may_have_been_written_is_not_written_again(error: Exception) -> No
 def test_a_connection_that_is_lost_at_the_commit_leaves_it_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     batch = Batch(10)
     batch.add(_key(1), ended())
-    with monkeypatch.context() as patched, pytest.raises(CommitUnknown):
+    with monkeypatch.context() as patched:
         patched.setattr(connections["default"], "_commit", _lost)
-        write(batch)
+        with pytest.raises(CommitUnknown):
+            write(batch)
 
 
 def _lost() -> None:
