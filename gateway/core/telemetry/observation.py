@@ -158,7 +158,7 @@ class Observation:
     def mark(self, step: Step) -> None:
         """Record that a step was reached now."""
         try:
-            self.marks.append(_mark((step, perf_counter_ns())))
+            self.marks.append(_mark((step._value_, perf_counter_ns())))
         except Exception as error:  # noqa: BLE001 - as `harmless`, without another call
             _note(error)
 
@@ -166,14 +166,14 @@ class Observation:
     def mark_at(self, step: Step, ns: int | None) -> None:
         """Record when a step was reached, if that is known. Call it before later steps are recorded."""
         if ns is not None:
-            self.marks.append(_mark((step, ns)))
+            self.marks.append(_mark((step._value_, ns)))
 
     @harmless
     def begin_attempt(self, deployment: str, upstream: str) -> None:
         """Record that an attempt at a deployment begins now."""
         now = perf_counter_ns()
         if not self.attempts:
-            self.marks.append(_mark((Step.SENT, now)))
+            self.marks.append(_mark((_SENT, now)))
         self.attempts.append(Attempt(deployment, upstream, now))
 
     @harmless
@@ -215,14 +215,20 @@ class Observation:
     def overhead_ns(self) -> int:
         """Return the gateway's own time: without the arrival of the body, and without the time at upstreams (from the first attempt to
         the end of the last)."""
-        at = dict(self.marks)
         end = self.ended_ns or self.began_ns
-        own = end - self.began_ns
-        for first, second in _NOT_OWN:
-            if first in at:
-                own -= max(at.get(second, end) - at[first], 0)
-        return own
+        own, arrival, sent = end - self.began_ns, 0, 0
+        for name, ns in self.marks:  # once, in their order
+            if name == _AUTHENTICATED:
+                arrival = ns
+            elif name == _RECEIVED and arrival:
+                own, arrival = own - (ns - arrival), 0
+            elif name == _SENT:
+                sent = ns
+            elif name == _UPSTREAM_DONE and sent:
+                own, sent = own - (ns - sent), 0
+        return own - (end - arrival if arrival else 0) - (end - sent if sent else 0)
 
 
-_NOT_OWN = ((Step.AUTHENTICATED, Step.RECEIVED), (Step.SENT, Step.UPSTREAM_DONE))
+_AUTHENTICATED, _RECEIVED = Step.AUTHENTICATED.value, Step.RECEIVED.value
+_SENT, _UPSTREAM_DONE = Step.SENT.value, Step.UPSTREAM_DONE.value
 _NOTHING: Mapping[str, int] = {}
