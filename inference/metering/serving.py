@@ -80,7 +80,7 @@ async def serve_session(request: MeteredRequest, route: MeteredRoute[Any, Any], 
     try:
         answer = await _observed(observation, _serve(request, route, open_and_run, observation))
     finally:
-        observing.end_request(observation, is_answered=True)
+        observing.end_request(observation, True)
     assert not isinstance(answer, StreamedAnswer)
     return answer
 
