@@ -7,7 +7,8 @@ their folder cannot be written, the process serves without them and says so once
 import asyncio
 import logging
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,15 +55,20 @@ class ServerMetrics:
 
     def start(self) -> None:
         """Begin, if metrics are wanted and their folder can be written."""
-        if not is_wanted() or not _prepare(settings.METRICS_DIR):
-            return
+        if is_wanted():
+            with _tolerated():
+                self._begin()
+
+    def _begin(self) -> None:
+        _keep_in(settings.METRICS_DIR)
         from gateway.metrics.calls import CallCounts
         from gateway.metrics.instruments import CallInstruments, LimitInstruments, ProcessInstruments
 
         self._loop, self._counts = asyncio.get_running_loop(), CallCounts(CallInstruments())
+        limits, moments = LimitInstruments(), ProcessInstruments()
         observers.subscribe(self._note)
-        limit_refusals.subscribe(LimitInstruments().count)
-        self._moments = asyncio.create_task(_record_moments(ProcessInstruments()))
+        limit_refusals.subscribe(limits.count)
+        self._moments = asyncio.create_task(_record_moments(moments))
 
     def stop(self) -> None:
         """Write what has ended, and look no more."""
@@ -97,13 +103,17 @@ class WorkerMetrics:
 
     def start(self) -> None:
         """Begin, if metrics are wanted and their folder can be written."""
-        if not is_wanted() or not _prepare(settings.METRICS_DIR):
-            return
+        if is_wanted():
+            with _tolerated():
+                self._begin()
+
+    def _begin(self) -> None:
+        _keep_in(settings.METRICS_DIR)
         from gateway.metrics.instruments import JobInstruments, ProcessInstruments
         from gateway.metrics.jobs import JobCounts
 
-        JobCounts(JobInstruments()).connect()
         self._instruments = ProcessInstruments()
+        JobCounts(JobInstruments()).connect()
         self._thread.start()
 
     def stop(self) -> None:
@@ -121,17 +131,21 @@ class WorkerMetrics:
             self._is_over.wait(LOOK_SECONDS)
 
 
-def _prepare(folder: Path) -> bool:
-    """Have the metrics of this process kept in files of the folder; return whether that is possible."""
+def _keep_in(folder: Path) -> None:
+    """Have the metrics of this process kept in files of the folder. Raises OSError."""
     from gateway.metrics.numbers import Number
     from gateway.metrics.prometheus_internals import write_to
 
+    write_to(folder, Number(folder))
+
+
+@contextmanager
+def _tolerated() -> Iterator[None]:
+    """Log an OSError of the block: a process without metrics serves all the same."""
     try:
-        write_to(folder, Number(folder))
+        yield
     except OSError as error:
-        log.error("nothing is counted: %s cannot be written: %s", folder, error.strerror)
-        return False
-    return True
+        log.error("nothing is counted: %s cannot be written: %s", settings.METRICS_DIR, error.strerror)
 
 
 async def _record_moments(instruments: "ProcessInstruments") -> None:

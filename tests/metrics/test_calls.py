@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from gateway.metrics.instruments import CallInstruments
 from tests.metrics.text import Scrape
 
 SECOND = 1_000_000_000
-PRIVATE = {
+PRIVATE: dict[str, Any] = {
     "request_id": "req_secret",
     "traceparent": "00-secret",
     "account": "did:web:secret.example",
