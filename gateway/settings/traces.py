@@ -4,26 +4,33 @@ import os
 
 from gateway.settings.reading import env
 
-ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 PROTOCOL = "http/protobuf"
 EXPORTERS = ("otlp", "none")
 
 
 def are_wanted() -> bool:
-    """Return whether a collector is named and nothing switches traces off; record what cannot be understood."""
+    """Return whether a collector is named and nothing switches traces off; record what cannot be followed."""
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return False
     if env.choice("OTEL_TRACES_EXPORTER", EXPORTERS, default="otlp") == "none":
         return False
-    named = [name for name in ENDPOINTS if os.environ.get(name)]
-    for name in named:
-        if not os.environ[name].startswith(("http://", "https://")):
+    endpoints = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"),
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
+    }
+    protocols = {
+        "OTEL_EXPORTER_OTLP_PROTOCOL": os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL"),
+        "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"),
+    }
+    if not any(endpoints.values()):
+        return False
+    for name, address in endpoints.items():
+        if address and not address.startswith(("http://", "https://")):
             env.note(f"{name} must be an http or https address.")
-    for name in PROTOCOLS:
-        if named and os.environ.get(name, PROTOCOL) not in ("", PROTOCOL):
+    for name, protocol in protocols.items():
+        if protocol not in (None, "", PROTOCOL):
             env.note(f"{name} must be {PROTOCOL}.")
-    return bool(named)
+    return True
 
 
 TRACES = are_wanted()

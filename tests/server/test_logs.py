@@ -54,7 +54,7 @@ def test_each_request_is_one_line_without_what_it_carries(stage: Stage) -> None:
             assert answer.status_code == 200
             refused = client.get("/v1/organizations/org_1?q=" + PROMPT, headers={"Authorization": "DPoP a-token"})
             client.get(f"/nothing/{MAIL}?q={PROMPT}")
-            client.request("HACK", "/livez")
+            client.request("PROPFIND", "/livez")
             client.get("/v1/realtime")
             client.get("/admin/accounts/account/17/change/")
         with pytest.raises(InvalidStatus):
