@@ -9,7 +9,7 @@ from billing.models import Budget, Call, CallState, CreditLot, Limit
 from billing.queries import budgets, usage, wallets
 from gateway.core.contract.amounts import usd
 from gateway.customers.customer import Customer, may
-from gateway.customers.section import ROWS, Part, Section, dialog_link, label, link, list_of, when
+from gateway.customers.section import ROWS, Cell, Part, Section, dialog_link, joined, label, link, list_of, when
 
 COLOURS: dict[str, str] = {
     CallState.HELD: "info",
@@ -61,10 +61,10 @@ def open_calls(request: HttpRequest, customer: Customer, now: datetime) -> Secti
 def latest_calls(request: HttpRequest, customer: Customer, now: datetime) -> Section:
     """Return the newest calls; one that failed is marked, with its cause."""
     rows = [
-        (_call(call), call.model, _state(call), _cause(call), usd(call.charge_microusd), when(call.created_at))
+        (_call(call), call.model, _outcome(call), usd(call.charge_microusd), when(call.created_at))
         for call in usage.newest(customer.owner, ROWS)
     ]
-    headers = ("Call", "Model", "State", "Cause", "Charge", "Began")
+    headers = ("Call", "Model", "State", "Charge", "Began")
     links = [list_of("billing_call", customer), ("Usage", list_of("billing_usagerecord", customer)[1])]
     return Section("Calls", headers, rows, "There has been no call.", links)
 
@@ -121,10 +121,10 @@ def _state(call: Call) -> str:
     return label("failed" if is_failed else CallState(call.state).label, COLOURS[CallState(call.state)])
 
 
-def _cause(call: Call) -> str:
-    if call.state == CallState.REVIEW:
-        return call.review_reason or ""
-    return (call.resolution or "") if call.state == CallState.RELEASED else ""
+def _outcome(call: Call) -> Cell:
+    """Return the state, and for a call that failed or is in review its cause."""
+    causes = {CallState.RELEASED: call.resolution, CallState.REVIEW: call.review_reason}
+    return joined((_state(call), causes.get(CallState(call.state)) or ""))
 
 
 def _subject(budget: Budget) -> str:

@@ -69,4 +69,5 @@ def _who(hit: Hit, known: Mapping[parties.Reference, parties.Party]) -> str:
     if hit.owner is None:
         return ""
     name = str(known.get(hit.owner, ""))
-    return hit.owner[1] if name in ("", hit.title) else name
+    who = hit.owner[1] if name in ("", hit.title) else name
+    return "" if who == hit.title else who
