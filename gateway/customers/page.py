@@ -42,7 +42,7 @@ def view(request: HttpRequest, kind: str, object_id: str) -> HttpResponse:
     sections = list(_sections(request, customer))
     context = {
         **admin.site.each_context(request),
-        "title": f"{row.verbose_name.capitalize()}: {customer.name}",
+        "title": f"{str(row.verbose_name).capitalize()}: {customer.name}",
         "customer": customer,
         "state": customer.state,
         "buttons": list(_buttons(request, customer)),
