@@ -37,8 +37,8 @@ def test_a_customer_is_found_and_helped(person: Person, gateway: AppGateway) -> 
     expect(page.get_by_role("region", name="Credits")).to_contain_text("$5.00")
 
     page.get_by_role("link", name="Add a note").click()
-    page.get_by_label("Note").fill("Calls on Mondays.")
-    page.get_by_role("button", name="Add").click()
+    page.get_by_role("textbox", name="Note").fill("Calls on Mondays.")
+    page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_role("region", name="Notes")).to_contain_text("Calls on Mondays.")
 
     page.get_by_role("link", name="Suspend").click()
