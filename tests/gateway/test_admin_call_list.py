@@ -10,7 +10,7 @@ from asgiref.sync import async_to_sync
 from django.test import Client
 from django.utils import timezone
 
-from billing.admin import call_export
+from billing.admin import call_export, call_filters
 from billing.models import Call
 from gateway.core.contract.ids import first_id_of_time, id_of_time
 from gateway.core.telemetry.models import HourlyTraffic
@@ -84,6 +84,16 @@ def test_the_list_begins_a_week_ago_unless_it_says_otherwise(operator: Client) -
     assert listed(operator, time="month") == listed(operator, time="any") == {usage_id, old}
     assert listed(operator, time="nonsense") == {usage_id}
     assert listed(operator, q=old) == {old}
+
+
+def test_the_list_of_a_busy_gateway_begins_a_day_ago(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage_id, two_days_ago = make_call(), timezone.now() - timedelta(days=2)
+    old = id_of_time("use", int(two_days_ago.timestamp() * 1000))
+    Purse("account", ALICE).call(100, usage_id=old, now=two_days_ago)
+    assert listed(operator) == {usage_id, old}
+    monkeypatch.setattr(call_filters, "SCANNED_MAX", 0)
+    assert listed(operator) == {usage_id}
+    assert listed(operator, time="week") == {usage_id, old}
 
 
 def test_an_open_call_is_listed_however_old_it_is(operator: Client) -> None:
