@@ -41,7 +41,7 @@ def test_all_rows_are_made_at_once_and_the_model_is_closed(operator: Client) -> 
     row = Deployment.objects.select_related("alias", "upstream").get(model="slow-1")
     alias = row.alias
     assert (answer.status_code, answer.headers["Location"]) == (
-        302,
+        303,
         f"{address('inference_alias_try_it', alias.pk)}?deployment={row.pk}",
     )
     assert (alias.name, alias.enabled, alias.options) == ("slow", False, {"routes": ["chat.completions"]})
@@ -111,7 +111,7 @@ def test_all_three_rights_are_needed(missing: str) -> None:
 
 
 def test_those_three_rights_are_enough() -> None:
-    assert clerk(*RIGHTS, "view_alias").post(address("inference_alias_new_model"), form()).status_code == 302
+    assert clerk(*RIGHTS, "view_alias").post(address("inference_alias_new_model"), form()).status_code == 303
 
 
 def test_a_gateway_without_upstreams_says_what_to_do_first(operator: Client) -> None:
@@ -128,7 +128,7 @@ def test_a_gateway_without_upstreams_says_what_to_do_first(operator: Client) -> 
 def test_of_two_operators_who_make_the_same_model_one_is_told(operator: Client) -> None:
     page = address("inference_alias_new_model")
     answers = at_once(*[lambda: operator.post(page, form())] * 2)
-    assert sorted(answer.status_code for answer in answers) == [200, 302]
+    assert sorted(answer.status_code for answer in answers) == [200, 303]
     assert "This is the name of an alias." in next(each for each in answers if each.status_code == 200).content.decode()
     assert PriceVersion.objects.filter(alias="slow").count() == 1
     assert Deployment.objects.filter(model="slow-1").count() == 1
