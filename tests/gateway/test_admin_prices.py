@@ -112,7 +112,7 @@ def test_a_price_that_is_none_or_no_news_is_refused(operator: Client, members: d
 
 def test_a_price_is_published_only_as_it_was_shown(operator: Client) -> None:
     page, form = address("billing_priceversion_add"), {"alias": "fast", "input_token": "0.3", "output_token": "0.60"}
-    subject = UsageSubject.objects.create(wallet_id=1, actor_did="did:web:x", model="fast")
+    subject = UsageSubject.objects.create(wallet_id="wal_1", actor_did="did:web:x", model="fast")
     today = timezone.now().date()
     for closed_on in (today, today - timedelta(days=40)):
         UsageDay.objects.create(
