@@ -12,9 +12,11 @@ from gateway.core.contract.errors import NotFound, RateLimited
 from gateway.core.http import limit_refusals
 from gateway.core.telemetry import observers
 from gateway.metrics import exposition
+from gateway.metrics.instruments import ProcessInstruments
 from gateway.metrics.prometheus_internals import FOLDER
-from gateway.metrics.recording import ServerMetrics, WorkerMetrics
+from gateway.metrics.recording import ServerMetrics, WorkerMetrics, record_moment
 from gateway.run.options import PROJECT_DIR
+from inference.metering import open_streams
 from tests.metrics.test_calls import observation
 from tests.metrics.text import Scrape
 
@@ -72,3 +74,12 @@ async def test_a_folder_that_cannot_be_written_is_said_and_nothing_else(
     assert [record.getMessage() for record in caplog.records if record.name == "gateway.metrics"] == [expected] * 2
     assert subscribers() == 0
     metrics.stop()
+
+
+async def test_an_open_stream_is_written(folder: Path) -> None:
+    moment = ProcessInstruments()
+    with open_streams.counted():
+        record_moment(moment)
+    assert Scrape(exposition.render(folder, None).decode()).value("gateway_streams_open") == 1
+    record_moment(moment)
+    assert Scrape(exposition.render(folder, None).decode()).value("gateway_streams_open") == 0
