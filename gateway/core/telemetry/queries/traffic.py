@@ -39,11 +39,11 @@ UNION ALL
 (SELECT 'failure', NULL, model, upstream, cause, sum(requests)::bigint, 0, NULL, NULL
    FROM recent WHERE is_failure GROUP BY 3, 4, 5 ORDER BY 6 DESC, 3, 4, 5 LIMIT %(most)s)
 UNION ALL
-SELECT 'upstream', NULL, '', upstream, '', sum(requests), sum(failures),
+SELECT 'upstream', NULL, '', upstream, '', sum(requests)::bigint, sum(failures)::bigint,
        array_agg(durations ORDER BY place), array_agg(first_bytes ORDER BY place)
   FROM (SELECT r.upstream, b.place, CASE b.place WHEN 1 THEN sum(r.requests) ELSE 0 END::bigint AS requests,
                CASE b.place WHEN 1 THEN coalesce(sum(r.requests) FILTER (WHERE is_failure), 0) ELSE 0 END::bigint AS failures,
-               sum(b.duration)::bigint AS durations, sum(b.first_byte)::bigint AS first_bytes
+               coalesce(sum(b.duration), 0)::bigint AS durations, coalesce(sum(b.first_byte), 0)::bigint AS first_bytes
           FROM recent r, unnest(r.duration_buckets, r.first_byte_buckets) WITH ORDINALITY b (duration, first_byte, place)
          WHERE r.upstream <> '' GROUP BY 1, 2) s
  GROUP BY upstream
