@@ -8,24 +8,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from unfold.forms import BaseDialogForm
 
+from accounts.models import Account
 from accounts.operations import notes
 from accounts.queries.accounts import person
-from billing.models import Limit
+from billing.models import CreditLot, Limit
 from billing.operations import limits
 from billing.operations.credits import GrantConflict, grant
+from billing.operations.small_credits import left_microusd, may_grant
 from billing.rules.limits import LimitScope, Quotas
 from gateway.core.console import dialog
 from gateway.core.contract.amounts import usd
 from gateway.customers.customer import Customer, found
 from gateway.customers.forms import CreditForm, LimitsForm, NoteForm
 
+SOURCE_KIND = "console"
 USED = "This form was already used for something else. Open it again."
 
 
@@ -35,7 +40,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Dialog:
-    """A dialog of a customer's page: its name in addresses, its button, the rights that it needs, and what it does.
+    """A dialog of a customer's page: its name in addresses, its button, who may use it, and what it does.
 
     `act` returns what was done, for the log and for the operator; None if it had been done before. Raises Refused.
     """
@@ -43,7 +48,7 @@ class Dialog:
     name: str
     title: str
     icon: str
-    rights: tuple[str, ...]
+    may: Callable[[Account], bool]
     form: type[BaseDialogForm]
     description: str
     submit: str
@@ -52,7 +57,7 @@ class Dialog:
     def is_offered(self, request: HttpRequest, customer: Customer) -> bool:
         """Return whether the operator may do this for this customer now."""
         is_open = self.name == "note" or not customer.is_closed
-        return is_open and all(request.user.has_perm(right) for right in self.rights)
+        return is_open and self.may(person(request))
 
 
 def _note(request: HttpRequest, customer: Customer, form: BaseDialogForm) -> str | None:
@@ -67,19 +72,36 @@ def _note(request: HttpRequest, customer: Customer, form: BaseDialogForm) -> str
 
 
 def _credit(request: HttpRequest, customer: Customer, form: BaseDialogForm) -> str | None:
+    with transaction.atomic():  # what an operator may still grant today follows from the log
+        _check_credit(person(request), form)
+        try:
+            lot_id, is_new = _grant(customer, form)
+        except GrantConflict:
+            raise Refused(USED) from None
+        done = f"Granted {usd(form.cleaned_data['amount'])} ({lot_id})"
+        if is_new:
+            _log(request, CreditLot.objects.get(pk=lot_id), ADDITION, done, form)
+    return done if is_new else None
+
+
+def _check_credit(operator: Account, form: BaseDialogForm) -> None:
+    """Refuse an amount beyond what the operator may grant today, unless this form has granted it already."""
+    left = left_microusd(operator, now=timezone.now())
+    was_sent = CreditLot.objects.filter(source_kind=SOURCE_KIND, source_key=form.cleaned_data["key"]).exists()
+    if left is not None and form.cleaned_data["amount"] > left and not was_sent:
+        raise Refused(f"You may still grant {usd(left)} today. Let somebody of finance grant more.")
+
+
+def _grant(customer: Customer, form: BaseDialogForm) -> tuple[str, bool]:
     cleaned = form.cleaned_data
-    try:
-        lot_id, is_new = grant(
-            *customer.owner,
-            amount_microusd=cleaned["amount"],
-            product=cleaned["product"].slug if cleaned["product"] else None,
-            expires_at=cleaned["expires_at"],
-            source_kind="console",
-            source_key=cleaned["key"],
-        )
-    except GrantConflict:
-        raise Refused(USED) from None
-    return f"Granted {usd(cleaned['amount'])} ({lot_id})" if is_new else None
+    return grant(
+        *customer.owner,
+        amount_microusd=cleaned["amount"],
+        product=cleaned["product"].slug if cleaned["product"] else None,
+        expires_at=cleaned["expires_at"],
+        source_kind=SOURCE_KIND,
+        source_key=cleaned["key"],
+    )
 
 
 def _limits(request: HttpRequest, customer: Customer, form: BaseDialogForm) -> str | None:
@@ -95,12 +117,16 @@ def _words(quotas: Quotas | None) -> str:
     return ", ".join(f"{one:,} {noun}" for one, noun in zip(quotas, nouns, strict=True) if one is not None) or "none"
 
 
+def _has(*rights: str) -> Callable[[Account], bool]:
+    return lambda operator: operator.has_perms(rights)
+
+
 DIALOGS = (
     Dialog(
         "note",
         "Add a note",
         "edit_note",
-        ("accounts.add_note",),
+        _has("accounts.add_note"),
         NoteForm,
         "What another operator should know about this customer.",
         "Add",
@@ -110,7 +136,7 @@ DIALOGS = (
         "credit",
         "Grant a credit",
         "redeem",
-        ("billing.add_creditlot",),
+        may_grant,
         CreditForm,
         "The credit is in the wallet at once. It is spent before the balance, and cannot be taken back.",
         "Grant",
@@ -120,7 +146,7 @@ DIALOGS = (
         "limits",
         "Set limits",
         "speed",
-        ("billing.add_limit", "billing.change_limit"),
+        _has("billing.add_limit", "billing.change_limit"),
         LimitsForm,
         "They replace the limits for everybody, also where a number is empty: that is no limit. In force within 15 seconds.",
         "Set",
@@ -157,15 +183,15 @@ def _done(request: HttpRequest, customer: Customer, asked: Dialog, form: BaseDia
         if done is None:
             messages.warning(request, "This was done before. Nothing has changed.")
         else:
-            _log(request, customer, done, form)
+            _log(request, customer.row, CHANGE, done, form)
             messages.success(request, f"{done}.")
     return HttpResponse(headers={"HX-Redirect": customer.page})
 
 
-def _log(request: HttpRequest, customer: Customer, done: str, form: BaseDialogForm) -> None:
+def _log(request: HttpRequest, row: Model, action: int, done: str, form: BaseDialogForm) -> None:
     reason = form.cleaned_data.get("reason")
     words = f"{done}: {reason}" if reason else f"{done}."
-    LogEntry.objects.log_actions(person(request).pk, [customer.row], CHANGE, words, single_object=True)
+    LogEntry.objects.log_actions(person(request).pk, [row], action, words, single_object=True)
 
 
 def _initial(customer: Customer, asked: Dialog) -> dict[str, object]:

@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from accounts.models import Account
 from billing.models import CreditLot
 from billing.operations import credits
 from gateway.core.contract.ids import new_id
@@ -85,3 +86,22 @@ def test_an_unreadable_form_is_answered() -> None:
     for members in ({"amount": "x"}, {"key": "\x00"}, {"amount": "-1"}, {"owner": "nobody"}):
         assert grant(support, **{"amount": "60", **members}).status_code in (200, 400), members
     assert granted() == 0
+
+
+def test_the_customers_page_counts_towards_the_same_sum() -> None:
+    support = clerk("grant_small_creditlot", "view_account")
+    path = address("customers_account_credit", Account.objects.get(did=ALICE).pk)
+    form = {
+        "amount": "30",
+        "product": "",
+        "reason": "an apology",
+        "expires_at_0": "",
+        "expires_at_1": "",
+        "_form_submitted": "on",
+    }
+    for key in (new_id("crd"), new_id("crd")):
+        assert "HX-Redirect" in support.post(path, {**form, "key": key})
+    assert granted() == 30_000_000
+    assert errors(grant(support, "20.01"))["amount"]
+    assert grant(support, "20").status_code == 303
+    assert granted() == 50_000_000
