@@ -189,8 +189,8 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         return self._finish(request, form, object_id, is_new, "Suspension lifted")
 
     def has_end_sessions_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators who may change an account to end its sessions."""
-        return may_act(request, RIGHT, _changeable(request), object_id)
+        """Allow operators who may suspend an account to end its sessions."""
+        return _may_suspend(request, _changeable(request), object_id)
 
     @action(
         description="End all sessions",
