@@ -11,6 +11,7 @@ from gateway.run.addresses import read_address
 from gateway.run.environment import load as load_data_dir
 from gateway.schedule import beat_schedule
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
+from gateway.settings.cors import *  # noqa: F403
 from gateway.settings.enumerations import ENUM_NAMES
 from gateway.settings.hosts import trusted_networks
 from gateway.settings.limits import *  # noqa: F403
@@ -208,32 +209,6 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_SKIP_COMPRESS_EXTENSIONS = [*Compressor.SKIP_COMPRESS_EXTENSIONS, "map"]
-
-CORS_ALLOWED_ORIGINS: list[str] = env.list("CORS_ALLOWED_ORIGINS", default=[])
-CORS_ALLOW_HEADERS = (
-    "anthropic-beta",
-    "anthropic-version",
-    "authorization",
-    "content-type",
-    "dpop",
-    "idempotency-key",
-    "x-request-id",
-    "x-service-max-cost-microusd",
-)
-CORS_EXPOSE_HEADERS = (
-    "Date",  # lets a client whose clock is wrong correct the time of its proofs
-    "DPoP-Nonce",
-    "WWW-Authenticate",
-    "Retry-After",
-    "X-Request-Id",
-    "request-id",
-    "RateLimit",
-    "RateLimit-Policy",
-    "Idempotent-Replayed",
-    "x-service-usage-id",
-    "x-service-hold-microusd",
-    "x-service-charge-microusd",
-)
 
 # The directory in which each server process journals its open calls, for recovery. On a local disk.
 CALL_JOURNAL_DIR = Path(env("CALL_JOURNAL_DIR", default=str(DATA_DIR / "journal")))
