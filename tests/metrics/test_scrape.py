@@ -86,6 +86,17 @@ def assert_nothing_private(text: str, caller: Caller) -> None:
     }
 
 
+def test_an_open_stream_is_counted_while_it_is_open(here: Machine, stage: Stage) -> None:
+    alias, caller = stage.model(), stage.caller(balance=10**8)
+    with here.server(WORKERS) as (origin, _), plain_http.client(timeout=PATIENCE_SECONDS) as client:
+        there = replace(caller, origin=origin, client=client)
+        with stage.upstream.holding(), there.stream(chat(alias, stream=True)) as answer:
+            lines = answer.iter_lines()
+            next(lines)
+            eventually(lambda: here.value("gateway_streams_open") == 1)
+        eventually(lambda: here.value("gateway_streams_open") == 0)
+
+
 def test_only_metrics_are_served(here: Machine) -> None:
     assert here.get("/").status_code == 404
     assert here.get("/healthz").status_code == 404
