@@ -28,7 +28,7 @@ class GroupAdmin(StockGroupAdmin, ConsoleAdmin):
         return super().get_queryset(request).select_related("role")
 
     def get_fieldsets(self, request: HttpRequest, obj: Group | None = None) -> Any:
-        """Say of a ready group what it does."""
+        """Describe what a ready group does."""
         if obj is None or not _is_ready(obj):
             return super().get_fieldsets(request, obj)
         description = f"A ready group: it {self.does(obj)}. To differ from it, make a group of your own."

@@ -201,7 +201,7 @@ class CallAdmin(ReadOnlyAdmin):
 
     @display(description="Cause")
     def cause(self, call: Call) -> str:
-        """Say why a call was not charged as usual."""
+        """Return why a call was not charged as usual."""
         return call_causes.title(call_causes.word_of(call.state, call.review_reason, call.resolution))
 
     @display(description="Deployment")

@@ -63,7 +63,7 @@ def opens(client: Client, page: str = CONSOLE) -> bool:
 
 
 def app_of(operator: Account) -> str:
-    """Give the operator an authenticator app; return its secret."""
+    """Add an authenticator app to the operator, and return its secret."""
     secret = generate_totp_secret()
     TOTP.activate(operator, secret)
     return secret
