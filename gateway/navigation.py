@@ -125,7 +125,12 @@ GROUPS: dict[str, list[Row]] = {
         Row("send", "events.delivery"),
         Row("mail", "events.mail"),
         Row("palette", "accounts.appearanceproduct"),
-        Row("description", page="configuration", title="Configuration file", may="gateway.config.console.may_export"),
+        Row(
+            "description",
+            page="admin:configuration",
+            title="Configuration file",
+            may="gateway.config.console.may_export",
+        ),
     ],
     "Integrations": [
         Row("folder", "integrations.project"),

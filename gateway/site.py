@@ -7,7 +7,7 @@ from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils.functional import SimpleLazyObject
 from unfold.sites import UnfoldAdminSite
 
@@ -24,12 +24,15 @@ class ConsoleSite(UnfoldAdminSite):
         return super().login(request, extra_context)
 
     def get_urls(self) -> list[Any]:
-        """Return the addresses of the console, the customers' pages included. The library's redirect to a row's own page is left out:
-        no row has one, and it fails for a key that cannot be read."""
-        from gateway.customers.urls import paths  # this module is imported before models are loaded
+        """Return the addresses of the console, those of pages without a table included. One that is not here would open without
+        the second factor. The library's redirect to a row's own page is left out: no row has one, and it fails for a key that cannot
+        be read."""
+        from gateway.config import console as configuration  # this module is imported before models are loaded
+        from gateway.customers.urls import paths
 
+        own = path("configuration/", self.admin_view(configuration.page), name="configuration")
         usual = [each for each in super().get_urls() if getattr(each, "name", None) != "view_on_site"]
-        return [*paths(self.admin_view), *usual]
+        return [own, *paths(self.admin_view), *usual]
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Find a page by one thing that a support person has in hand, or by its title in the navigation."""

@@ -4,7 +4,6 @@ from django.contrib import admin
 from django.urls import include, path
 
 from gateway import error_reference, llms, reference
-from gateway.config import console as configuration
 from gateway.health import healthz, livez, readyz
 
 handler500 = "gateway.core.http.boundary.server_error"
@@ -17,7 +16,6 @@ urlpatterns = [
     path("docs", reference.page, name="reference"),
     path("docs/errors", error_reference.page, name="errors"),
     path("llms.txt", llms.page),
-    path("admin/configuration/", admin.site.admin_view(configuration.page), name="configuration"),
     path("admin/", admin.site.urls),
     path("", include("accounts.urls")),
     path("", include("accounts.portal.urls")),

@@ -6,6 +6,7 @@ import pytest
 from django.apps import apps
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.test import Client
+from pytest_django import Settings
 
 from accounts.models import Product
 from gateway.config.file import SECTIONS
@@ -58,6 +59,15 @@ def test_only_those_who_may_download_it_are_led_to_it() -> None:
     assert PAGE.encode() in clerk(*RIGHTS).get("/admin/").content
     assert PAGE.encode() not in clerk(*RIGHTS[1:], name="other").get("/admin/").content
     assert Client().get(PAGE).status_code == 302
+
+
+def test_it_opens_only_after_the_second_factor(settings: Settings) -> None:
+    settings.STAFF_SECOND_FACTOR = True
+    operator = clerk(*RIGHTS)
+    for answer in (operator.get(PAGE), operator.post(PAGE)):
+        assert (answer.status_code, answer.content) in ((302, b""), (303, b""))
+        assert answer["Location"].startswith("/account/2fa/console/?next=")
+    assert logged() == []
 
 
 def test_what_a_file_cannot_state_is_shown(operator: Client) -> None:
