@@ -48,10 +48,14 @@ def stand_in_prices(route: Route) -> dict[str, str]:
 
 
 def beginning_of(media_type: str, body: bytes) -> str:
-    """Return the beginning of an answer as text: what it says, its JSON if it has no text, or its size if it is neither."""
+    """Return the beginning of an answer as text: what it says, its JSON if it has no text, or its size if it is neither.
+
+    An upstream may send anything as its text; what is none is shown as JSON.
+    """
     if media_type.partition(";")[0] != "application/json":
         return f"{len(body):,} bytes of {media_type}"
-    text = next(_texts(orjson.loads(body)), None) or body.decode()
+    said = next(_texts(orjson.loads(body)), None)
+    text = said if isinstance(said, str) and said else body.decode()
     return text if len(text) <= SHOWN_MAX_CHARACTERS else f"{text[:SHOWN_MAX_CHARACTERS]}…"
 
 

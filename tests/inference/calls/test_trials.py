@@ -15,6 +15,7 @@ from inference.models import Alias, Deployment, Trial, Upstream
 from inference.operations import trials
 from inference.rules.trials import ROUTES
 from tests.gateway.operators import address, clerk
+from tests.inference.routes.scripted_upstream import ScriptedUpstream
 from tests.support.concurrency import at_once
 from tests.support.stage import Stage
 from tests.support.upstream import closed_port, mute_port
@@ -97,6 +98,19 @@ def test_what_went_wrong_is_said_exactly_and_without_the_key(
     assert words in shown
     assert f'data-outcome="{outcome}"' in shown
     assert stage.api_key not in shown + str(result) + str(list(LogEntry.objects.values_list("change_message")))
+
+
+@pytest.mark.parametrize("content", [{"a": "<b>1</b>"}, ["one", {"two": 3}], 4, True, "nul \x00 and\u2028lines"])
+def test_whatever_an_upstream_sends_as_its_text_is_shown(stage: Stage, content: Any) -> None:
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}
+    usage = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
+    with ScriptedUpstream() as scripted:
+        scripted.player.says = {"id": "c", "object": "chat.completion", "choices": [choice], "usage": usage}
+        alias = stage.model(upstream=stage.upstream_row(base_url=scripted.base_url))
+        answer = somebody().post(page_of(alias), form_of(alias))
+    assert answer.status_code == 200
+    assert result_of(alias)["outcome"] == "answered"
+    assert "<b>1</b>" not in answer.content.decode()
 
 
 def test_an_upstream_that_repeats_the_key_shows_it_to_nobody(stage: Stage) -> None:
