@@ -99,7 +99,8 @@ class DeviceSessionAdmin(ReadOnlyAdmin):
         return request.user.has_perm(RIGHT)
 
     def has_end_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        return may_act(request, RIGHT, DeviceSession.objects.filter(revoked_at=None), object_id)
+        """Allow the operators who may end sessions to end this one; an operator's, only with every right, as all of them."""
+        return may_act(request, RIGHT, _of_others(request, DeviceSession.objects.filter(revoked_at=None)), object_id)
 
     @action(
         description="End",
@@ -121,12 +122,19 @@ class DeviceSessionAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Revoke", permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[DeviceSession]) -> None:
-        """Sign these devices out at once."""
+        """Sign these devices out at once, except operators'."""
         revoked = [
             session
-            for session in queryset.select_related("account")
+            for session in _of_others(request, queryset.select_related("account"))
             if devices.revoke(account=session.account, session_id=session.pk, now=timezone.now())
         ]
         for session in revoked:
             self.log_change(request, session, f"Revoked: {reason_of(request)}")
         self.message_user(request, f"Revoked {len(revoked)}.", messages.SUCCESS)
+
+
+def _of_others(request: HttpRequest, sessions: QuerySet[DeviceSession]) -> QuerySet[DeviceSession]:
+    """Select the sessions of people who are no operators; all for an operator with every right."""
+    return (
+        sessions if request.user.is_superuser else sessions.filter(account__is_staff=False, account__is_superuser=False)
+    )

@@ -54,7 +54,9 @@ def members(request: HttpRequest, customer: Customer, now: datetime) -> Section:
 def devices(request: HttpRequest, customer: Customer, now: datetime) -> Section:
     """Return the devices that were signed in last, each with the dialog that ends its session."""
     found = DeviceSession.objects.filter(account=customer.account).order_by("-created_at")[:ROWS]
-    may_end = may(request, DeviceSession, "revoke")
+    assert customer.account is not None
+    is_operators = customer.account.is_staff or customer.account.is_superuser
+    may_end = may(request, DeviceSession, "revoke") and (request.user.is_superuser or not is_operators)
     rows = [
         (
             link("accounts_devicesession_change", one.name or one.pk, one.pk),

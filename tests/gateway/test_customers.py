@@ -279,6 +279,24 @@ def test_a_device_is_signed_out_alone_and_all_are_together(operator: Client) -> 
     assert logged()[-2:] == [(CHANGE, "Ended: lost phone"), (CHANGE, "All sessions ended: stolen laptop")]
 
 
+def test_an_operators_device_is_signed_out_only_with_every_right() -> None:
+    session = make_session()
+    DeviceSession.objects.update(expires_at=timezone.now() + timedelta(days=1))
+    Account.objects.filter(pk=session.account_id).update(is_staff=True)
+    support, entries = clerk("change_devicesession", "view_devicesession", "view_account"), logged()
+    end = address("accounts_devicesession_end", session.pk)
+    assert end not in support.get(address("customers_account", session.account_id)).content.decode()
+    assert from_page(support, "accounts_devicesession_end", session.pk, reason="r").status_code == 403
+    of_list = {"action": "revoke", "_selected_action": session.pk, "reason": "r"}
+    support.post(address("accounts_devicesession_changelist"), of_list)
+    assert DeviceSession.objects.get(pk=session.pk).revoked_at is None
+    assert logged() == entries
+
+    Account.objects.filter(pk=session.account_id).update(is_staff=False)
+    support.post(address("accounts_devicesession_changelist"), of_list)
+    assert DeviceSession.objects.get(pk=session.pk).revoked_at is not None
+
+
 def test_a_suspension_returns_to_the_customers_page(operator: Client) -> None:
     titles = [button.title for button in page(operator).context["buttons"]]
     assert titles == ["Add a note", "Grant a credit", "Set limits", "End all sessions", "Suspend"]
