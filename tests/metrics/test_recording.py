@@ -10,6 +10,8 @@ from pytest_django import Settings
 
 from gateway.core.contract.errors import NotFound, RateLimited
 from gateway.core.http import limit_refusals
+from gateway.core.http.responses import error_response
+from gateway.core.runtime import logs
 from gateway.core.telemetry import observers
 from gateway.metrics import exposition
 from gateway.metrics.instruments import ProcessInstruments
@@ -60,6 +62,20 @@ async def test_what_ends_before_a_stop_is_written(wanted: Path) -> None:
     scrape = Scrape(exposition.render(wanted, None).decode())
     assert scrape.value("gateway_calls_total") == 1
     assert scrape.series("gateway_rate_limited_total") == [({"scope": "account", "limit": "requests_per_minute"}, 1)]
+
+
+def test_whoever_cannot_count_a_limit_changes_no_answer(wanted: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def full(scope: str, limit: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    logs.forget()
+    counted: list[tuple[str, str]] = []
+    limit_refusals.subscribe(full)
+    limit_refusals.subscribe(lambda scope, limit: counted.append((scope, limit)))
+    error = RateLimited(details={"scope": "account", "limit": "requests_per_minute"})
+    assert error_response(error, "req_1").status_code == 429
+    assert counted == [("account", "requests_per_minute")]
+    assert "a limit is not counted: OSError: [Errno 28] No space left on device" in caplog.text
 
 
 async def test_a_folder_that_cannot_be_written_is_said_and_nothing_else(
