@@ -44,6 +44,17 @@ class NextKeyForm(ReasonForm):
         return key
 
 
+class RemoveKeyForm(ReasonForm):
+    """Asks why. The hidden field says which key the operator saw, because somebody else may switch meanwhile."""
+
+    seen = forms.ChoiceField(choices=[(name, name) for name in upstream_keys.COLUMNS], widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        row = Upstream.objects.get(pk=self.object_id)
+        self.fields["seen"].initial = "old" if row.previous_api_key else "next"
+
+
 class KeyActions(ConsoleAdmin):
     """The actions of an upstream's page that replace its key."""
 
@@ -135,12 +146,15 @@ class KeyActions(ConsoleAdmin):
             "Remove the key that is not current",
             "The next or the old key is deleted here. After that, revoke it at the provider. Calls go on with the current key.",
             "Remove",
-            ReasonForm,
+            RemoveKeyForm,
         ),
     )
-    def remove_key(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+    def remove_key(self, request: HttpRequest, form: RemoveKeyForm, object_id: str) -> HttpResponse:
         """Remove the next or the old key."""
-        return self._step(request, form, object_id, "Removed the other key", upstream_keys.remove_other)
+        seen = form.cleaned_data["seen"]
+        return self._step(
+            request, form, object_id, f"Removed the {seen} key", lambda pk: upstream_keys.remove_other(pk, seen)
+        )
 
     def _step(
         self, request: HttpRequest, form: Any, object_id: str, done: str, step: Callable[[int], object]

@@ -4,10 +4,15 @@ Both keys are valid in between. An operator who comes second is refused instead 
 """
 
 from datetime import datetime
+from typing import Literal
 
 from django.db import transaction
 
 from inference.models import Upstream
+
+Other = Literal["next", "old"]
+COLUMNS: dict[Other, str] = {"next": "next_api_key", "old": "previous_api_key"}
+"""The keys that are not current, and their columns."""
 
 
 class RefusedError(Exception):
@@ -55,13 +60,13 @@ def switch_back(upstream_id: int, *, now: datetime) -> Upstream:
 
 
 @transaction.atomic
-def remove_other(upstream_id: int) -> Upstream:
-    """Remove the next or the old key. Raises RefusedError if there is neither."""
-    upstream = _locked(upstream_id)
-    if not (upstream.next_api_key or upstream.previous_api_key):
-        raise RefusedError("There is no other key. Somebody may have removed it already.")
-    upstream.next_api_key = upstream.previous_api_key = ""
-    upstream.save(update_fields=["next_api_key", "previous_api_key"])
+def remove_other(upstream_id: int, seen: Other) -> Upstream:
+    """Remove the next or the old key, whichever the operator saw. Raises RefusedError if it is not there, or no other key any more."""
+    upstream, column = _locked(upstream_id), COLUMNS[seen]
+    if not getattr(upstream, column):
+        raise RefusedError(f"There is no {seen} key. Somebody may have removed it, or switched.")
+    setattr(upstream, column, "")
+    upstream.save(update_fields=[column])
     return upstream
 
 

@@ -1,6 +1,7 @@
 """Upstreams in the console: checked as in the file, and their credentials shown nowhere."""
 
 import json
+import re
 from datetime import UTC, datetime
 from html import unescape
 from typing import Any
@@ -187,7 +188,7 @@ def test_a_key_is_rotated_with_reasons_and_shown_nowhere(operator: Client) -> No
         ("switch_key", {}, "Switched to the next key", (new, "", old)),
         ("switch_back", {}, "Switched back to the old key", (old, new, "")),
         ("switch_key", {}, "Switched to the next key", (new, "", old)),
-        ("remove_key", {}, "Removed the other key", (new, "", "")),
+        ("remove_key", {"seen": "old"}, "Removed the old key", (new, "", "")),
     ]
     for name, members, words, expected in steps:
         page, before = address(f"inference_upstream_{name}", pk), len(logged())
@@ -219,6 +220,20 @@ def test_of_two_operators_who_switch_the_second_is_told(operator: Client) -> Non
         answer = operator.post(page, {"_form_submitted": "on", "reason": "yearly"})
     assert answer.status_code == 403  # there is no such step any more
     assert keys() == ("sk-next-secret", "", "sk-primary-secret")
+
+
+def test_only_the_key_that_an_operator_saw_is_removed(operator: Client) -> None:
+    """Somebody else switched back after the dialog was opened: what is not current now is the new key."""
+    pk = Upstream.objects.get(name="primary").pk
+    Upstream.objects.update(api_key="sk-next-secret", previous_api_key="sk-primary-secret")
+    page = address("inference_upstream_remove_key", pk)
+    opened = operator.get(page).content.decode()
+    [seen] = re.findall(r'name="seen" value="(\w+)"', opened)
+    assert seen == "old"
+    operator.post(address("inference_upstream_switch_back", pk), {"_form_submitted": "on", "reason": "refused"})
+    operator.post(page, {"_form_submitted": "on", "reason": "yearly", "seen": seen})
+    assert keys() == ("sk-primary-secret", "sk-next-secret", "")
+    assert logged()[-1] == (2, "Switched back to the old key: refused")
 
 
 def test_saving_an_upstream_does_not_undo_a_switch_of_somebody_else(
