@@ -8,7 +8,7 @@ VIEWER, SUPPORT, FINANCE, ADMIN = NAMES = ("viewer", "support", "finance", "admi
 
 DESCRIPTIONS = {
     VIEWER: "sees everything, changes nothing",
-    SUPPORT: "acts on customers: suspends, ends sessions, sends again, grants small credits",
+    SUPPORT: "acts on customers: writes notes, suspends, ends sessions, sends again, grants small credits",
     FINANCE: "acts on money: prices, credits, refunds, invoices, reviews, differences",
     ADMIN: "everything, except what only an operator with every right does",
 }
@@ -17,6 +17,7 @@ GIVEN = {
     VIEWER: frozenset[str](),
     SUPPORT: frozenset(
         {
+            "accounts.add_note",
             "accounts.suspend_account",
             "accounts.change_devicesession",
             "billing.grant_small_creditlot",

@@ -11,10 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Account, DeviceSession, Note
-from accounts.operations import closing, exports
+from accounts.operations import closing, exports, operator_roles
+from accounts.rules.operator_roles import SUPPORT
 from billing.models import Budget, CreditLot, Limit
 from billing.operations.budgets import Raise, raise_limit
 from gateway.core.contract.ids import new_id
+from gateway.operator_roles import keep
 from organizations.models import Organization
 from tests.factories.billing import release
 from tests.gateway.console import ALICE, make_call, make_checkout, make_session
@@ -305,6 +307,14 @@ def test_a_suspension_returns_to_the_customers_page(operator: Client) -> None:
     shown = page(operator)
     assert "Lift suspension" in [button.title for button in shown.context["buttons"]]
     assert "suspended" in shown.content.decode()
+
+
+def test_the_role_of_support_does_what_support_needs_and_sets_no_limits() -> None:
+    keep()
+    client, account = clerk(), Account.objects.get(did="did:web:localhost:clerk")
+    operator_roles.give(account, SUPPORT)
+    titles = [button.title for button in page(client).context["buttons"]]
+    assert titles == ["Add a note", "Grant a credit", "End all sessions", "Suspend"]
 
 
 @pytest.mark.parametrize("opened", ["https://evil.example/admin/", "javascript:alert(1)", "//evil.example/x", ""])
