@@ -9,6 +9,7 @@ from gateway.core.console.option_fields import OptionsForm, PairsField
 from gateway.core.console.party_columns import PartyColumn
 from gateway.core.console.read_only import ReadOnlyAdmin, ReadOnlyInline
 from gateway.core.console.reasons import ListReasonForm, ReasonField, ReasonForm, reason_of
+from gateway.core.console.row_forms import RowForm
 from gateway.core.console.single_rows import SingleRowAdmin
 from gateway.core.console.tables import ConsoleAdmin
 
@@ -25,6 +26,7 @@ __all__ = [
     "ReadableJSONField",
     "ReasonField",
     "ReasonForm",
+    "RowForm",
     "SecretField",
     "SingleRowAdmin",
     "WordFilter",
