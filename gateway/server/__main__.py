@@ -12,7 +12,6 @@ from contextlib import suppress
 from typing import Any
 
 from uvicorn import Config, Server
-from uvicorn.config import LOGGING_CONFIG
 
 from gateway.core.contract.log_lines import JSON
 from gateway.core.http.server.uvicorn_internals import STARTUP_FAILED, serve_in_workers
@@ -43,23 +42,24 @@ def _config(workers: int) -> Config:
         http="gateway.server.protocol:Bounded",
         ws="gateway.server.sockets:BoundedSocket",
         log_level="warning",
-        log_config=_log_config(),
+        **_logging(),
         access_log=False,
         proxy_headers=False,
     )
 
 
-def _log_config() -> dict[str, Any]:
-    """Return how this process logs before, or without, the settings: as the parent of workers."""
+def _logging() -> dict[str, Any]:
+    """Return uvicorn's options for how this process logs before, or without, the settings: as the parent of workers."""
     if os.environ.get("LOG_FORMAT") != JSON:
-        return LOGGING_CONFIG
-    return {
+        return {}
+    config = {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {JSON: {"()": "gateway.core.runtime.json_logs.JsonFormatter"}},
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": JSON}},
         "root": {"handlers": ["console"], "level": "WARNING"},
     }
+    return {"log_config": config}
 
 
 def _serve(config: Config, sockets: list[socket.socket]) -> int:

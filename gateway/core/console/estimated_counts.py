@@ -10,7 +10,7 @@ from typing import Any
 from django.core.paginator import Page
 from django.db.models import QuerySet
 from django.utils.functional import cached_property
-from unfold.paginator import InfinitePage, InfinitePaginator
+from unfold.paginator import InfinitePaginator
 
 PAGES_MAX = 200
 """The last page that opens: the database reads every row of the pages before it."""
@@ -44,8 +44,9 @@ class EstimatedPaginator(InfinitePaginator):
     def num_pages(self) -> int:
         return PAGES_MAX
 
-    def _get_page(self, *args: Any, **kwargs: Any) -> InfinitePage:
-        self.opened = InfinitePage(*args, **kwargs)
+    def page(self, number: int | str) -> Page[Any]:
+        """Return a page, and remember it: it says how many rows there are at least."""
+        self.opened = super().page(number)
         return self.opened
 
     @property
