@@ -4,6 +4,8 @@ import base64
 
 SECRETS = {
     "PRIMARY_API_KEY": "sk-primary-secret",
+    "PRIMARY_NEXT_API_KEY": "sk-primary-next",
+    "PRIMARY_PREVIOUS_API_KEY": "sk-primary-previous",
     "VENDOR_1_1746C174_API_KEY": "sk-other-secret",
     "SANDBOX_SECRET": "sandbox-secret-of-32-characters-",
     "SANDBOX_SECRET_PREVIOUS": "sandbox-secret-of-the-other-week",
@@ -40,6 +42,8 @@ upstreams:
     adapter: openai
     base_url: https://models.example/v1
     api_key: {env: PRIMARY_API_KEY}
+    next_api_key: {env: PRIMARY_NEXT_API_KEY}
+    previous_api_key: {env: PRIMARY_PREVIOUS_API_KEY}
     timeout_seconds: 60.5
     bills_errors: true
     fetches_images: true

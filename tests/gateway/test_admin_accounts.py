@@ -138,7 +138,8 @@ def test_only_an_operator_with_every_right_gives_rights_to_groups() -> None:
     assert client.post(address("auth_group_change", group.pk), every_right).status_code == 403
     assert client.post(address("auth_group_add"), every_right).status_code == 403
     assert client.post(address("auth_group_delete", group.pk), {"post": "yes"}).status_code == 403
-    assert not Group.objects.get().permissions.exists()
+    assert not group.permissions.exists()
+    assert Group.objects.filter(pk=group.pk).exists()
 
 
 def test_an_operator_suspends_nobody_above_them() -> None:

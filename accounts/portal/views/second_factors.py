@@ -14,7 +14,7 @@ from django.contrib import messages
 from django.contrib.auth import HASH_SESSION_KEY, logout
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -111,7 +111,7 @@ def open_console(request: HttpRequest) -> HttpResponse:
     """Lead an operator through the second factor to the console: to passing one, or to adding the first."""
     page = get_next_redirect_url(request) or reverse("admin:index")
     if not staff_factors.is_due(request):
-        return redirect(page)
+        return HttpResponseRedirect(page)  # an address, which is not the name of a page
     if has_factor(request.user):  # type: ignore[arg-type]
         return redirect(_to_pass(request, page))
     return render(request, "mfa/console.html")

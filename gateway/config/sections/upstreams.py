@@ -88,12 +88,19 @@ class UpstreamRow(SectionRow):
 
 
 def _exported(row: Upstream, out: Exporting) -> dict[str, Any]:
-    variable = variable_of(row.name, after="_API_KEY")
+    keys = {
+        f"{which}api_key": out.secret(
+            getattr(row, f"{which}api_key"),
+            variable_of(row.name, after=f"_{which.upper()}API_KEY"),
+            f"the {which.replace('_', ' ')}key of the upstream {row.name}",
+        )
+        for which in ("", "next_", "previous_")
+    }
     return filled(
         name=row.name,
         adapter=row.adapter,
         base_url=row.base_url or None,
-        api_key=out.secret(row.api_key, variable, f"the key of the upstream {row.name}"),
+        **keys,
         timeout_seconds=row.timeout_seconds,
         bills_errors=row.bills_errors,
         fetches_images=row.fetches_images,
