@@ -15,6 +15,7 @@ from accounts.operations import (
     operator_log,
     portal_sessions,
     receipt_keys,
+    refusals,
     replays,
     signing_keys,
 )
@@ -33,8 +34,9 @@ def purge_proofs() -> int:
 
 @job("assertions")
 def purge_assertions() -> int:
-    """Delete the records of expired assertions; return how many."""
-    return exchange.purge_expired(now=timezone.now())
+    """Delete the records of expired assertions, and of old refusals; return how many."""
+    now = timezone.now()
+    return exchange.purge_expired(now=now) + refusals.purge(now=now)
 
 
 @job("authorizations")

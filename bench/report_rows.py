@@ -1,4 +1,4 @@
-"""A million settled calls of 100,000 accounts and a few organizations, inserted without the ledger's functions.
+"""Ten million settled calls of a million accounts and a few organizations, inserted without the ledger's functions.
 
 Organizations by their current month: `org_busy` has 300,000 calls; `org_limit` the maximum for one summary, each paid
 in two parts, and as many open ones; `org_small` a few. They have members, seats, invoices and credits, `org_limit` the
@@ -66,7 +66,7 @@ _CALLS = """
 CREATE TEMPORARY TABLE made AS
 SELECT 'use_' || lpad(n::text, 12, '0') AS id, org, person, begun_at, model, product,
        begun_at + CASE WHEN n %% 1000 = 0 THEN interval '30 hours' ELSE interval '3 seconds' END AS closed_at,
-       CASE WHEN n %% 50 = 0 THEN 0 ELSE 100 + n %% 900 END AS charge
+       CASE WHEN n %% 50 = 0 THEN 0 ELSE 100 + n %% 900 END AS charge, (1 + n %% 4)::text AS deployment
   FROM (
     SELECT n, org, CASE WHEN org IS NULL THEN 1 + n %% %(accounts)s WHEN n = 1 THEN 200 ELSE 1 + n %% (members - 1) END AS person,
            CASE WHEN n %% 3 = 0 THEN 'deep' ELSE 'fast' END AS model,
@@ -80,11 +80,11 @@ SELECT 'use_' || lpad(n::text, 12, '0') AS id, org, person, begun_at, model, pro
 INSERT INTO billing_reservation (
   id, wallet_id, actor_did, org_id, membership_id, product, client_id, route, model, request_id, idempotency_key,
   request_digest, replayable, state, max_cost_microusd, hold_microusd, cash_held_microusd, charge_microusd, overrun_microusd,
-  price_version_id, created_at, dispatched_at, deadline_at, closed_at)
+  price_version_id, created_at, dispatched_at, deadline_at, closed_at, deployment)
 SELECT id, 'wal_' || coalesce(org, person::text), 'did:web:bench.example:' || person, org, 'mem_' || org || '_' || person,
        product, 'https://bench.example', 'chat.completions', model, 'req_' || id, 'key_' || id, sha256(id::bytea), true,
        'settled', 2000, 1000, 1000, charge, 0, CASE model WHEN 'fast' THEN 1 ELSE 2 END, begun_at, begun_at,
-       begun_at + interval '1 minute', closed_at
+       begun_at + interval '1 minute', closed_at, deployment
   FROM made ORDER BY closed_at;
 INSERT INTO billing_usage_record (reservation_id, input_tokens, output_tokens, charge_microusd, basis, settled_at)
 SELECT id, charge, 0, charge, 'upstream', closed_at FROM made ORDER BY closed_at;
@@ -104,6 +104,22 @@ SELECT 'use_open_' || n, 'wal_org_limit', 'did:web:bench.example:' || 1 + n %% 1
        'mem_org_limit_' || 1 + n %% 1000, 'studio', 'https://bench.example', 'chat.completions', 'fast', 'req_open_' || n,
        false, 'dispatched', 2000, 1000, 1000, 0, 1, at, at, at + interval '1 minute'
   FROM generate_series(1, %(holds)s) n, LATERAL (SELECT %(month)s - n * interval '1 second' AS at) made;
+"""
+
+
+_TRAFFIC = """
+INSERT INTO inference_upstream (name, adapter, base_url, api_key, timeout_seconds, bills_errors, enabled, options)
+SELECT 'upstream-' || n, 'demo', '', '', 30, false, true, '{}' FROM generate_series(1, 4) n;
+INSERT INTO inference_alias (name, enabled, options) VALUES ('fast', true, '{}'), ('deep', true, '{}');
+INSERT INTO inference_deployment (alias_id, upstream_id, model, priority, weight, enabled)
+SELECT a.id, u.id, 'small-1', 0, 1, true FROM inference_alias a, inference_upstream u WHERE u.id %% 2 = a.id %% 2;
+INSERT INTO telemetry_hour (
+  hour, route, model, product, upstream, outcome, cause, requests, duration_buckets, first_byte_buckets, overhead_buckets)
+SELECT date_trunc('hour', now()) - h * interval '1 hour', 'chat.completions', model, product, 'upstream-' || u, outcome,
+       CASE outcome WHEN 'released' THEN 'upstream_5xx' WHEN 'review' THEN 'timeout_idle' ELSE '' END, 100,
+       array_fill(5::bigint, ARRAY[20]), array_fill(5::bigint, ARRAY[20]), array_fill(5::bigint, ARRAY[20])
+  FROM generate_series(0, 60 * 24) h, unnest(ARRAY['fast', 'deep']) model, unnest(ARRAY['studio', 'courier', '']) product,
+       generate_series(1, 4) u, unnest(ARRAY['settled', 'released', 'review']) outcome;
 """
 
 
@@ -137,3 +153,4 @@ def _statements() -> Iterator[tuple[str, dict[str, object]]]:
         yield _ORGANIZATION, {"org": name, "members": members}
     yield _AT_ITS_LIMITS, {"org": "org_limit"}
     yield _CALLS, {}
+    yield _TRAFFIC, {}

@@ -30,6 +30,7 @@ from billing.queries import audit
 from gateway.core.contract.ids import new_id
 from gateway.core.jobs.operations.messages import notify
 from gateway.core.jobs.operations.recording import job
+from gateway.core.telemetry.operations import traffic_days
 
 log = logging.getLogger("billing.tasks")
 
@@ -165,7 +166,9 @@ def seal_ledger() -> int:
 
 @job("calls")
 def roll_up_usage() -> int:
-    """Add the calls that closed since the last run to the daily totals that reports read."""
+    """Add the calls that closed since the last run to the daily totals that reports read, and sum the requests of past
+    days."""
+    traffic_days.roll_up(now=timezone.now())
     return usage_days.roll_up()
 
 

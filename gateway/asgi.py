@@ -25,6 +25,7 @@ from django.urls import path, re_path  # noqa: E402
 import gateway.celery  # noqa: E402, F401 (makes it the application that tasks are handed to)
 from gateway.core.database.bounded import serve_requests  # noqa: E402
 from gateway.core.http.lean import LeanHandler  # noqa: E402
+from gateway.core.http.request_log import RequestLog  # noqa: E402
 from gateway.core.http.server.django_handler import DjangoHandler  # noqa: E402
 from gateway.core.http.server.proxies import trust_proxies  # noqa: E402
 from gateway.core.http.server.router import HttpRouter  # noqa: E402
@@ -44,13 +45,16 @@ sockets = [
     re_path("", refuse_websocket),  # type: ignore[arg-type]
 ]
 
+lean = LeanHandler(on_the_loop)
 application = trust_proxies(
     settings.TRUSTED_PROXIES,
     ProtocolTypeRouter(
         {
-            "http": HttpRouter(LeanHandler(on_the_loop), DjangoHandler()),
+            "http": HttpRouter(lean, DjangoHandler()),
             "websocket": URLRouter(sockets),
             "lifespan": Lifespan(),
         }
     ),
 )
+if settings.LOG_REQUESTS:
+    application = RequestLog(application, lean.route_of)

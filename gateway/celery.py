@@ -4,8 +4,10 @@ from typing import Any
 
 from celery import Celery
 from celery.bootsteps import StartStopStep
-from celery.signals import worker_init
+from celery.signals import setup_logging, worker_init
+from django.conf import settings
 
+from gateway.core.contract.log_lines import JSON
 from gateway.core.database.bounded import serve_jobs
 from gateway.core.jobs import filequeue
 from gateway.core.runtime.startup import load_settings
@@ -58,9 +60,29 @@ class Mails(StartStopStep):
         return MailWorker()
 
 
+class Metrics(StartStopStep):
+    """Counts the runs of tasks, if METRICS_ADDRESS is set."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def create(self, worker: Any) -> Any:
+        """Return what the step starts and stops."""
+        from gateway.metrics.recording import WorkerMetrics  # the models are loaded only now
+
+        return WorkerMetrics()
+
+
 app.steps["worker"].add(Journals)
 app.steps["worker"].add(Events)
 app.steps["worker"].add(Mails)
+app.steps["worker"].add(Metrics)
+
+
+if settings.LOG_FORMAT == JSON:
+
+    @setup_logging.connect
+    def _keep_logging(**signal: Any) -> None:
+        """Keep the configuration of the settings: Celery would replace it by its own."""
 
 
 @worker_init.connect

@@ -108,6 +108,10 @@ JOB_TEXTS: dict[str, tuple[str, str]] = {
         "Purge events",
         "Deletes old events with their deliveries and mails.",
     ),
+    "gateway.core.telemetry.tasks.purge_telemetry": (
+        "Purge telemetry",
+        "Deletes old hours of traffic, and old requests with their steps.",
+    ),
     "gateway.core.jobs.tasks.purge_runs": ("Purge job runs", "Deletes the records of old runs of these jobs."),
     "judgement.tasks.purge_answer_counts": (
         "Purge answer counts",

@@ -5,18 +5,25 @@ from typing import Any, NamedTuple
 from django.apps import apps
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.module_loading import import_string
 from django.utils.text import capfirst
+
+from gateway.core.console import needs
 
 
 class Row(NamedTuple):
-    """A link to a table under the table's title, unless it says otherwise, or to the overview if it names no table."""
+    """A link to a table under the table's title, unless it says otherwise, to a page of its own (the name of its URL), or to the
+    overview if it names neither."""
 
     icon: str
     table: str = ""
     query: str = ""
     title: str = ""
     badge: str = ""
-    """The function that counts the pending rows, by its dotted path."""
+    """The need whose number is shown beside it (`gateway.core.console.needs`)."""
+    page: str = ""
+    may: str = ""
+    """The function that says who may open the page, by its dotted path."""
 
     @property
     def shown_title(self) -> str:
@@ -26,19 +33,22 @@ class Row(NamedTuple):
     @property
     def path(self) -> str:
         """Return the address of the page without its query."""
-        return reverse(f"admin:{self.table.replace('.', '_')}_changelist" if self.table else "admin:index")
+        table = f"admin:{self.table.replace('.', '_')}_changelist" if self.table else "admin:index"
+        return reverse(self.page or table)
 
     def is_shown(self, request: HttpRequest) -> bool:
-        """Return whether the operator may view the table."""
+        """Return whether the operator may view the table or the page."""
+        if self.may:
+            return bool(import_string(self.may)(request))
         app, _, name = self.table.partition(".")
         return not self.table or request.user.has_perm(f"{app}.view_{name}")
 
     def on(self, request: HttpRequest) -> dict[str, Any]:
-        """Return the row for django-unfold. Only the overview is marked on its own page."""
+        """Return the row for django-unfold. Only pages without a table are marked on their own page."""
         path = self.path
         is_active = not self.table and request.path == path
         row = {"title": self.shown_title, "icon": self.icon, "link": path + self.query, "active": is_active}
-        return {**row, "badge": self.badge} if self.badge else row
+        return {**row, "badge": needs.number(request, self.badge)} if self.badge else row
 
 
 GROUPS: dict[str, list[Row]] = {
@@ -49,39 +59,40 @@ GROUPS: dict[str, list[Row]] = {
             "billing.call",
             "?state__exact=review",
             "Reconciling calls",
-            badge="gateway.admin.review_count",
+            badge="billing.reviews",
         ),
         Row(
             "credit_card_clock",
             "billing.checkout",
             "?status__exact=review",
             "Payments in review",
-            badge="gateway.admin.payment_review_count",
+            badge="billing.checkouts",
         ),
         Row(
             "balance",
             "billing.paymentdifference",
             "?state=open",
-            badge="gateway.admin.difference_count",
+            badge="billing.differences",
         ),
-        Row("schedule", "jobs.jobrun", badge="gateway.admin.job_alarm_count"),
+        Row("schedule", "jobs.jobrun", badge="jobs.states"),
     ],
     "Money": [
         Row("receipt_long", "billing.call"),
+        Row("block", "telemetry.requesttrace", title="Refused requests"),
         Row("monitoring", "billing.usagerecord"),
         Row("account_balance_wallet", "billing.wallet"),
         Row("redeem", "billing.creditlot"),
         Row("menu_book", "billing.transfer"),
         Row("savings", "billing.budget"),
         Row("trending_down", "billing.loss"),
-        Row("percent", "billing.marginday", badge="gateway.admin.negative_margin_count"),
+        Row("percent", "billing.marginday", badge="billing.margins"),
     ],
     "Payments": [
         Row("shopping_cart_checkout", "billing.checkout"),
         Row("autorenew", "billing.autotopup"),
-        Row("credit_score", "billing.autotopupcharge"),
-        Row("receipt_long", "billing.invoice"),
-        Row("webhook", "billing.providerevent"),
+        Row("credit_score", "billing.autotopupcharge", badge="billing.charges"),
+        Row("receipt_long", "billing.invoice", badge="billing.past_due"),
+        Row("webhook", "billing.providerevent", badge="billing.events"),
         Row("link", "billing.externalmapping"),
     ],
     "Organizations": [
@@ -90,16 +101,16 @@ GROUPS: dict[str, list[Row]] = {
         Row("history", "organizations.auditentry"),
     ],
     "Models": [
-        Row("label", "inference.alias"),
-        Row("dns", "inference.upstream"),
+        Row("label", "inference.alias", badge="inference.without_deployment"),
+        Row("dns", "inference.upstream", badge="inference.failing"),
         Row("deployed_code", "inference.rawmodel"),
         Row("speed", "billing.limit"),
-        Row("sell", "billing.priceversion"),
+        Row("sell", "billing.priceversion", badge="inference.without_price"),
         Row(
             "price_change",
             "inference.priceproposal",
             "?state__exact=waiting",
-            badge="gateway.admin.price_proposal_count",
+            badge="inference.proposals",
         ),
         Row("gavel", "judgement.judgementsettings"),
         Row("alt_route", "judgement.judgementfallback"),
@@ -110,10 +121,16 @@ GROUPS: dict[str, list[Row]] = {
         Row("event_seat", "billing.seatprice"),
         Row("hub", "accounts.integration"),
         Row("devices", "accounts.publicclient"),
-        Row("outbox", "events.endpoint", badge="gateway.admin.troubled_endpoint_count"),
+        Row("outbox", "events.endpoint", badge="events.endpoints"),
         Row("send", "events.delivery"),
         Row("mail", "events.mail"),
         Row("palette", "accounts.appearanceproduct"),
+        Row(
+            "description",
+            page="admin:configuration",
+            title="Configuration file",
+            may="gateway.config.console.may_export",
+        ),
     ],
     "Integrations": [
         Row("folder", "integrations.project"),
@@ -130,13 +147,14 @@ GROUPS: dict[str, list[Row]] = {
     ],
     "People and keys": [
         Row("person", "accounts.account"),
+        Row("sticky_note_2", "accounts.note"),
         Row("alternate_email", "account.emailaddress"),
         Row("phonelink_lock", "accounts.devicesession"),
         Row("computer", "usersessions.usersession"),
         Row("passkey", "mfa.authenticator"),
         Row("badge", "socialaccount.socialaccount"),
-        Row("key", "accounts.signingkey"),
-        Row("receipt_long", "accounts.receiptkey"),
+        Row("key", "accounts.signingkey", badge="accounts.signing_keys"),
+        Row("receipt_long", "accounts.receiptkey", badge="accounts.receipt_keys"),
         Row("group", "auth.group"),
         Row("assignment", "admin.logentry"),
     ],
@@ -149,3 +167,11 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         {"title": title, "separator": bool(title), "items": [row.on(request) for row in rows if row.is_shown(request)]}
         for title, rows in GROUPS.items()
     ]
+
+
+def titled(request: HttpRequest, text: str) -> list[tuple[str, str]]:
+    """Return the title and the address of each page that the operator may see and whose title contains a text."""
+    if not text:
+        return []
+    rows = [row for group in GROUPS.values() for row in group if row.is_shown(request)]
+    return [(row.shown_title, row.path + row.query) for row in rows if text.lower() in row.shown_title.lower()]

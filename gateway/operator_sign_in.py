@@ -3,11 +3,14 @@
 from typing import Any
 
 from allauth.account.adapter import get_adapter
-from allauth.mfa.utils import is_mfa_enabled
+from allauth.account.utils import get_next_redirect_url
+from allauth.core.exceptions import ImmediateHttpResponse
 from django.contrib.auth.base_user import AbstractBaseUser
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.urls import reverse
 from unfold.forms import AuthenticationForm
+
+from accounts.operations import operator_sign_ins
 
 
 class OperatorSignInForm(AuthenticationForm):
@@ -28,12 +31,14 @@ class OperatorSignInForm(AuthenticationForm):
         return self.cleaned_data
 
     def confirm_login_allowed(self, user: AbstractBaseUser) -> None:
-        """Refuse a suspended account, and a password without the second factor, if there is one: only the portal asks for
-        both."""
+        """Refuse a suspended account."""
         super().confirm_login_allowed(user)
         if not getattr(user, "is_live", False):
             raise self.get_invalid_login_error()
-        if is_mfa_enabled(user):
-            raise ValidationError(
-                "This account uses a second factor. Sign in to the portal first, then open the console."
-            )
+
+    def get_user(self) -> Any:
+        """Sign in as the portal does, with the second factor, if there is one. Raises ImmediateHttpResponse, because Django's
+        view would begin the session at once.
+        """
+        page = get_next_redirect_url(self.request) or reverse("admin:index")
+        raise ImmediateHttpResponse(operator_sign_ins.begin(self.request, self.user_cache, page))

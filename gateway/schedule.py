@@ -43,6 +43,7 @@ INTERVAL_SECONDS = {
     "integrations.tasks.tend_executions": 15.0,
     "gateway.core.events.tasks.purge_events": HOUR,
     "gateway.core.jobs.tasks.purge_runs": HOUR,
+    "gateway.core.telemetry.tasks.purge_telemetry": 10 * MINUTE,
     "judgement.tasks.purge_answer_counts": HOUR,
     "organizations.tasks.bill_seats": 10 * MINUTE,
     "organizations.tasks.blank_invitation_emails": HOUR,

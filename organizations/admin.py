@@ -3,6 +3,8 @@
 from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 from unfold.decorators import display
 
 from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline, WordFilter, links, parties
@@ -73,7 +75,8 @@ class OrganizationAdmin(ReadOnlyAdmin):
 
     @display(description="See also")
     def related(self, organization: Organization) -> str:
-        """Link to the organization's wallet, calls and log."""
+        """Link to the organization's page for support, and to its wallet, calls and log."""
+        page = reverse("admin:customers_organization", args=[organization.pk])
         tables = {
             "Wallet": "billing_wallet",
             "Credits": "billing_creditlot",
@@ -82,7 +85,8 @@ class OrganizationAdmin(ReadOnlyAdmin):
             "Seats": "organizations_seat",
             "Audit log": "organizations_auditentry",
         }
-        return links((title, table, organization.pk) for title, table in tables.items())
+        others = links((title, table, organization.pk) for title, table in tables.items())
+        return format_html('<a class="underline" href="{}">Everything at a glance</a>, {}', page, others)
 
 
 @admin.register(Seat)

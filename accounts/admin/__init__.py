@@ -1,4 +1,4 @@
-"""Console pages for accounts, products, integrations, clients, devices and keys."""
+"""Console pages for accounts, products, integrations, clients, devices, notes and keys."""
 
 from accounts.admin import (
     accounts,
@@ -9,6 +9,8 @@ from accounts.admin import (
     keys,
     log,
     mails,
+    needs,
+    notes,
     people,
     products,
     sign_in,
@@ -23,6 +25,8 @@ __all__ = [
     "keys",
     "log",
     "mails",
+    "needs",
+    "notes",
     "people",
     "products",
     "sign_in",

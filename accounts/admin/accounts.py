@@ -6,9 +6,12 @@ from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.paginator import InfinitePaginator
 
 from accounts.admin.people import PEOPLE, SEARCH_HELP
 from accounts.models import Account
@@ -16,6 +19,7 @@ from accounts.operations import closing, devices, suspension
 from gateway.core.console import ConsoleAdmin, ReasonForm, dialog, links, may_act
 
 RIGHT = "accounts.change_account"
+SUSPEND = "accounts.suspend_account"
 OPERATOR_FIELDS = ("is_staff", "is_superuser", "groups")
 
 
@@ -51,10 +55,13 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
     form = AccountChangeForm
     add_form = AccountCreationForm
     change_password_form = PasswordForm
-    list_display = ("name", "email", "did", "state", "is_staff", "created_at")
+    list_display = ("name", "email", "did", "state", "roles", "created_at")
     list_select_related = ("closing",)
+    paginator = InfinitePaginator  # a million accounts are not counted for a page
+    list_disable_select_all = True
     list_filter = (
         "is_staff",
+        ("groups", admin.RelatedOnlyFieldListFilter),
         "is_active",
         ("suspended_at", admin.EmptyFieldListFilter),
         ("closing", admin.EmptyFieldListFilter),
@@ -71,7 +78,7 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         ("Operator console", {"fields": OPERATOR_FIELDS}),
     )
     add_fieldsets = ((None, {"fields": ("did", "email", "display_name", "usable_password", "password1", "password2")}),)
-    actions_detail = ("suspend", "unsuspend", "close")
+    actions_detail = ("end_sessions", "suspend", "unsuspend", "close")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> Any:
         """Make the DID read-only once it is set, and allow only superusers to make operators."""
@@ -96,6 +103,18 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
         return False
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
+        """Load the groups of a list's operators at once."""
+        return super().get_queryset(request).prefetch_related("groups")
+
+    @display(description="Operator")
+    def roles(self, account: Account) -> str:
+        """Return what an operator may do: every right, or the names of the groups."""
+        if account.is_superuser:
+            return "every right" if account.is_staff else "every right, but cannot sign in"
+        names = ", ".join(sorted(group.name for group in account.groups.all()))
+        return (names or "no group") if account.is_staff else ""
+
     @display(description="Name", ordering="display_name")
     def name(self, account: Account) -> str:
         """Return the person's name, or the account's identifier if there is none."""
@@ -103,7 +122,8 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
 
     @display(description="See also")
     def related(self, account: Account) -> str:
-        """Link to the account's wallet, calls and organizations."""
+        """Link to the account's page for support, and to its wallet, calls and organizations."""
+        page = reverse("admin:customers_account", args=[account.pk])
         tables = {
             "Wallet": "billing_wallet",
             "Budgets": "billing_budget",
@@ -114,7 +134,8 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
             "Organizations": "organizations_organization",
             "Devices": "accounts_devicesession",
         }
-        return links((title, table, account.did) for title, table in tables.items())
+        others = links((title, table, account.did) for title, table in tables.items())
+        return format_html('<a class="underline" href="{}">Everything at a glance</a>, {}', page, others)
 
     @display(
         description="State", label={"live": "success", "suspended": "danger", "inactive": "warning", "closed": "info"}
@@ -128,13 +149,13 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         return "live" if account.is_active else "inactive"
 
     def has_suspend_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators who may change an account to suspend it, except their own."""
+        """Allow operators who may change or suspend accounts to suspend one, except their own."""
         rows = _changeable(request).filter(suspended_at=None).exclude(pk=request.user.pk or 0)
-        return may_act(request, RIGHT, rows, object_id)
+        return _may_suspend(request, rows, object_id)
 
     def has_unsuspend_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators who may change an account to lift its suspension."""
-        return may_act(request, RIGHT, _changeable(request).exclude(suspended_at=None), object_id)
+        """Allow the same operators to lift its suspension."""
+        return _may_suspend(request, _changeable(request).exclude(suspended_at=None), object_id)
 
     @action(
         description="Suspend",
@@ -167,6 +188,27 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         is_new = suspension.unsuspend(account=Account.objects.get(pk=object_id))
         return self._finish(request, form, object_id, is_new, "Suspension lifted")
 
+    def has_end_sessions_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Allow operators who may suspend an account to end its sessions."""
+        return _may_suspend(request, _changeable(request), object_id)
+
+    @action(
+        description="End all sessions",
+        icon="logout",
+        permissions=["end_sessions"],
+        dialog=dialog(
+            "End all sessions of this account",
+            "Every browser and device is signed out at once, and has to sign in again. Requests that are being processed are "
+            "completed.",
+            "End",
+            ReasonForm,
+        ),
+    )
+    def end_sessions(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Sign the account out everywhere."""
+        suspension.end_sessions(account=Account.objects.get(pk=object_id), now=timezone.now())
+        return self.finish_dialog(request, form, object_id, "All sessions ended")
+
     def has_close_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         """Allow operators who may change an account to close it, except their own."""
         return may_act(request, RIGHT, _changeable(request).exclude(pk=request.user.pk or 0), object_id)
@@ -194,6 +236,10 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         if is_new:
             return self.finish_dialog(request, form, object_id, done)
         return self.leave_dialog(request, object_id, "Someone else has just done this.", messages.WARNING)
+
+
+def _may_suspend(request: HttpRequest, rows: QuerySet[Account], object_id: str | None) -> bool:
+    return may_act(request, RIGHT, rows, object_id) or may_act(request, SUSPEND, rows, object_id)
 
 
 def _changeable(request: HttpRequest) -> QuerySet[Account]:

@@ -6,15 +6,28 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from unfold.decorators import action
 
 from accounts.admin.people import person_fields
 from accounts.models import DeviceSession, PublicClient
 from accounts.operations import devices
 from accounts.rules import public_clients
-from gateway.core.console import ConsoleAdmin, LinesField, PartyColumn, ReadOnlyAdmin
+from gateway.core.console import (
+    ConsoleAdmin,
+    LinesField,
+    ListReasonForm,
+    PartyColumn,
+    ReadOnlyAdmin,
+    ReasonForm,
+    dialog,
+    may_act,
+    reason_of,
+)
 from gateway.core.contract.addresses import REDIRECT_WORDS, is_redirect_uri
+
+RIGHT = "accounts.change_devicesession"
 
 
 class PublicClientForm(forms.ModelForm):
@@ -79,18 +92,49 @@ class DeviceSessionAdmin(ReadOnlyAdmin):
         *("created_at", "last_used_at", "expires_at", "revoked_at"),
     )
     actions = ("revoke",)
+    actions_detail = ("end",)
+    action_form = ListReasonForm
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("accounts.change_devicesession")
+        return request.user.has_perm(RIGHT)
+
+    def has_end_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Allow the operators who may end sessions to end this one; an operator's, only with every right, as all of them."""
+        return may_act(request, RIGHT, _of_others(request, DeviceSession.objects.filter(revoked_at=None)), object_id)
+
+    @action(
+        description="End",
+        icon="logout",
+        permissions=["end"],
+        dialog=dialog(
+            "End this session",
+            "The device is signed out at once, and has to sign in again. The account's other devices are not.",
+            "End",
+            ReasonForm,
+        ),
+    )
+    def end(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Sign this device out at once."""
+        session = DeviceSession.objects.select_related("account").get(pk=object_id)
+        if not devices.revoke(account=session.account, session_id=session.pk, now=timezone.now()):
+            return self.leave_dialog(request, object_id, "The session has ended already.", messages.WARNING)
+        return self.finish_dialog(request, form, object_id, "Ended")
 
     @admin.action(description="Revoke", permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[DeviceSession]) -> None:
-        """Sign these devices out at once."""
+        """Sign these devices out at once, except operators'."""
         revoked = [
             session
-            for session in queryset.select_related("account")
+            for session in _of_others(request, queryset.select_related("account"))
             if devices.revoke(account=session.account, session_id=session.pk, now=timezone.now())
         ]
         for session in revoked:
-            self.log_change(request, session, "Revoked.")
+            self.log_change(request, session, f"Revoked: {reason_of(request)}")
         self.message_user(request, f"Revoked {len(revoked)}.", messages.SUCCESS)
+
+
+def _of_others(request: HttpRequest, sessions: QuerySet[DeviceSession]) -> QuerySet[DeviceSession]:
+    """Select the sessions of people who are no operators; all for an operator with every right."""
+    return (
+        sessions if request.user.is_superuser else sessions.filter(account__is_staff=False, account__is_superuser=False)
+    )

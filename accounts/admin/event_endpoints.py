@@ -17,12 +17,16 @@ from accounts.models import Product
 from gateway.core.console import (
     ConsoleAdmin,
     LinesField,
+    ListReasonForm,
     PartyColumn,
     ReadOnlyAdmin,
+    ReasonField,
+    ReasonForm,
     SecretField,
     dialog,
     links,
     may_act,
+    reason_of,
 )
 from gateway.core.events.models import Delivery, DeliveryStatus, Endpoint
 from gateway.core.events.operations import deliveries, endpoints
@@ -98,6 +102,7 @@ class RotationForm(BaseDialogForm):
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
         help_text="Copy it now: it is never shown again.",
     )
+    reason = ReasonField()
 
     def clean_secret(self) -> str:
         return _check_secret(self.cleaned_data["secret"].strip())
@@ -143,12 +148,13 @@ class EndpointAdmin(ConsoleAdmin):
             "Send a test event",
             "Sends an event of the type test.ping, whatever the endpoint's types are. Its delivery shows the answer.",
             "Send",
+            ReasonForm,
         ),
     )
-    def send_test(self, request: HttpRequest, form: forms.Form, object_id: str) -> HttpResponse:
+    def send_test(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Send a test event."""
-        delivery = endpoints.send_test(int(object_id), now=timezone.now())
-        self.log_change(request, delivery.endpoint, f"Sent the test event {delivery.event.public_id}.")
+        delivery, reason = endpoints.send_test(int(object_id), now=timezone.now()), form.cleaned_data["reason"]
+        self.log_change(request, delivery.endpoint, f"Sent the test event {delivery.event.public_id}: {reason}")
         return self.leave_dialog(request, object_id, "The test event is on its way.", messages.SUCCESS)
 
     @action(
@@ -165,7 +171,9 @@ class EndpointAdmin(ConsoleAdmin):
     def rotate_secret(self, request: HttpRequest, form: RotationForm, object_id: str) -> HttpResponse:
         """Replace the endpoint's secret."""
         endpoints.rotate(int(object_id), secret=form.cleaned_data["secret"], now=timezone.now())
-        self.log_change(request, Endpoint.objects.get(pk=object_id), "Rotated the secret.")
+        self.log_change(
+            request, Endpoint.objects.get(pk=object_id), f"Rotated the secret: {form.cleaned_data['reason']}"
+        )
         return self.leave_dialog(request, object_id, "Both secrets sign for 24 hours.", messages.SUCCESS)
 
     @display(description="State", label=STATES)
@@ -200,6 +208,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
     search_help_text = "The complete id of an event or of its owner, or the name of an endpoint."
     ordering = ("-id",)
     actions = ("send_again",)
+    action_form = ListReasonForm
     actions_detail = ("send_one_again",)
     fieldsets = (
         (None, {"fields": ("event_id_shown", "type", "owner", "to", "state", "attempts")}),
@@ -220,7 +229,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
         rows = list(queryset.filter(endpoint__enabled=True).select_related("event", "endpoint"))
         count = deliveries.send_again(Delivery.objects.filter(pk__in=[row.pk for row in rows]), now=timezone.now())
         for row in rows:
-            self.log_change(request, row, "Sent again.")
+            self.log_change(request, row, f"Sent again: {reason_of(request)}")
         self.message_user(request, f"Events to be sent again: {count}.", messages.SUCCESS)
 
     @action(
@@ -228,13 +237,16 @@ class DeliveryAdmin(ReadOnlyAdmin):
         icon="replay",
         permissions=["send_again"],
         dialog=dialog(
-            "Send this event again", "The endpoint gets the same bytes, whatever it answered before.", "Send"
+            "Send this event again",
+            "The endpoint gets the same bytes, whatever it answered before.",
+            "Send",
+            ReasonForm,
         ),
     )
-    def send_one_again(self, request: HttpRequest, form: forms.Form, object_id: str) -> HttpResponse:
+    def send_one_again(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Send this event again."""
         deliveries.send_again(Delivery.objects.filter(pk=object_id), now=timezone.now())
-        self.log_change(request, Delivery.objects.get(pk=object_id), "Sent again.")
+        self.log_change(request, Delivery.objects.get(pk=object_id), f"Sent again: {form.cleaned_data['reason']}")
         return self.leave_dialog(request, object_id, "The event is on its way again.", messages.SUCCESS)
 
     @display(description="Event", ordering="id")

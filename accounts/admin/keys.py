@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -11,7 +10,7 @@ from unfold.decorators import action, display
 
 from accounts.models import ReceiptKey, SigningKey
 from accounts.operations import receipt_keys, signing_keys
-from gateway.core.console import ReadOnlyAdmin, dialog
+from gateway.core.console import ReadOnlyAdmin, ReasonForm, dialog
 
 
 class _RotatedKeyAdmin(ReadOnlyAdmin):
@@ -28,8 +27,8 @@ class _RotatedKeyAdmin(ReadOnlyAdmin):
     def has_rotate_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.is_superuser)
 
-    def _leave_rotated(self, request: HttpRequest, key: SigningKey | ReceiptKey) -> HttpResponse:
-        self.log_change(request, key, "Rotated: this key now signs.")
+    def _leave_rotated(self, request: HttpRequest, form: ReasonForm, key: SigningKey | ReceiptKey) -> HttpResponse:
+        self.log_change(request, key, f"Rotated, this key now signs: {form.cleaned_data['reason']}")
         return self.leave_dialog(request, None, f"Key {key.kid} now signs.", messages.SUCCESS)
 
 
@@ -54,11 +53,12 @@ class SigningKeyAdmin(_RotatedKeyAdmin):
             "Rotate the signing keys",
             "The pending key starts signing. The current key stays valid until its last token has expired.",
             "Rotate",
+            ReasonForm,
         ),
     )
-    def rotate(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+    def rotate(self, request: HttpRequest, form: ReasonForm) -> HttpResponse:
         """Promote the pending key to sign, and publish its successor."""
-        return self._leave_rotated(request, signing_keys.rotate(now=timezone.now()))
+        return self._leave_rotated(request, form, signing_keys.rotate(now=timezone.now()))
 
 
 @admin.register(ReceiptKey)
@@ -82,8 +82,9 @@ class ReceiptKeyAdmin(_RotatedKeyAdmin):
             "Rotate the receipt keys",
             "The pending key starts signing. The current key stays published, so that its receipts can be verified.",
             "Rotate",
+            ReasonForm,
         ),
     )
-    def rotate(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+    def rotate(self, request: HttpRequest, form: ReasonForm) -> HttpResponse:
         """Promote the pending key to sign, and publish its successor."""
-        return self._leave_rotated(request, receipt_keys.rotate(now=timezone.now()))
+        return self._leave_rotated(request, form, receipt_keys.rotate(now=timezone.now()))

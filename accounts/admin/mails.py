@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from unfold.decorators import action, display
 
-from gateway.core.console import PartyColumn, ReadOnlyAdmin, dialog, may_act
+from gateway.core.console import ListReasonForm, PartyColumn, ReadOnlyAdmin, ReasonForm, dialog, may_act, reason_of
 from gateway.core.events.models import Mail, MailStatus
 from gateway.core.events.operations import mails
 from gateway.core.events.rules.mail_kinds import KINDS
@@ -36,6 +35,7 @@ class MailAdmin(ReadOnlyAdmin):
     search_help_text = "A complete email address, or the id of a person, an organization or an event."
     ordering = ("-id",)
     actions = ("send_again",)
+    action_form = ListReasonForm
     actions_detail = ("send_one_again",)
     fieldsets = (
         (None, {"fields": ("subject", "to", "name", "recipient", "owner", "kind_shown", "event_id_shown")}),
@@ -53,19 +53,19 @@ class MailAdmin(ReadOnlyAdmin):
         """Send those of these mails again that have failed."""
         sent = [one for one in queryset if mails.send_again(mail_id=one.pk, now=timezone.now())]
         for one in sent:
-            self.log_change(request, one, "Sent again.")
+            self.log_change(request, one, f"Sent again: {reason_of(request)}")
         self.message_user(request, f"Mails to be sent again: {len(sent)}.", messages.SUCCESS)
 
     @action(
         description="Send again",
         icon="replay",
         permissions=["send_again"],
-        dialog=dialog("Send this mail again", "It is tried as if it were new.", "Send"),
+        dialog=dialog("Send this mail again", "It is tried as if it were new.", "Send", ReasonForm),
     )
-    def send_one_again(self, request: HttpRequest, form: forms.Form, object_id: str) -> HttpResponse:
+    def send_one_again(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Send this mail again."""
         mails.send_again(mail_id=int(object_id), now=timezone.now())
-        self.log_change(request, Mail.objects.get(pk=object_id), "Sent again.")
+        self.log_change(request, Mail.objects.get(pk=object_id), f"Sent again: {form.cleaned_data['reason']}")
         return self.leave_dialog(request, object_id, "The mail is on its way again.", messages.SUCCESS)
 
     @display(description="Kind", ordering="kind")

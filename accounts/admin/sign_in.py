@@ -7,6 +7,7 @@ from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 
 from accounts.admin.people import SEARCH_HELP, person_fields
 from accounts.operations import enrolments
@@ -50,11 +51,11 @@ class AuthenticatorAdmin(ReadOnlyAdmin):
 
     def delete_model(self, request: HttpRequest, obj: Authenticator) -> None:
         """Remove one, and the recovery codes if no other second factor remains."""
-        enrolments.remove(obj)
+        enrolments.remove(obj, now=timezone.now())
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Authenticator]) -> None:
         for authenticator in queryset:
-            enrolments.remove(authenticator)
+            enrolments.remove(authenticator, now=timezone.now())
 
 
 @admin.register(UserSession)

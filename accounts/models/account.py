@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.db import models
-from django.db.models.functions import Lower
+from django.db.models.functions import Collate, Lower
 from django.utils import timezone
 
 from accounts.models.validators import validate_did
@@ -53,6 +53,9 @@ class Account(AbstractBaseUser, PermissionsMixin):
 
     class Meta:
         constraints = [models.UniqueConstraint(Lower("email"), name="accounts_account_email_unique")]
+        # Operators find people by the beginning of their name.
+        indexes = [models.Index(Collate(Lower("display_name"), "C"), name="account_by_name")]
+        permissions = [("suspend_account", "Can suspend accounts that are not operators'")]
 
     def __str__(self) -> str:
         return self.display_name or self.did

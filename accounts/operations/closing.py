@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q
 
 from accounts.models import Account, Closing
-from accounts.operations import operator_log, sign_ins
+from accounts.operations import notes, operator_log, sign_ins
 from accounts.operations.addresses import addresses_of
 from gateway.core.events.mail_people import recipient_of_address
 from gateway.core.events.operations import mails
@@ -160,5 +160,6 @@ def _close(account: Account, now: datetime) -> None:
     )
     account.groups.clear()
     account.user_permissions.clear()
+    notes.forget(account)
     operator_log.record_own(account, "Closed the account.", now=now)
     Closing.objects.create(account=account, closed_at=now)

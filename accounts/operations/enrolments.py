@@ -1,6 +1,7 @@
 """Serializes changes to an account's second factors, and accepts each response of a factor once."""
 
 import hashlib
+from datetime import datetime
 
 from allauth.mfa.models import Authenticator
 from django.conf import settings
@@ -9,6 +10,8 @@ from django.db import transaction
 
 from accounts.allauth_internals import delete_dangling_recovery_codes
 from accounts.models import Account
+from accounts.operations import suspension
+from accounts.queries import second_factors
 
 
 def lock(account: Account) -> Account:
@@ -23,13 +26,30 @@ def lock(account: Account) -> Account:
 
 
 @transaction.atomic
-def remove(authenticator: Authenticator) -> None:
+def remove(authenticator: Authenticator, *, now: datetime) -> None:
     """Remove a second factor. With the last one, remove the recovery codes, too; otherwise they would still be valid at
-    the next enrolment.
+    the next enrolment. An operator's sessions end with it, so that none of them adds the next one.
     """
     account = lock(authenticator.user)
+    is_operators_last = (account.is_staff or account.is_superuser) and second_factors.is_last(authenticator)
     authenticator.delete()
     delete_dangling_recovery_codes(account)
+    if is_operators_last:
+        suspension.end_sessions(account=account, now=now)
+
+
+@transaction.atomic
+def reset(account: Account, *, now: datetime) -> int:
+    """Remove a person's second factors and recovery codes, because they were lost; return how many factors there were.
+
+    Their sessions end, so that only the next sign-in with a password can add the first factor again.
+    """
+    current = lock(account)
+    factors = Authenticator.objects.filter(user=current)
+    count = factors.exclude(type=Authenticator.Type.RECOVERY_CODES).count()
+    factors.delete()
+    suspension.end_sessions(account=current, now=now)
+    return count
 
 
 def spend(challenge: str) -> bool:

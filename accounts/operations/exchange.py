@@ -1,17 +1,18 @@
 """Exchanges a product assertion for an access token. SPEC: Trusted server exchange; RFC 7523."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.contrib.auth.hashers import make_password
 from django.db import connection, transaction
 
 from accounts.models import Account, ConsumedAssertion, Integration
-from accounts.operations import idle_scopes, tokens
+from accounts.operations import idle_scopes, refusals, tokens
 from accounts.operations.keyring import keyring
 from accounts.rules import assertion as assertions
 from accounts.rules import scopes
-from accounts.rules.assertion import Assertion, AssertionRefused
+from accounts.rules.assertion import CHECKS, Assertion, AssertionRefused
 from gateway.core.contract.errors import InvalidGrant, InvalidScope
 from gateway.core.database.purge import purge
 
@@ -25,10 +26,15 @@ def exchange(*, assertion: object, jkt: str, scope: str | None, now: datetime) -
     InvalidGrant, with one message for every cause, or InvalidScope; then nothing is consumed.
     """
     keyring.current_sync()  # the first keys must not be created in a transaction that may roll back
+    of = _Origin()
     try:
-        return _exchange(assertion, jkt, scope, now)
+        return _exchange(assertion, jkt, scope, now, of)
     except AssertionRefused as refused:
-        raise InvalidGrant(private=str(refused)) from None
+        _record(of, refused.cause, str(refused), now)
+        raise InvalidGrant(private=_named(of, refused)) from None
+    except InvalidScope as refused:
+        _record(of, "scope", refused.message, now)
+        raise
 
 
 def purge_expired(*, now: datetime) -> int:
@@ -36,16 +42,37 @@ def purge_expired(*, now: datetime) -> int:
     return purge(ConsumedAssertion.objects.filter(expires_at__lt=now).order_by("expires_at"))
 
 
+@dataclass(slots=True)
+class _Origin:
+    """The integration whose assertion it claims to be, once it is known."""
+
+    integration: Integration | None = None
+
+
+def _record(of: _Origin, cause: str, reason: str, now: datetime) -> None:
+    if of.integration is not None:
+        refusals.record(of.integration.pk, cause, reason, now=now)
+
+
+def _named(of: _Origin, refused: AssertionRefused) -> str:
+    """Return the reason for the log, with the integration if the assertion names an enabled one."""
+    return (
+        f"assertion of {of.integration.issuer}: {refused}"
+        if of.integration and refused.cause in CHECKS
+        else str(refused)
+    )
+
+
 @transaction.atomic
-def _exchange(token: object, jkt: str, scope: str | None, now: datetime) -> tokens.MintedToken:
-    assertion = _verify(token, now)
+def _exchange(token: object, jkt: str, scope: str | None, now: datetime, of: _Origin) -> tokens.MintedToken:
+    assertion = _verify(token, now, of)
     if assertion.jkt not in (None, jkt):
-        raise AssertionRefused("cnf.jkt is the thumbprint of another key")
+        raise AssertionRefused("cnf.jkt is the thumbprint of another key", "client_key")
     granted = _grant(assertion.capabilities, scope)
     _consume(assertion)
     account = _account(assertion.did)
     if not account.is_live:
-        raise AssertionRefused("the account is suspended")
+        raise AssertionRefused("the account is suspended", "account")
     idle_scopes.warn(issuer=assertion.issuer, excess=assertion.excess, granted=granted)
     return tokens.mint(
         did=account.did,
@@ -58,15 +85,14 @@ def _exchange(token: object, jkt: str, scope: str | None, now: datetime) -> toke
     )
 
 
-def _verify(token: object, now: datetime) -> Assertion:
+def _verify(token: object, now: datetime, of: _Origin) -> Assertion:
     jws, issuer = assertions.parse(token)
-    integration = Integration.objects.filter(issuer=issuer, enabled=True).first()
-    if integration is None:
+    of.integration = Integration.objects.filter(issuer=issuer).first()
+    if of.integration is None:
         raise AssertionRefused("no integration has this issuer")
-    try:
-        return assertions.check(jws, integration.as_issuer(), now.timestamp())
-    except AssertionRefused as refused:
-        raise AssertionRefused(f"assertion of {integration.issuer}: {refused}") from None
+    if not of.integration.enabled:
+        raise AssertionRefused(f"the integration {issuer} is disabled", "disabled")
+    return assertions.check(jws, of.integration.as_issuer(), now.timestamp())
 
 
 def _grant(capabilities: Iterable[str], scope: str | None) -> list[str]:
@@ -94,7 +120,7 @@ def _consume(assertion: Assertion) -> None:
             [assertion.issuer, assertion.jti, expires_at],
         )
         if cursor.rowcount != 1:
-            raise AssertionRefused("used before")
+            raise AssertionRefused("used before", "replayed")
 
 
 def _account(did: str) -> Account:

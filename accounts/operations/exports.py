@@ -56,7 +56,7 @@ def files(account: Account) -> Iterator[ArchivedFile]:
 def _described() -> Iterator[str]:
     yield (
         "Everything that is stored about this account. Times are UTC (RFC 3339), amounts whole micro-USD\n"
-        "(1 USD is 1,000,000). Passwords, keys and codes are not included.\n\n"
+        "(1 USD is 1,000,000). Passwords, keys and codes are not included. What the operator noted is given on request.\n\n"
     )
     for part in _registered.values():
         name = f"{part.name}.csv" if isinstance(part, Table) else part.name

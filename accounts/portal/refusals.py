@@ -4,10 +4,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from gateway.core.contract.errors import RateLimited
+from gateway.core.http import limit_refusals
 
 
 def too_many_requests(request: HttpRequest, error: RateLimited) -> HttpResponse:
     """Render the page for too many requests (429), with the time to retry."""
+    limit_refusals.note(error)
     context = {
         "seconds": error.headers["Retry-After"],
         "is_of_address": error.details.get("scope") == "address",

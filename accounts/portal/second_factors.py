@@ -6,6 +6,8 @@ from allauth.mfa.adapter import DefaultMFAAdapter, get_adapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
 
+from accounts.portal import staff_factors
+from accounts.queries.second_factors import is_last
 from gateway.core.encryption import fields
 
 
@@ -24,6 +26,10 @@ class MfaAdapter(DefaultMFAAdapter):
 
     def decrypt(self, encrypted_text: str) -> str:
         return fields.decrypt(encrypted_text)
+
+    def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
+        """Return whether a factor may go: not the last one of an operator, if the console needs one."""
+        return not (staff_factors.needs_factor(authenticator.user) and is_last(authenticator))
 
     def generate_authenticator_name(self, user: Any, type: Authenticator.Type) -> str:  # noqa: A002
         number = Authenticator.objects.filter(user=user, type=type).count() + 1

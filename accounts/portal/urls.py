@@ -34,6 +34,7 @@ urlpatterns = [
     path("account/confirm-email/", emails.verification_sent, name="account_email_verification_sent"),
     path("account/oidc/<str:provider_id>/login/", identity_providers.login, name="openid_connect_login"),
     path("account/oidc/<str:provider_id>/login/callback/", identity_providers.callback, name="openid_connect_callback"),
+    path("account/2fa/console/", second_factors.open_console, name="portal_console_factor"),
     path("account/2fa/totp/activate/", second_factors.activate_totp, name="mfa_activate_totp"),
     path("account/2fa/totp/deactivate/", second_factors.deactivate_totp, name="mfa_deactivate_totp"),
     path("account/2fa/recovery-codes/", second_factors.view_codes, name="mfa_view_recovery_codes"),

@@ -5,7 +5,7 @@ refusal; the reason is only logged.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,11 @@ _OTHER_TYPES = frozenset({"at+jwt", "application/at+jwt", "dpop+jwt", "applicati
 
 
 class AssertionRefused(ValueError):
-    """An assertion is refused. The text is the reason for the log."""
+    """An assertion is refused. The text is the reason for the log, `cause` the name of the check that failed."""
+
+    def __init__(self, reason: str, cause: str = "format") -> None:
+        super().__init__(reason)
+        self.cause = cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,23 +82,30 @@ def parse(token: object) -> tuple[jwt.Jws, str]:
 
 def check(jws: jwt.Jws, issuer: Issuer, now: float) -> Assertion:
     """Verify this integration's assertion at Unix time `now`. Raises AssertionRefused."""
-    _check_type(jws.header)
-    _check_signature(jws, issuer)
+    for cause in CHECKS:
+        run(cause, jws, issuer, now)
     claims = jws.claims
-    _check_names(claims, issuer)
-    expires_at = _check_times(claims, now)
     named = _capabilities(claims)
     return Assertion(
         issuer=issuer.name,
-        did=_did(claims, issuer),
+        did=str(claims["sub"]),
         product=issuer.product,
         capabilities=tuple(scopes.within(named, issuer.capabilities)),
         excess=tuple(scopes.missing(named, issuer.capabilities)),
         consents=tuple(_texts(claims, "consents")) if "consents" in claims else (),
         jti=_text(claims, "jti"),
         jkt=_bound_key(claims),
-        expires_at=expires_at,
+        expires_at=math.ceil(claims["exp"]),
     )
+
+
+def run(cause: str, jws: jwt.Jws, issuer: Issuer, now: float) -> None:
+    """Run one of CHECKS alone. Raises AssertionRefused with its cause."""
+    try:
+        CHECKS[cause](jws, issuer, now)
+    except AssertionRefused as refused:
+        refused.cause = cause
+        raise
 
 
 def _check_type(header: Mapping[str, Any]) -> None:
@@ -106,13 +117,13 @@ def _check_type(header: Mapping[str, Any]) -> None:
 def _check_signature(jws: jwt.Jws, issuer: Issuer) -> None:
     """Verify the signature with a key of exactly the header's algorithm, after the strict parser has read the token."""
     try:
-        key = jwk.parse(_select_key(jws.header, issuer.keys))
+        key = jwk.parse(select_key(jws.header, issuer.keys))
         _VERIFIER.decode(jws.compact(), key.key, algorithms=jwk.ALG_NAMES[key.alg])
     except (PyJWTError, jwk.JwkError) as error:
         raise AssertionRefused(f"the signature does not verify: {error}") from None
 
 
-def _select_key(header: Mapping[str, Any], keys: tuple[dict[str, Any], ...]) -> dict[str, Any]:
+def select_key(header: Mapping[str, Any], keys: tuple[dict[str, Any], ...]) -> dict[str, Any]:
     """Find the key by `kid`. A single key needs no `kid`, and a key without one matches any."""
     kid = header.get("kid")
     if len(keys) == 1 and (kid is None or "kid" not in keys[0]):
@@ -123,33 +134,46 @@ def _select_key(header: Mapping[str, Any], keys: tuple[dict[str, Any], ...]) -> 
     raise AssertionRefused("no key of the integration has this kid")
 
 
-def _check_names(claims: dict[str, Any], issuer: Issuer) -> None:
+def _check_issuer(claims: dict[str, Any], issuer: Issuer) -> None:
     if claims.get("iss") != issuer.name:
         raise AssertionRefused("iss is not the integration's issuer")
+
+
+def _check_audience(claims: dict[str, Any], issuer: Issuer) -> None:
     if claims.get("aud") not in (issuer.audience, [issuer.audience]):
         raise AssertionRefused(f"aud is not the integration's audience, {issuer.audience}")
+
+
+def _check_product(claims: dict[str, Any], issuer: Issuer) -> None:
     if claims.get("product") != issuer.product:
         raise AssertionRefused("product is not the integration's product")
 
 
-def _check_times(claims: dict[str, Any], now: float) -> int:
+def _check_lifetime(claims: dict[str, Any]) -> None:
     issued_at, expires_at = _date(claims, "iat"), _date(claims, "exp")
     if not 0 < expires_at - issued_at <= ASSERTION_MAX_SECONDS:
         raise AssertionRefused(f"exp is not within {ASSERTION_MAX_SECONDS} s of iat")
-    if expires_at <= now:
+
+
+def _check_expiry(claims: dict[str, Any], now: float) -> None:
+    if _date(claims, "exp") <= now:
         raise AssertionRefused("expired")
-    if issued_at - now > CLOCK_AHEAD_SECONDS:
+
+
+def _check_issued(claims: dict[str, Any], now: float) -> None:
+    if _date(claims, "iat") - now > CLOCK_AHEAD_SECONDS:
         raise AssertionRefused("iat is in the future")
+
+
+def _check_start(claims: dict[str, Any], now: float) -> None:
     if "nbf" in claims and _date(claims, "nbf") - now > CLOCK_AHEAD_SECONDS:
         raise AssertionRefused("not valid yet")
-    return math.ceil(expires_at)
 
 
-def _did(claims: dict[str, Any], issuer: Issuer) -> str:
+def _check_subject(claims: dict[str, Any], issuer: Issuer) -> None:
     did = claims.get("sub")
     if not isinstance(did, str) or not dids.speaks_for(issuer.did_prefix, did):
         raise AssertionRefused("sub is not a DID that the integration may speak for")
-    return did
 
 
 def _capabilities(claims: dict[str, Any]) -> list[str]:
@@ -190,3 +214,22 @@ def _date(claims: dict[str, Any], name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LATEST_DATE:
         raise AssertionRefused(f"{name} is not a date")
     return value
+
+
+CHECKS: dict[str, Callable[[jwt.Jws, Issuer, float], object]] = {
+    "type": lambda jws, issuer, now: _check_type(jws.header),
+    "signature": lambda jws, issuer, now: _check_signature(jws, issuer),
+    "issuer": lambda jws, issuer, now: _check_issuer(jws.claims, issuer),
+    "audience": lambda jws, issuer, now: _check_audience(jws.claims, issuer),
+    "product": lambda jws, issuer, now: _check_product(jws.claims, issuer),
+    "lifetime": lambda jws, issuer, now: _check_lifetime(jws.claims),
+    "expired": lambda jws, issuer, now: _check_expiry(jws.claims, now),
+    "issued": lambda jws, issuer, now: _check_issued(jws.claims, now),
+    "start": lambda jws, issuer, now: _check_start(jws.claims, now),
+    "capabilities": lambda jws, issuer, now: _capabilities(jws.claims),
+    "subject": lambda jws, issuer, now: _check_subject(jws.claims, issuer),
+    "consents": lambda jws, issuer, now: "consents" in jws.claims and _texts(jws.claims, "consents"),
+    "jti": lambda jws, issuer, now: _text(jws.claims, "jti"),
+    "bound_key": lambda jws, issuer, now: _bound_key(jws.claims),
+}
+"""What is checked, in order. Each name is the cause of a refusal."""

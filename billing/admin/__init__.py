@@ -1,5 +1,31 @@
 """Console pages of the ledger. They never write a balance: actions call operations and write a log entry."""
 
-from billing.admin import auto_top_ups, calls, credits, differences, invoices, margins, payments, usage, wallets
+from billing.admin import (
+    auto_top_ups,
+    budgets,
+    calls,
+    credits,
+    differences,
+    home,
+    invoices,
+    margins,
+    needs,
+    payments,
+    usage,
+    wallets,
+)
 
-__all__ = ["auto_top_ups", "calls", "credits", "differences", "invoices", "margins", "payments", "usage", "wallets"]
+__all__ = [
+    "auto_top_ups",
+    "budgets",
+    "calls",
+    "credits",
+    "differences",
+    "home",
+    "invoices",
+    "margins",
+    "needs",
+    "payments",
+    "usage",
+    "wallets",
+]

@@ -4,27 +4,44 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.urls import path
+from django.utils import timezone
 from unfold.decorators import action, display
 
+from billing.admin import call_export, call_page
+from billing.admin.call_filters import (
+    USAGE_ID,
+    AccountFilter,
+    CallPeriodFilter,
+    CauseFilter,
+    ModelFilter,
+    OrganizationFilter,
+    ProductFilter,
+    RouteFilter,
+    UpstreamFilter,
+)
 from billing.admin.owners import OWNER, SEARCH_HELP
 from billing.models import Call, CallState, Takeover
 from billing.operations import reviews
 from billing.queries import charges
+from billing.rules import call_causes
 from billing.rules.prices import show
 from gateway.core.console import (
     DollarsField,
     PartyColumn,
     ReadOnlyAdmin,
     ReasonForm,
-    WordFilter,
     dialog,
     may_act,
     money,
 )
-from gateway.core.console.row_names import row_name
-from gateway.core.contract.aliases import Route
+from gateway.core.console.row_names import row_name, row_names
 from gateway.core.contract.amounts import usd
+from gateway.core.portal.csv_files import csv_response
 
 STATE_COLOURS = {
     CallState.HELD.label: "info",
@@ -53,13 +70,6 @@ class ChargeForm(ReasonForm):
         return amount
 
 
-class RouteFilter(WordFilter):
-    """Filters by the routes of the API."""
-
-    title = parameter_name = "route"
-    words = tuple(Route)
-
-
 @admin.register(Call)
 class CallAdmin(ReadOnlyAdmin):
     """Calls. A reconciling call can be charged or released here, once."""
@@ -72,24 +82,80 @@ class CallAdmin(ReadOnlyAdmin):
     overrun = money("Overrun", "overrun_microusd")
     max_cost = money("Max cost", "max_cost_microusd")
 
-    list_display = ("id", "created_at", "stage", "model", "hold", "charge_made", "owner", "review_reason")
-    list_filter = ("state", RouteFilter, "created_at")
+    list_display = ("id", "created_at", "stage", "cause", "model", "served_by", "charge_made", "owner")
+    list_filter = (
+        "state",
+        CallPeriodFilter,
+        ModelFilter,
+        UpstreamFilter,
+        ProductFilter,
+        RouteFilter,
+        CauseFilter,
+        AccountFilter,
+        OrganizationFilter,
+    )
+    list_filter_submit = True
+    list_filter_sheet = True
+    list_before_template = "admin/billing/call_list.html"
+    change_form_outer_before_template = "admin/billing/call.html"
     list_select_related = ("wallet",)
     search_fields = ("id__exact", "request_id__exact", "wallet__owner_key__exact", "idempotency_key__exact")
     party_fields = ("wallet__owner_key", "actor_did")
-    search_help_text = SEARCH_HELP
+    search_help_text = f"{SEARCH_HELP} A usage ID finds its call whenever it was, anything else within the chosen time."
     ordering = ("-id",)
     actions_detail = ("charge", "release")
-    fieldsets = (
-        (
-            None,
-            {"fields": ("id", "stage", "hold", "charge_made", "credits", "overrun", "max_cost", "price")},
-        ),
-        ("Reconciling", {"fields": ("review_reason", "evidence", "resolution")}),
-        ("Parties", {"fields": ("owner", "actor", "client_id", "product", "organization", "membership_id")}),
-        ("Request", {"fields": ("model", "route", "served_by", "request_id", "idempotency_key", "replayable")}),
-        ("Timestamps", {"fields": ("created_at", "dispatched_at", "deadline_at", "closed_at")}),
+    fieldsets = tuple(
+        (title, {"fields": fields, "classes": ("collapse",)})
+        for title, fields in (
+            ("Amounts", ("id", "stage", "hold", "charge_made", "credits", "overrun", "max_cost", "price")),
+            ("Reconciling", ("review_reason", "evidence", "resolution")),
+            ("Parties", ("owner", "actor", "client_id", "product", "organization", "membership_id")),
+            ("Request", ("model", "route", "served_by", "request_id", "idempotency_key", "replayable")),
+            ("Timestamps", ("created_at", "dispatched_at", "deadline_at", "closed_at")),
+        )
     )
+    """The row's columns as they are, folded away below the page."""
+
+    def get_urls(self) -> list[Any]:
+        """Add the address of the CSV file."""
+        own = path("export/", self.admin_site.admin_view(self.export), name="billing_call_export")
+        return [own, *super().get_urls()]
+
+    def complete(self, rows: list[Any]) -> None:
+        """Name the deployments of a page's calls at once, too."""
+        super().complete(rows)
+        names = row_names("deployment", sorted({call.deployment for call in rows if call.deployment}))
+        for call in rows:
+            call.__dict__["_served_by"] = names.get(call.deployment or "", "")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Call], search_term: str
+    ) -> tuple[QuerySet[Call], bool]:
+        """Find a call by its own id, without a look at any other; otherwise search as every list does."""
+        text = search_term.strip()
+        if text.startswith(USAGE_ID):
+            return queryset.filter(pk=text), False
+        return super().get_search_results(request, queryset, search_term)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show the call's page, above the columns of its row."""
+        related = ("wallet", "price_version", "usage_record__cost_version", "takeover__price_version")
+        call = (
+            self.get_queryset(request).select_related(*related).filter(pk__in={object_id, unquote(object_id)}).first()
+        )
+        if call is None or not self.has_view_permission(request, call):
+            return super().change_view(request, object_id, form_url, extra_context)
+        page = call_page.context(call)
+        return super().change_view(request, object_id, form_url, {"call_page": page, **(extra_context or {})})
+
+    def export(self, request: HttpRequest) -> StreamingHttpResponse:
+        """Return the calls of the list, as it is filtered, as a CSV file."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        calls = self.get_changelist_instance(request).get_queryset(request)
+        return csv_response(f"calls-{timezone.now():%Y-%m-%d}", call_export.HEADER, call_export.rows(calls))
 
     def has_resolve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         return may_act(request, "billing.change_call", Call.objects.filter(state=CallState.REVIEW), object_id)
@@ -133,10 +199,16 @@ class CallAdmin(ReadOnlyAdmin):
     def stage(self, call: Call) -> str:
         return CallState(call.state).label
 
+    @display(description="Cause")
+    def cause(self, call: Call) -> str:
+        """Return why a call was not charged as usual."""
+        return call_causes.title(call_causes.word_of(call.state, call.review_reason, call.resolution))
+
     @display(description="Deployment")
     def served_by(self, call: Call) -> str:
         """Name the upstream and the model that the call was sent to."""
-        return row_name("deployment", call.deployment) if call.deployment else ""
+        known = call.__dict__.get("_served_by")
+        return known if known is not None else row_name("deployment", call.deployment) if call.deployment else ""
 
     @display(description="Paid from credits")
     def credits(self, call: Call) -> str:

@@ -17,6 +17,7 @@ from accounts.queries.accounts import is_closed
 from billing.admin.owners import OWNER, SEARCH_HELP
 from billing.models import CreditLot, OwnerKind
 from billing.operations.credits import GrantConflict, grant
+from billing.operations.small_credits import left_microusd, may_grant
 from gateway.core.console import DollarsField, ReadOnlyAdmin, ReasonField, money, parties
 from gateway.core.contract.amounts import usd
 from gateway.core.contract.ids import new_id
@@ -44,12 +45,27 @@ class GrantForm(forms.ModelForm):
     reason = ReasonField()
     key = forms.RegexField(r"^crd_[0-9a-z]{26}$", widget=forms.HiddenInput, initial=lambda: new_id("crd"))
 
+    operator: Account
+    """Who grants it."""
+
     class Meta:
         model = CreditLot
         fields = ("expires_at",)
 
     class Media:
         js = ("gateway/console/dollars.js",)
+
+    def clean_amount(self) -> int:
+        """Refuse an amount beyond what the operator may grant today."""
+        amount: int = self.cleaned_data["amount"]
+        left = left_microusd(self.operator, now=timezone.now())
+        if left is not None and amount > left and not self._was_sent():
+            raise ValidationError(f"You may still grant {usd(left)} today. Let somebody of finance grant more.")
+        return amount
+
+    def _was_sent(self) -> bool:
+        """Return whether this form has granted its credit already, so that nothing is granted once more."""
+        return CreditLot.objects.filter(source_kind=SOURCE_KIND, source_key=str(self.data.get("key", ""))).exists()
 
     def clean_expires_at(self) -> Any:
         expires_at = self.cleaned_data["expires_at"]
@@ -107,7 +123,11 @@ class CreditLotAdmin(LotAmounts, ReadOnlyAdmin):
     add_fieldsets = ((None, {"fields": ("owner", "amount", "product", "expires_at", "reason", "key")}),)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.has_perm("billing.add_creditlot"))
+        return may_grant(request.user)  # type: ignore[arg-type]
+
+    def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Return a form that knows who grants."""
+        return type("GrantFormOfOperator", (super().get_form(request, *args, **kwargs),), {"operator": request.user})
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Show a new form if a submitted form was already used for a different credit."""

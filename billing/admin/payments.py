@@ -4,7 +4,6 @@ from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from unfold.decorators import action, display
-from unfold.forms import BaseDialogForm
 
 from billing.adapters.base import ProviderError
 from billing.admin.owners import SEARCH_HELP
@@ -73,17 +72,17 @@ class CheckoutAdmin(ReadOnlyAdmin):
             "Ask the provider again",
             "This updates the checkout and the ledger to match the provider's record, as the scheduled job does.",
             "Ask",
-            BaseDialogForm,
+            ReasonForm,
         ),
     )
-    def ask_again(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
+    def ask_again(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Make checkout and ledger match the provider's record now."""
         try:
             after = checkouts.converge(Checkout.objects.get(pk=object_id), now=timezone.now())
         except (IntegrationUnavailable, ProviderError):
             return self.leave_dialog(request, object_id, NOT_RESPONDING, messages.ERROR)
         label = CheckoutStatus(after.status).label
-        self.log_change(request, after, f"Asked the provider again: {label}")
+        self.log_change(request, after, f"Asked the provider again, {label.lower()}: {form.cleaned_data['reason']}")
         return self.leave_dialog(
             request, object_id, f"The provider responded. The checkout is now {label.lower()}.", messages.SUCCESS
         )

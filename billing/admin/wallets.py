@@ -1,16 +1,13 @@
-"""Read-only pages of wallets, the ledger's transfers, budgets and losses."""
-
-from datetime import UTC
+"""Read-only pages of wallets, the ledger's transfers and losses."""
 
 from django.contrib import admin
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest
-from django.utils import timezone
 from unfold.decorators import display
 
 from billing.admin.credits import LotAmounts
 from billing.admin.owners import OWNER, SEARCH_HELP
-from billing.models import Budget, CreditLot, Loss, Transfer, Wallet
+from billing.models import CreditLot, Loss, Transfer, Wallet
 from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline, WordFilter, links, money
 from gateway.core.contract.amounts import usd
 
@@ -106,45 +103,6 @@ class TransferAdmin(ReadOnlyAdmin):
         "wallet",
         "created_at",
     )
-
-
-@admin.register(Budget)
-class BudgetAdmin(ReadOnlyAdmin):
-    """Limits of a day, a week or a month that organizations and people have set for themselves."""
-
-    limit = money("Limit", "limit_microusd")
-    held = money("Held", "held_microusd")
-
-    owner = OWNER
-
-    list_display = ("id", "owner", "scope", "subject", "period", "limit", "override", "spent", "held", "disabled_at")
-    list_filter = ("scope", "period", ("disabled_at", admin.EmptyFieldListFilter))
-    list_select_related = ("wallet",)
-    search_fields = ("id__exact", "wallet__owner_key__exact", "membership_id__exact")
-    party_fields = ("wallet__owner_key",)
-    search_help_text = SEARCH_HELP
-    ordering = ("-id",)
-    fields = (
-        *("owner", "scope", "product", "membership_id", "client_id", "period", "limit", "override", "spent", "held"),
-        *("disabled_at", "period_start", "created_at"),
-    )
-
-    @display(description="Subject")
-    def subject(self, budget: Budget) -> str | None:
-        """Name the product, member or app that it is for."""
-        return ", ".join(filter(None, (budget.product, budget.membership_id, budget.client_id))) or None
-
-    @display(description="Other limit")
-    def override(self, budget: Budget) -> str | None:
-        """Return the limit that is in force instead, and until when."""
-        now = timezone.now()
-        until = budget.override_at(now)
-        return f"{usd(budget.limit_at(now))} until {until.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if until else None
-
-    @display(description="Spent")
-    def spent(self, budget: Budget) -> str:
-        """Return what is spent in the current period, whichever one the row still counts."""
-        return usd(budget.spent_at(timezone.now()))
 
 
 @admin.register(Loss)

@@ -1,5 +1,6 @@
 """The ledger's tables, one noun per file."""
 
+from billing.models.active_day import ActiveAccount, ActiveDay
 from billing.models.auto_top_up import OPEN_CHARGES, SENT_CHARGES, AutoTopUp, AutoTopUpCharge, AutoTopUpStatus
 from billing.models.budget import Budget
 from billing.models.call import Call, CallState
@@ -36,6 +37,8 @@ __all__ = [
     "PENDING",
     "SENT_CHARGES",
     "UNPAID",
+    "ActiveAccount",
+    "ActiveDay",
     "AutoTopUp",
     "AutoTopUpCharge",
     "AutoTopUpStatus",

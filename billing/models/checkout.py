@@ -113,6 +113,9 @@ class Checkout(models.Model):
             models.Index(fields=["next_check_at"], name="checkout_due", condition=Q(next_check_at__isnull=False)),
             models.Index(fields=["payment_ref"], name="checkout_of_payment", condition=Q(payment_ref__isnull=False)),
             models.Index(fields=["-created_at"], name="checkout_newest_first"),
+            models.Index(fields=["created_at"], name="checkout_in_review", condition=Q(status="review")),
+            # Operators find a payment by the key of its request.
+            models.Index(fields=["idempotency_key"], name="checkout_by_key"),
             models.Index(
                 fields=["owner_kind", "owner_key"], name="checkout_taken_back", condition=Q(taken_back_microusd__gt=0)
             ),

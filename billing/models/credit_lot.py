@@ -31,6 +31,7 @@ class CreditLot(models.Model):
     class Meta:
         db_table = "billing_credit_lot"
         verbose_name = "credit"
+        permissions = [("grant_small_creditlot", "Can grant credits within the limit of support")]
         constraints = [models.UniqueConstraint(fields=["source_kind", "source_key"], name="lot_one_per_source")]
         indexes = [
             # In spending order, so that a hold reads no more credits than it takes.

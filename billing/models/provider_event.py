@@ -32,6 +32,8 @@ class ProviderEvent(models.Model):
         indexes = [
             models.Index(fields=["received_at"], name="provider_event_waiting", condition=Q(handled_at__isnull=True)),
             models.Index(fields=["-received_at"], name="provider_event_newest_first"),
+            # Operators find a payment by its provider's id of a refund.
+            models.Index(fields=["object_ref"], name="provider_event_of_object"),
         ]
 
     def __str__(self) -> str:

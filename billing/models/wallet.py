@@ -1,6 +1,7 @@
 """The prepaid wallet of one owner."""
 
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from billing.models.fields import KeyField, MicrousdField
@@ -40,6 +41,8 @@ class Wallet(models.Model):
     class Meta:
         db_table = "billing_wallet"
         constraints = [models.UniqueConstraint(fields=["owner_kind", "owner_key"], name="wallet_one_per_owner")]
+        # A debt changes rarely, so all other changes of a wallet stay heap-only updates.
+        indexes = [models.Index(fields=["debt_microusd"], name="wallet_in_debt", condition=Q(debt_microusd__gt=0))]
 
     def __str__(self) -> str:
         return f"{self.owner_kind} {self.owner_key}"

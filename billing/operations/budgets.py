@@ -33,6 +33,14 @@ class Override(NamedTuple):
     until: datetime
 
 
+class Raise(NamedTuple):
+    """A change from the limit in force that an operator saw to a higher one, for good or until an instant."""
+
+    from_microusd: int
+    to_microusd: int
+    until: datetime | None
+
+
 NewOverride = Override | None | Literal[Keep.KEEP]
 """What a budget's override is to be: another, none, or what it was."""
 
@@ -110,6 +118,26 @@ def end_override(owner: Owner, budget_id: str) -> Budget | None:
         budget.save(update_fields=["override_limit_microusd", "override_until"])
         _watch(budget, locked.clock())
     return budget
+
+
+@transaction.atomic
+def raise_limit(budget_id: str, change: Raise, *, now: datetime) -> bool:
+    """Raise a budget that is on, as an operator decided; return False if its limit in force is another, and then nothing changed.
+
+    With `until`, the limit is an override; without, it is the budget's own, and an override ends.
+    """
+    owner = Wallet.objects.values_list("owner_kind", "owner_key").get(budgets=budget_id)
+    budget = _locked(owner, budget_id)
+    if budget is None or budget.disabled_at is not None or budget.limit_at(now) != change.from_microusd:
+        return False
+    if change.to_microusd <= change.from_microusd:
+        return False
+    if change.until is None:
+        budget.limit_microusd = change.to_microusd
+    _set_override(budget, None if change.until is None else Override(change.to_microusd, change.until), now)
+    budget.save(update_fields=["limit_microusd", "override_limit_microusd", "override_until"])
+    _watch(budget, now)
+    return True
 
 
 @transaction.atomic

@@ -1,4 +1,4 @@
-"""Sum closed calls and their margins by day, so that a report need not read them one by one. Not on the hot path.
+"""Sum closed calls, their margins and the active accounts by day, so that a report need not read them one by one. Not on the hot path.
 
 The days are derived data: reports read calls that are not in the days yet directly, and `rebuild` recomputes all days.
 """
@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from billing.models import MarginDay, ModelMargin, UsageDay, UsageHorizon, UsageSubject
+from billing.models import ActiveAccount, ActiveDay, MarginDay, ModelMargin, UsageDay, UsageHorizon, UsageSubject
 from billing.models.call import BEGINNING
 from billing.operations import finality
 from billing.operations.statement import call
@@ -46,6 +46,8 @@ def rebuild(*, margin: timedelta = finality.MARGIN) -> int:
         UsageDay.objects.all().delete()
         UsageSubject.objects.all().delete()
         MarginDay.objects.all().delete()
+        ActiveDay.objects.all().delete()
+        ActiveAccount.objects.all().delete()
         ModelMargin.objects.update(margins_microusd=[])
     return roll_up(margin=margin)
 

@@ -65,8 +65,3 @@ def negative() -> list[NegativeMargin]:
         for row in ModelMargin.objects.exclude(negative_since=None).order_by("negative_since", "model")
         if row.negative_since
     ]
-
-
-def negative_count() -> int:
-    """Count the models whose last calls cost more than they earned."""
-    return ModelMargin.objects.exclude(negative_since=None).count()

@@ -13,6 +13,11 @@ HAS_EVIDENCE = Q(evidence__has_key="charge_microusd")
 """The delivered quantities and their cost are known."""
 
 
+def waiting() -> QuerySet[Call]:
+    """Find all of them, the oldest first."""
+    return _waiting()
+
+
 def delivered(*, looked_up: bool) -> QuerySet[Call]:
     """Find the calls that can be resolved by what was delivered; with `looked_up`, only those that an upstream was
     asked about."""

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from billing.rules.call_causes import CAUSES, DECISIONS
+
 STATUS = {"dispatched": "held", "review": "reconciling", "settled": "settled", "released": "released"}
 """A call's state as the API and exports name it."""
 
@@ -14,28 +16,10 @@ class Ending(NamedTuple):
     news: str = ""
 
 
-RELEASED = {
-    "not_sent": "The request was not sent to the model provider.",
-    "rejected": "The model provider refused the request.",
-    "overloaded": "The model provider was overloaded and did not take the request.",
-    "unreachable": "The model provider could not be reached.",
-    "upstream_failed": "The model provider answered with an error.",
-    "upstream": "The record of the model provider shows that nothing was used.",
-    "operator": "The operator of this gateway decided that nothing is charged.",
-    "unresolved": "The usage could not be determined, so nothing is charged.",
-}
-REVIEWED = {
-    "usage_missing": "The model provider did not report the usage.",
-    "usage_malformed": "The model provider reported an invalid usage.",
+RELEASED = {word: text.sentence for word, text in {**CAUSES, **DECISIONS}.items()}
+REVIEWED = {word: text.sentence for word, text in CAUSES.items()} | {
     "upstream_failed": "The model provider answered with an error and may have charged for it.",
-    "timed out": "The model provider did not answer in time.",
-    "connection lost": "The connection to the model provider was lost.",
-    "lost": "The connection to the model provider was lost.",
-    "malformed": "The answer of the model provider could not be read.",
-    "failed in part": "Only a part of the request was answered.",
-    "process_died": "The gateway was interrupted during the call.",
-    "deadline_passed": "The gateway was interrupted during the call.",
-    "internal_error": "The gateway failed during the call.",
+    "upstream_5xx": "The model provider answered with an error and may have charged for it.",
 }
 BROKE_OFF = "The answer broke off."
 STANDS = "The amount stays held until it is known what was used."
@@ -44,6 +28,7 @@ COUNTED = {
     "delivered": "The answer broke off. Only what was delivered is charged.",
     "operator": "The operator of this gateway decided the charge.",
 }
+DELIVERED = "Only what was delivered is charged."
 
 
 def ending(
@@ -62,6 +47,8 @@ def ending(
 
 def _charged(basis: str, resolution: str | None, overrun_microusd: int) -> str:
     why = COUNTED.get(basis, COUNTED["upstream"])
+    if basis == "delivered" and resolution in CAUSES:
+        why = f"{CAUSES[resolution].sentence} {DELIVERED}"
     if basis == "upstream" and resolution == "upstream":
         why = "The outcome was unknown at first. Charged for the usage in the provider's record."
     return f"{why} It used more than was held for it; you do not pay for that." if overrun_microusd else why

@@ -48,6 +48,11 @@ class WorstCase:
             most = max(most, _cost_pico(bound, each))
         return -(-most // PICO_PER_MICRO)
 
+    def highest(self, bound: Quantities) -> tuple[Quantities, PriceList]:
+        """Return the quantities and the prices that make this cost: those of the range that costs most."""
+        each = max(self._reached(bound), key=lambda range_: _cost_pico(bound, range_))
+        return _within(bound, each), each.prices
+
     def output_tokens_within(self, bound: Quantities, most_microusd: int) -> int | None:
         """Return how many output tokens can be added to the bound for at most this cost, negative if its own cost is
         higher; None if they have no price."""
@@ -91,6 +96,10 @@ def _at_the_highest(prices: PriceList, inputs: list[str], outputs: list[str]) ->
 
 
 def _cost_pico(bound: Quantities, range_: Range) -> int:
+    return cost_pico(_within(bound, range_), range_.prices)
+
+
+def _within(bound: Quantities, range_: Range) -> Quantities:
     if range_.most is not None and (bound.input_tokens or 0) > range_.most:
-        bound = replace(bound, input_tokens=range_.most)
-    return cost_pico(bound, range_.prices)
+        return replace(bound, input_tokens=range_.most)
+    return bound

@@ -76,20 +76,25 @@ $$;
 
 
 -- billing_weigh_call(p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text,
---                    p_is_locked boolean, p_now timestamptz DEFAULT NULL)
---   RETURNS (is_exceeded boolean, levels bigint[], weighed_at timestamptz)
+--                    p_is_locked boolean, p_now timestamptz DEFAULT NULL, p_subjects text[] DEFAULT '{}',
+--                    p_counted bigint[] DEFAULT '{}')
+--   RETURNS (is_exceeded boolean, levels bigint[])
 --
 -- What is used of a call's limits now, without the call, and whether one of them has no room for it. `levels` has four numbers
 -- for each limit: the meter's id, null if there is none yet; the level of its requests, that of its tokens, and its calls under way, of which
 -- no more are counted than the limit allows, each null without that limit. The member is p_membership_id where it is not null.
 -- Without p_is_locked nothing is written: the numbers are those of an answer that is no call, with the tokens that
--- billing_lock_limits would move.
+-- billing_lock_limits would move. p_subjects and p_counted are those calls of the same transaction and time that were admitted before
+-- (billing_add_call).
 CREATE OR REPLACE FUNCTION billing_weigh_call(
   p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text, p_is_locked boolean,
-  p_now timestamptz DEFAULT NULL, OUT is_exceeded boolean, OUT levels bigint[], OUT weighed_at timestamptz)
+  p_now timestamptz DEFAULT NULL, p_subjects text[] DEFAULT '{}', p_counted bigint[] DEFAULT '{}',
+  OUT is_exceeded boolean, OUT levels bigint[])
 LANGUAGE plpgsql AS $$
 DECLARE
+  v_now timestamptz := coalesce(p_now, clock_timestamp());
   v_limit billing_rate_limit;
+  v_last integer;
   v_meter billing_limit_meter;
   v_use record;
   v_requests bigint;
@@ -97,7 +102,6 @@ DECLARE
   v_open bigint;
 BEGIN
   is_exceeded := false;
-  weighed_at := coalesce(p_now, clock_timestamp());
   FOREACH v_limit IN ARRAY p_limits LOOP
     v_requests := NULL;
     v_tokens := NULL;
@@ -105,15 +109,22 @@ BEGIN
     IF v_limit.scope = 'member' AND p_membership_id IS NOT NULL THEN
       v_limit.subject := p_membership_id;
     END IF;
-    IF v_limit.requests IS NULL AND v_limit.tokens IS NULL THEN
-      v_meter := NULL;
-    ELSE
+    v_meter := NULL;
+    v_last := 6 * array_position(p_subjects, v_limit.scope || ' ' || v_limit.subject);
+    IF v_last IS NOT NULL THEN
+      v_meter.id := p_counted[v_last - 5];
+      v_meter.requests_level := coalesce(p_counted[v_last - 4], 0);
+      v_meter.requests_at := v_now;
+      v_meter.tokens_level := p_counted[v_last - 3];
+      v_meter.tokens_at := v_now;
+      v_meter.tokens_quota := p_counted[v_last - 2];
+    ELSIF v_limit.requests IS NOT NULL OR v_limit.tokens IS NOT NULL THEN
       SELECT m.* INTO v_meter
         FROM billing_limit_meter m WHERE m.scope = v_limit.scope AND m.subject = v_limit.subject;
     END IF;
     IF v_limit.requests IS NOT NULL THEN
-      v_requests := CASE WHEN v_meter.id IS NULL THEN 0 ELSE billing_drained(
-        least(v_meter.requests_level, v_limit.requests * 60000000), v_meter.requests_at, v_limit.requests, weighed_at) END;
+      v_requests := CASE WHEN v_meter.requests_at IS NULL THEN 0 ELSE billing_drained(
+        least(v_meter.requests_level, v_limit.requests * 60000000), v_meter.requests_at, v_limit.requests, v_now) END;
       is_exceeded := is_exceeded OR v_requests > (v_limit.requests - 1) * 60000000;
     END IF;
     IF v_limit.tokens IS NOT NULL THEN
@@ -130,16 +141,18 @@ BEGIN
         END LOOP;
       END IF;
       v_tokens := billing_tokens_level(
-        v_meter.tokens_level, v_meter.tokens_at, v_meter.tokens_quota, v_limit.tokens, weighed_at);
+        v_meter.tokens_level, v_meter.tokens_at, v_meter.tokens_quota, v_limit.tokens, v_now);
       is_exceeded := is_exceeded OR v_tokens > (v_limit.tokens - 1) * 60000000;
     END IF;
     IF v_limit.concurrent IS NOT NULL THEN
-      v_open := billing_count_under_way(v_limit.scope, v_limit.subject, p_owner_kind, p_owner_key, v_limit.concurrent);
+      v_open := CASE
+        WHEN p_counted[v_last] = v_limit.concurrent THEN p_counted[v_last - 1]
+        ELSE billing_count_under_way(v_limit.scope, v_limit.subject, p_owner_kind, p_owner_key, v_limit.concurrent) END;
       is_exceeded := is_exceeded OR v_open >= v_limit.concurrent;
     END IF;
-    IF p_is_locked AND greatest(v_meter.requests_at, v_meter.tokens_at) > weighed_at THEN
+    IF p_is_locked AND greatest(v_meter.requests_at, v_meter.tokens_at) > v_now THEN
       UPDATE billing_limit_meter m
-         SET requests_at = least(m.requests_at, weighed_at), tokens_at = least(m.tokens_at, weighed_at)
+         SET requests_at = least(m.requests_at, v_now), tokens_at = least(m.tokens_at, v_now)
        WHERE m.id = v_meter.id;
     END IF;
     levels := levels || ARRAY[v_meter.id, v_requests, v_tokens, v_open];
@@ -186,34 +199,63 @@ BEGIN
 END $$;
 
 
--- billing_count_call(p_limits billing_rate_limit[], p_levels bigint[], p_membership_id text, p_now timestamptz) RETURNS void
+-- billing_add_call(p_limits billing_rate_limit[], p_levels bigint[], p_membership_id text, subjects text[], counted bigint[])
+--   RETURNS (subjects text[], counted bigint[])
 --
--- Counts a call that was admitted, at the levels and the time that billing_weigh_call returned under the same locks.
-CREATE OR REPLACE FUNCTION billing_count_call(
-  p_limits billing_rate_limit[], p_levels bigint[], p_membership_id text, p_now timestamptz)
-RETURNS void LANGUAGE plpgsql AS $$
+-- Adds a call that was admitted to those of the same transaction, at the levels that billing_weigh_call returned under the same locks.
+-- `counted` has six numbers for each of `subjects`: the meter's id, null if there is none yet; the levels of requests and of tokens,
+-- each null without that limit; the quota of tokens; the calls under way, and up to how many they were counted. Nothing is written: one
+-- transaction reads, changes and writes a meter under one lock, so what it has counted so far is nobody else's business.
+CREATE OR REPLACE FUNCTION billing_add_call(
+  p_limits billing_rate_limit[], p_levels bigint[], p_membership_id text, INOUT subjects text[], INOUT counted bigint[])
+LANGUAGE plpgsql AS $$
 DECLARE
   v_limit billing_rate_limit;
+  v_subject text;
+  v_place integer;
   v_at integer := 0;
-  v_requests bigint;
-  v_tokens bigint;
 BEGIN
   FOREACH v_limit IN ARRAY p_limits LOOP
     v_at := v_at + 4;
-    CONTINUE WHEN v_limit.requests IS NULL AND v_limit.tokens IS NULL;
-    v_requests := coalesce(p_levels[v_at - 2] + 60000000, 0);
-    v_tokens := coalesce(p_levels[v_at - 1], 0);
+    v_subject := v_limit.scope || ' ' || CASE
+      WHEN v_limit.scope = 'member' AND p_membership_id IS NOT NULL THEN p_membership_id ELSE v_limit.subject END;
+    v_place := array_position(subjects, v_subject);
+    IF v_place IS NULL THEN
+      subjects := subjects || v_subject;
+      v_place := cardinality(subjects);
+    END IF;
+    counted[6 * v_place - 5 : 6 * v_place] := ARRAY[
+      p_levels[v_at - 3], p_levels[v_at - 2] + 60000000, p_levels[v_at - 1], v_limit.tokens, p_levels[v_at] + 1,
+      v_limit.concurrent];
+  END LOOP;
+END $$;
+
+
+-- billing_write_meters(p_subjects text[], p_counted bigint[], p_now timestamptz) RETURNS void
+--
+-- Writes what the calls of a transaction have added (billing_add_call), at the time at which they were weighed.
+CREATE OR REPLACE FUNCTION billing_write_meters(p_subjects text[], p_counted bigint[], p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_last integer;
+  v_requests bigint;
+  v_tokens bigint;
+BEGIN
+  FOR v_place IN 1 .. cardinality(p_subjects) LOOP
+    v_last := 6 * v_place;
+    v_requests := p_counted[v_last - 4];
+    v_tokens := p_counted[v_last - 3];
+    CONTINUE WHEN v_requests IS NULL AND v_tokens IS NULL;
     UPDATE billing_limit_meter m
-       SET requests_level = v_requests, requests_at = p_now, tokens_level = v_tokens, tokens_at = p_now,
-           tokens_quota = v_limit.tokens
-     WHERE m.id = p_levels[v_at - 3];
+       SET requests_level = coalesce(v_requests, 0), requests_at = p_now, tokens_level = coalesce(v_tokens, 0),
+           tokens_at = p_now, tokens_quota = p_counted[v_last - 2]
+     WHERE m.id = p_counted[v_last - 5];
     CONTINUE WHEN FOUND;
     INSERT INTO billing_limit_meter (
       scope, subject, requests_level, requests_at, tokens_level, tokens_at, tokens_quota)
     VALUES (
-      v_limit.scope,
-      CASE WHEN v_limit.scope = 'member' AND p_membership_id IS NOT NULL THEN p_membership_id ELSE v_limit.subject END,
-      v_requests, p_now, v_tokens, p_now, v_limit.tokens);
+      split_part(p_subjects[v_place], ' ', 1), substr(p_subjects[v_place], strpos(p_subjects[v_place], ' ') + 1),
+      coalesce(v_requests, 0), p_now, coalesce(v_tokens, 0), p_now, p_counted[v_last - 2]);
   END LOOP;
 END $$;
 
@@ -245,3 +287,8 @@ BEGIN
     END IF;
   END LOOP;
 END $$;
+
+
+-- What only functions of an earlier revision called.
+DROP FUNCTION IF EXISTS billing_weigh_call(billing_rate_limit[], text, text, text, boolean, timestamptz);
+DROP FUNCTION IF EXISTS billing_count_call(billing_rate_limit[], bigint[], text, timestamptz);

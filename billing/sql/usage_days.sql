@@ -1,7 +1,7 @@
 -- billing_roll_up_usage(p_ends_at timestamptz, p_span interval) RETURNS TABLE (ends_at timestamptz, calls bigint)
 --
--- Adds the settled calls that closed since the last run to the daily totals and to the margins, at most p_span of them
--- and none that closed at p_ends_at or later, and moves the horizon: all or nothing, so that an interrupted run has no
+-- Adds the settled calls that closed since the last run to the daily totals, the margins and the active accounts, at most
+-- p_span of them and none that closed at p_ends_at or later, and moves the horizon: all or nothing, so that an interrupted run has no
 -- effect and each call counts once. Returns the new horizon and the number of calls added; no row if everything before
 -- p_ends_at was already added. Of two concurrent runs the second waits and continues after the first. The caller ensures
 -- that no row dated before p_ends_at can still commit.
@@ -31,6 +31,8 @@ BEGIN
     v_apps_begin := v_begins;
     DELETE FROM billing_margin_day;  -- a process of the version before resets the horizon without them
     UPDATE billing_model_margin m SET margins_microusd = '{}';
+    DELETE FROM billing_active_day;
+    DELETE FROM billing_active_account;
   END IF;
   v_ends := least(p_ends_at, v_begins + p_span);
 
@@ -103,6 +105,8 @@ BEGIN
           charged_microusd = d.charged_microusd + EXCLUDED.charged_microusd
   )
   SELECT coalesce(sum(n.calls), 0) INTO v_calls FROM sums n;
+
+  PERFORM billing_roll_up_active(v_begins, v_ends);
 
   UPDATE billing_usage_horizon h SET ends_at = v_ends, calls = h.calls + v_calls, moved_at = clock_timestamp(),
          margins_begin_at = coalesce(v_margins_begin, v_begins), apps_begin_at = coalesce(v_apps_begin, v_begins)

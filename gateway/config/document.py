@@ -20,21 +20,27 @@ VALUES_MAX = 50_000
 DEPTH_MAX = 32
 DIGITS_MAX = 18
 
-_TAG = "tag:yaml.org,2002:"
+TAG = "tag:yaml.org,2002:"
 
 
 class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
 
 
-_Loader.add_implicit_resolver(f"{_TAG}null", re.compile(r"(?:~|null|)\Z"), ["~", "n", ""])
-_Loader.add_implicit_resolver(f"{_TAG}bool", re.compile(r"(?:true|false)\Z"), ["t", "f"])
-_Loader.add_implicit_resolver(f"{_TAG}int", re.compile(r"[-+]?(?:0|[1-9][0-9_]*)\Z"), list("-+0123456789"))
-_Loader.add_implicit_resolver(
-    f"{_TAG}float",
-    re.compile(r"[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)\Z"),
-    list("-+.0123456789"),
+IMPLICIT = (
+    (f"{TAG}null", re.compile(r"(?:~|null|)\Z"), ["~", "n", ""]),
+    (f"{TAG}bool", re.compile(r"(?:true|false)\Z"), ["t", "f"]),
+    (f"{TAG}int", re.compile(r"[-+]?(?:0|[1-9][0-9_]*)\Z"), list("-+0123456789")),
+    (
+        f"{TAG}float",
+        re.compile(r"[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)\Z"),
+        list("-+.0123456789"),
+    ),
 )
+"""What a plain scalar stands for if it is not text: a tag, the pattern, and the first characters that it may have."""
+
+for _implicit in IMPLICIT:
+    _Loader.add_implicit_resolver(*_implicit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +85,9 @@ class _Reader:
 
     def value(self, node: Node, path: Path) -> Any:
         self._bound(node, path)
-        if isinstance(node, MappingNode) and node.tag == f"{_TAG}map":
+        if isinstance(node, MappingNode) and node.tag == f"{TAG}map":
             return self.mapping(node, path)
-        if isinstance(node, SequenceNode) and node.tag == f"{_TAG}seq":
+        if isinstance(node, SequenceNode) and node.tag == f"{TAG}seq":
             return self._sequence(node, path)
         if isinstance(node, ScalarNode):
             return self._scalar(node, path)
@@ -111,7 +117,7 @@ class _Reader:
 
     def _scalar(self, node: ScalarNode, path: Path) -> Any:
         text = node.value
-        match node.tag.removeprefix(_TAG):
+        match node.tag.removeprefix(TAG):
             case "str" if _storable(text):
                 return text
             case "str":
@@ -181,7 +187,7 @@ def _storable(text: str) -> bool:
 
 
 def _is_null(node: Node) -> bool:
-    return isinstance(node, ScalarNode) and node.tag == f"{_TAG}null"
+    return isinstance(node, ScalarNode) and node.tag == f"{TAG}null"
 
 
 def _line(node: Node) -> int:

@@ -1,5 +1,6 @@
 """The `price` of an alias or a raw model: micro-USD per unit of each component, as decimal strings."""
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Self
 
@@ -105,3 +106,25 @@ class PriceRow(TokenPrices):
     service_tiers: (
         Annotated[dict[ServiceTier, ServiceTierRow], Field(min_length=1, max_length=SERVICE_TIERS_MAX)] | None
     ) = None
+
+
+def in_order(components: Mapping[str, Any]) -> dict[str, Any]:
+    """Return stored components as a file states them, in the order of their keys there; the database keeps none."""
+    return _in_order(PriceRow, components)
+
+
+def _in_order(kind: type[TokenPrices], components: Mapping[str, Any]) -> dict[str, Any]:
+    names = sorted(components, key=[*_first(kind), *kind.model_fields, *components].index)
+    return {name: _component(name, components[name]) for name in names}
+
+
+def _first(kind: type[TokenPrices]) -> tuple[str, ...]:
+    return ("above_input_tokens",) if kind is BandRow else ()
+
+
+def _component(name: str, value: Any) -> Any:
+    if name == "bands":
+        return [_in_order(BandRow, band) for band in value]
+    if name == "service_tiers":
+        return {tier: _in_order(ServiceTierRow, value[tier]) for tier in sorted(value)}
+    return dict(sorted(value.items())) if isinstance(value, Mapping) else value

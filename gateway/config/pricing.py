@@ -1,9 +1,13 @@
 """Dates the price of an alias or a raw model: price rows are added, never edited."""
 
+from datetime import datetime
+from typing import Any
+
 from billing.models import PriceVersion
 from billing.operations import prices
+from billing.queries.prices import current
 from billing.rules.prices import PriceList, show
-from gateway.config.prices import PriceRow
+from gateway.config.prices import PriceRow, in_order
 from gateway.config.problems import Path
 from gateway.config.run import CREATED, UNCHANGED, WARNING, Run
 from inference.metering.obstacles import unsold_routes
@@ -22,6 +26,11 @@ def set_price(run: Run, name: str, price: PriceRow) -> None:
         shown = show(components) or "nothing"
         what = f"price of {name} from {version.effective_at:%Y-%m-%d %H:%M:%S} UTC: {shown}"
         run.add_change(CREATED, what, version)
+
+
+def exported_prices(now: datetime) -> dict[str, dict[str, Any]]:
+    """Return the prices in force by model, as a file states them."""
+    return {name: in_order(version.components) for name, version in current(now).items()}
 
 
 def check_unsold(

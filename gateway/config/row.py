@@ -5,9 +5,11 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, TypeVar, get_args
 
+from django.db import models
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gateway.config.context import Context
+from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
 from gateway.config.run import Run
 
@@ -48,15 +50,24 @@ class Row(BaseModel):
         return {name: getattr(self, name) for name in names if name in self.model_fields_set}
 
 
+Tables = tuple[type[models.Model], ...]
+
+
 class SectionRow(Row):
     """A row of a top-level section. `identity` is the key that identifies it, or several of which all but the first may be left
-    out; None: the section is a single row."""
+    out; None: the section is a single row. `tables` are those that an export shows."""
 
     identity: ClassVar[str | tuple[str, ...] | None] = None
+    tables: ClassVar[Tables]
 
     @abstractmethod
     def save(self, run: Run, path: Path) -> None:
         """Set the row in the database, and report what changed and what could not be set."""
+
+    @classmethod
+    @abstractmethod
+    def export(cls, out: Exporting) -> Exported:
+        """Return the stored rows of the section as a file states them, None if there are none."""
 
 
 RowType = TypeVar("RowType", bound=Row)

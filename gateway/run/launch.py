@@ -18,13 +18,14 @@ from gateway.run.children import spawn, stop
 from gateway.run.database import SupervisedDatabase
 from gateway.run.errors import StartError
 from gateway.run.home import Home, occupy
+from gateway.run.log_lines import event
 from gateway.run.options import PROJECT_DIR, Options
 from gateway.run.patience import Patience, Stopped
 from gateway.run.payments import payment_settings
 from gateway.run.ports import listen
 from gateway.run.postgres import Cluster, settings_for
 from gateway.run.probe import ANSWER_SECONDS, answers
-from gateway.run.services import Service, payments, sandbox, services
+from gateway.run.services import Service, metrics, payments, sandbox, services
 from gateway.run.supervisor import Supervisor
 from gateway.run.terminal import print_line
 
@@ -44,6 +45,7 @@ class Launch:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._signals = 0
+        self._is_interrupted = False
         self._patience = Patience(announce, self._is_stopping)
 
     def run(self) -> None:
@@ -56,6 +58,7 @@ class Launch:
         with (
             suppress(Stopped),
             self._listeners() as listeners,
+            self._metrics_listeners() as metrics_listeners,
             occupy(self._options.data_dir, self._patience) as home,
             self._database() as cluster,
         ):
@@ -63,13 +66,14 @@ class Launch:
             environment = self._environment(home, addresses)
             home.record(addresses, {})
             self._prepare(environment)
-            self._serve(Parts(home, cluster, listeners, environment, addresses))
+            self._serve(Parts(home, cluster, listeners, metrics_listeners, environment, addresses))
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         """Answer a signal to stop, and record it; a second one means at once."""
         if not self._signals:
             with suppress(OSError):  # written without a buffer, which the interrupted code may be using
                 os.write(sys.stdout.fileno(), STOPPING)
+            self._is_interrupted = number == signal.SIGINT
         self._signals += 1
 
     def _is_stopping(self) -> bool:
@@ -85,6 +89,15 @@ class Launch:
             yield []
             return
         with listen(self._options.host, self._options.port) as listeners:
+            yield listeners
+
+    @contextmanager
+    def _metrics_listeners(self) -> Iterator[list[socket.socket]]:
+        """Listen at METRICS_ADDRESS, whichever parts are to run: each machine has metrics of its own."""
+        if self._options.metrics_address is None:
+            yield []
+            return
+        with listen(*self._options.metrics_address, setting="METRICS_ADDRESS") as listeners:
             yield listeners
 
     @contextmanager
@@ -150,6 +163,7 @@ class Launch:
             if not self._is_stopping():
                 # Not sooner, because they would compete with the server's start for the processors.
                 supervisor.add([service for service in wanted if service not in servers])
+                supervisor.add(parts.metrics())
                 self._add_sandbox(parts, supervisor)
                 supervisor.add(self._payments(parts))
                 supervisor.tick(0)
@@ -160,9 +174,9 @@ class Launch:
             if not self._is_stopping():
                 announce(STOPPING.decode().strip())
             # No new connection may wait for a server that is stopping.
-            for listener in parts.listeners:
+            for listener in (*parts.listeners, *parts.metrics_listeners):
                 listener.close()
-            supervisor.stop(self._is_urgent)
+            supervisor.stop(self._is_urgent, is_interrupted=self._is_interrupted)
             parts.home.record(parts.addresses, {})
 
     def _watch(self, parts: "Parts", supervisor: Supervisor, deadline: float, *, until_ready: bool) -> None:
@@ -202,15 +216,25 @@ class Parts:
         home: Home,
         cluster: Cluster | None,
         listeners: Sequence[socket.socket],
+        metrics_listeners: Sequence[socket.socket],
         environment: Mapping[str, str],
         addresses: Mapping[str, str],
     ) -> None:
         self.home = home
         self.listeners = listeners
+        self.metrics_listeners = metrics_listeners
         self.environment = environment
         self.addresses = addresses
         self.database = SupervisedDatabase(cluster, say) if cluster else None
         self._has_sandbox = False
+
+    def metrics(self) -> list[Service]:
+        """Return the process that serves the metrics, if they are wanted."""
+        return (
+            [metrics([one.fileno() for one in self.metrics_listeners], self.environment)]
+            if self.metrics_listeners
+            else []
+        )
 
     def add_sandbox(self, supervisor: Supervisor) -> None:
         """Start the worker for sandbox runs once the configuration needs it."""
@@ -224,8 +248,8 @@ class Parts:
 
 
 def say(message: str) -> None:
-    """Print an event to the terminal."""
-    print_line(f"gateway: {message}", sys.stderr)
+    """Print an event to the terminal, or with LOG_FORMAT=json as an object."""
+    print_line(event(message), sys.stderr)
 
 
 def _read(log: BinaryIO) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gateway.core.contract.log_lines import FORMATS, TEXT
+from gateway.run.addresses import read_address
 from gateway.run.errors import StartError
 from gateway.run.settings import PROJECT_DIR, settings_problems
 
@@ -19,7 +21,7 @@ CUT_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The address, data directory and configuration of a gateway."""
+    """The address, data directory and configuration of a gateway. `metrics_address` is where all metrics are served, if anywhere."""
 
     host: str
     port: int
@@ -31,6 +33,7 @@ class Options:
     stop_seconds: float
     is_production: bool
     payments: bool = False
+    metrics_address: tuple[str, int] | None = None
     parts: Collection[str] = PARTS
 
     @classmethod
@@ -52,8 +55,11 @@ class Options:
             stop_seconds=_stop_seconds(given, problems),
             is_production=is_production,
             payments=_payments(given, is_production, problems),
+            metrics_address=_metrics_address(given, problems),
             parts=parts,
         )
+        if given.get("LOG_FORMAT", TEXT) not in FORMATS:
+            problems.append(f"LOG_FORMAT must be {' or '.join(FORMATS)}.")
         if is_production:
             problems = [*settings_problems(given, besides=problems), *problems]
         if problems:
@@ -94,6 +100,15 @@ def _seconds(given: Mapping[str, str], name: str, default: float, problems: list
         return seconds
     problems.append(f"{name} must be a number of at least 0, not {given[name]!r}.")
     return default
+
+
+def _metrics_address(given: Mapping[str, str], problems: list[str]) -> tuple[str, int] | None:
+    """Return where /metrics is served, if it is wanted, or record a problem."""
+    try:
+        return read_address("METRICS_ADDRESS", given["METRICS_ADDRESS"]) if "METRICS_ADDRESS" in given else None
+    except ValueError as error:
+        problems.append(str(error))
+        return None
 
 
 def _payments(given: Mapping[str, str], is_production: bool, problems: list[str]) -> bool:

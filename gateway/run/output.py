@@ -1,4 +1,4 @@
-"""Forwards the output of children to our own standard error, with a prefix before each line."""
+"""Forwards the output of children to our own standard error, with a prefix before each line, or with LOG_FORMAT=json as objects."""
 
 import os
 import selectors
@@ -6,6 +6,7 @@ import sys
 from collections import defaultdict, deque
 from typing import IO
 
+from gateway.run.log_lines import message_of, shown
 from gateway.run.terminal import print_line
 
 READ_BYTES = 65536
@@ -35,7 +36,7 @@ class Output:
 
     def last_line(self, name: str) -> str:
         """Return the last line that `name` printed and that is not noise."""
-        return self._recent[name][-1].strip() if self._recent[name] else "no output"
+        return message_of(self._recent[name][-1]).strip() if self._recent[name] else "no output"
 
     def _read(self, key: selectors.SelectorKey) -> None:
         """Read from one pipe and print its complete lines."""
@@ -56,7 +57,7 @@ class Output:
         if line.strip() in NOISE:
             return
         self._recent[name].append(line)
-        print_line(f"{name:>6} | {line}", sys.stderr)
+        print_line(shown(name, line), sys.stderr)
 
     def _close(self, key: selectors.SelectorKey) -> None:
         """Remove a pipe whose writers have all ended."""

@@ -38,17 +38,14 @@ def is_free(host: str, port: int) -> bool:
 
 
 @contextmanager
-def listen(host: str, port: int) -> Iterator[list[socket.socket]]:
+def listen(host: str, port: int, setting: str = "") -> Iterator[list[socket.socket]]:
     """Listen on a port as long as the gateway runs: for `localhost`, on the loopback address of either IP version that this
-    machine has. Raises StartError if it is taken."""
+    machine has. Raises StartError if it is taken, which says to change `setting`; HOST and PORT if there is none."""
     with ExitStack() as stack:
+        hosts = [host]
         if host == LOCALHOST:
-            listeners = [stack.enter_context(_listener("127.0.0.1", port))]
-            if has_ipv6_loopback():
-                listeners.append(stack.enter_context(_listener("::1", port)))
-            yield listeners
-        else:
-            yield [stack.enter_context(_listener(host, port))]
+            hosts = ["127.0.0.1", "::1"] if has_ipv6_loopback() else ["127.0.0.1"]
+        yield [stack.enter_context(_listener(each, port, setting)) for each in hosts]
 
 
 def has_ipv6_loopback() -> bool:
@@ -62,12 +59,13 @@ def has_ipv6_loopback() -> bool:
 
 
 @contextmanager
-def _listener(host: str, port: int) -> Iterator[socket.socket]:
+def _listener(host: str, port: int, setting: str) -> Iterator[socket.socket]:
     """Listen on one address. Raises StartError if that is not possible."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
-        raise StartError(f"HOST={host} is not an address of this machine: {error.strerror}.") from error
+        name = setting or f"HOST={host}"
+        raise StartError(f"{name} is not an address of this machine: {error.strerror}.") from error
     family, kind, protocol, _, address = found[0]
     with socket.socket(family, kind, protocol) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -78,6 +76,6 @@ def _listener(host: str, port: int) -> Iterator[socket.socket]:
             listener.bind(address)
             listener.listen(BACKLOG)
         except OSError as error:
-            message = f"Cannot listen on {host}:{port}: {error.strerror}; set another PORT or HOST."
+            message = f"Cannot listen on {host}:{port}: {error.strerror}; set another {setting or 'PORT or HOST'}."
             raise StartError(message) from error
         yield listener

@@ -8,6 +8,7 @@ from pathlib import Path
 from gateway.run.options import Options
 
 SANDBOX_RUNS_AT_ONCE = 4
+SERVER = "server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Service:
 def services(options: Options, listeners: Sequence[int], environment: Mapping[str, str]) -> list[Service]:
     """Return those wanted of the ASGI server on the sockets `listeners`, the Celery worker and the scheduler, in this order."""
     every = [
-        Service("server", _server(options, listeners), environment, tuple(listeners)),
+        Service(SERVER, _server(options, listeners), environment, tuple(listeners)),
         Service("worker", _worker("celery", 2), environment),
         Service("beat", _beat(options.data_dir), environment),
     ]
@@ -41,13 +42,22 @@ def sandbox(environment: Mapping[str, str]) -> Service:
     return Service("sandbox", _worker("sandbox", SANDBOX_RUNS_AT_ONCE), environment)
 
 
+def metrics(listeners: Sequence[int], environment: Mapping[str, str]) -> Service:
+    """Return the process that serves the metrics of all others on the sockets `listeners`."""
+    command = (sys.executable, "-m", "gateway.metrics", *_sockets(listeners))
+    return Service("metrics", command, environment, tuple(listeners))
+
+
 def _server(options: Options, listeners: Sequence[int]) -> tuple[str, ...]:
     """Return the server's command line.
 
     The supervisor owns the sockets, so that a restarted server takes over the waiting connections.
     """
-    sockets = [part for number in listeners for part in ("--fd", str(number))]
-    return (sys.executable, "-m", "gateway.server", *sockets, "--workers", str(options.workers))
+    return (sys.executable, "-m", "gateway.server", *_sockets(listeners), "--workers", str(options.workers))
+
+
+def _sockets(listeners: Sequence[int]) -> list[str]:
+    return [part for number in listeners for part in ("--fd", str(number))]
 
 
 def _worker(queue: str, concurrency: int) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from gateway.run.errors import StartError
 from gateway.run.options import PROJECT_DIR
 from gateway.run.output import Output
 from gateway.run.restarts import Restarts, describe
-from gateway.run.services import Service
+from gateway.run.services import SERVER, Service
 
 STOP_SECONDS = 22.0
 """How long processes may take to stop, with the default settings."""
@@ -61,12 +61,17 @@ class Supervisor:
             self._start(child, now)
         return bool(due)
 
-    def stop(self, is_urgent: Callable[[], bool]) -> None:
-        """End every process: send a signal, wait while it drains, then kill what is left of its group."""
+    def stop(self, is_urgent: Callable[[], bool], *, is_interrupted: bool = False) -> None:
+        """End every process: send a signal, wait while it drains, then kill what is left of its group.
+
+        After an interrupt (Ctrl-C), servers are interrupted too, with their workers, and so serve nothing new from then on.
+        """
         running = [child.process for child in self._children if child.process]
-        for process in running:
-            if process.poll() is None:
-                signal_group(process.pid, signal.SIGTERM, leader_only=True)
+        for child in self._children:
+            if child.process and child.is_running:
+                is_server = is_interrupted and child.service.name == SERVER
+                how = signal.SIGINT if is_server else signal.SIGTERM
+                signal_group(child.process.pid, how, leader_only=not is_server)
         deadline = time.monotonic() + self._stop_seconds
         while any(process.poll() is None for process in running) and time.monotonic() < deadline and not is_urgent():
             self.output.pump(0.05)

@@ -5,12 +5,15 @@ Proxies are handled by the application (TRUSTED_PROXIES): uvicorn by itself woul
 """
 
 import argparse
+import os
 import socket
 import sys
 from contextlib import suppress
+from typing import Any
 
 from uvicorn import Config, Server
 
+from gateway.core.contract.log_lines import JSON
 from gateway.core.http.server.uvicorn_internals import STARTUP_FAILED, serve_in_workers
 
 WORKER_ANSWER_SECONDS = 30
@@ -39,9 +42,24 @@ def _config(workers: int) -> Config:
         http="gateway.server.protocol:Bounded",
         ws="gateway.server.sockets:BoundedSocket",
         log_level="warning",
+        **_logging(),
         access_log=False,
         proxy_headers=False,
     )
+
+
+def _logging() -> dict[str, Any]:
+    """Return uvicorn's options for how this process logs before, or without, the settings: as the parent of workers."""
+    if os.environ.get("LOG_FORMAT") != JSON:
+        return {}
+    config = {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {JSON: {"()": "gateway.core.runtime.json_logs.JsonFormatter"}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": JSON}},
+        "root": {"handlers": ["console"], "level": "WARNING"},
+    }
+    return {"log_config": config}
 
 
 def _serve(config: Config, sockets: list[socket.socket]) -> int:

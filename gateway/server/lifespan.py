@@ -21,10 +21,13 @@ from gateway.core.runtime.background import drain
 from gateway.core.runtime.descriptors import raise_descriptor_limit
 from gateway.core.runtime.huge_pages import use_huge_pages
 from gateway.core.runtime.malloc import return_large_blocks
+from gateway.core.telemetry.operations import recorder, tracing
 from gateway.health import close_probe
+from gateway.metrics.recording import ServerMetrics
 from gateway.server.parent import end_with_parent
-from inference.metering import alarms, out_of_turn
+from inference.metering import alarms, health, out_of_turn
 from inference.metering.journal_reader import JournalReader
+from inference.metering.served import routes
 from inference.queries import catalogue
 
 log = logging.getLogger("gateway.lifespan")
@@ -44,8 +47,9 @@ class Lifespan:
     """Implements ASGI's lifespan protocol."""
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        """Open on start-up, drain and close on shutdown. In between, read the journals of dead processes and watch the pool."""
-        reader, watch = JournalReader(), None
+        """Open on start-up, drain and close on shutdown. In between, read the journals of dead processes, record metrics and watch the
+        pool."""
+        reader, metrics, watch = JournalReader(), ServerMetrics(), None
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
@@ -55,6 +59,7 @@ class Lifespan:
                     await send({"type": "lifespan.startup.failed", "message": f"The database is not used: {refusal}"})
                     return
                 reader.start()
+                metrics.start()
                 watch = asyncio.create_task(watch_pool())
                 await send({"type": "lifespan.startup.complete"})
             else:
@@ -62,6 +67,7 @@ class Lifespan:
                 if watch is not None:
                     watch.cancel()
                 await stop()
+                metrics.stop()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 
@@ -76,6 +82,8 @@ async def start() -> None:
     return_large_blocks()
     sys.setswitchinterval(SWITCH_SECONDS)
     await open_pool()
+    recorder.start()
+    tracing.start({route.value: path for route, (_, path) in routes().items()})
     client()
     try:
         await catalogue.current()
@@ -94,7 +102,7 @@ async def stop() -> None:
     left = await drain(CALLS_SECONDS)
     if left:
         log.error("%d calls were still in progress; reconciliation will close them", left)
-    for finish in (alarms.finish, out_of_turn.finish):
+    for finish in (alarms.finish, health.finish, out_of_turn.finish, recorder.finish, tracing.finish):
         with suppress(TimeoutError):
             await asyncio.to_thread(finish)
     await close_client()

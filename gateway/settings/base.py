@@ -7,17 +7,20 @@ from pathlib import Path
 from whitenoise.compress import Compressor
 
 from gateway import job_texts
+from gateway.run.addresses import read_address
 from gateway.run.environment import load as load_data_dir
 from gateway.schedule import beat_schedule
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
+from gateway.settings.cors import *  # noqa: F403
 from gateway.settings.enumerations import ENUM_NAMES
 from gateway.settings.hosts import trusted_networks
 from gateway.settings.limits import *  # noqa: F403
-from gateway.settings.logs import LOGGING  # noqa: F401
+from gateway.settings.logs import LOG_FORMAT, LOG_REQUESTS, LOGGING  # noqa: F401
 from gateway.settings.packages import folder_of
 from gateway.settings.portal import *  # noqa: F403
 from gateway.settings.reading import env
 from gateway.settings.retention import *  # noqa: F403
+from gateway.settings.traces import TRACES  # noqa: F401
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 
@@ -45,6 +48,7 @@ GATEWAY_CONFIG = env("GATEWAY_CONFIG", default=str(DEMO_CONFIG))
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
+    "unfold.contrib.filters",
     "gateway.site.ConsoleConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -59,6 +63,7 @@ INSTALLED_APPS = [
     "gateway",
     "gateway.core.jobs",
     "gateway.core.events",
+    "gateway.core.telemetry",
     "accounts",
     "billing",
     "organizations",
@@ -144,6 +149,9 @@ DATABASES["default"] |= {
 DATABASE_WAIT_SECONDS = env.float("DATABASE_WAIT_SECONDS", default=6.0)
 DATABASE_JOB_WAIT_SECONDS = env.float("DATABASE_JOB_WAIT_SECONDS", default=600.0)
 
+# How many model requests each process records with their steps per second; the others are only counted. 0 records none.
+REQUEST_TRACES_PER_SECOND = env.int("REQUEST_TRACES_PER_SECOND", default=10)
+
 AUTH_USER_MODEL = "accounts.Account"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
@@ -202,34 +210,13 @@ WHITENOISE_USE_FINDERS = True
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_SKIP_COMPRESS_EXTENSIONS = [*Compressor.SKIP_COMPRESS_EXTENSIONS, "map"]
 
-CORS_ALLOWED_ORIGINS: list[str] = env.list("CORS_ALLOWED_ORIGINS", default=[])
-CORS_ALLOW_HEADERS = (
-    "anthropic-beta",
-    "anthropic-version",
-    "authorization",
-    "content-type",
-    "dpop",
-    "idempotency-key",
-    "x-request-id",
-    "x-service-max-cost-microusd",
-)
-CORS_EXPOSE_HEADERS = (
-    "Date",  # lets a client whose clock is wrong correct the time of its proofs
-    "DPoP-Nonce",
-    "WWW-Authenticate",
-    "Retry-After",
-    "X-Request-Id",
-    "request-id",
-    "RateLimit",
-    "RateLimit-Policy",
-    "Idempotent-Replayed",
-    "x-service-usage-id",
-    "x-service-hold-microusd",
-    "x-service-charge-microusd",
-)
-
 # The directory in which each server process journals its open calls, for recovery. On a local disk.
 CALL_JOURNAL_DIR = Path(env("CALL_JOURNAL_DIR", default=str(DATA_DIR / "journal")))
+# Where `python -m gateway.metrics` serves /metrics, and where the processes of this machine keep what they count.
+METRICS_ADDRESS: tuple[str, int] | None = None
+with env.noting():
+    METRICS_ADDRESS = read_address("METRICS_ADDRESS", given) if (given := env("METRICS_ADDRESS", default="")) else None
+METRICS_DIR = Path(env("METRICS_DIR", default=str(DATA_DIR / "metrics")))
 REVIEW_RELEASE_HOURS = env.int("REVIEW_RELEASE_HOURS", default=72)
 
 # Proofs

@@ -18,6 +18,7 @@ PORTAL_APPS = [
 ]
 PORTAL_MIDDLEWARE = [
     "accounts.portal.middleware.LiveAccounts",
+    "accounts.portal.staff_factors.StaffSecondFactor",
     "accounts.portal.request_limits.RequestLimits",
     "accounts.portal.sessions.AnonymousSessionLimit",
     "accounts.portal.middleware.ContentSecurityPolicy",
@@ -112,6 +113,8 @@ MFA_FORMS = {
     "edit_webauthn": "accounts.portal.passkeys.RenamePasskeyForm",
 }
 MFA_TOTP_ISSUER = "Account Gateway"
+# Whether the console opens only after a passkey or a code. Production's default is on.
+STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", default=False)
 USERSESSIONS_TRACK_ACTIVITY = True
 
 SESSION_ENGINE = "accounts.portal.sessions"

@@ -27,5 +27,6 @@ SECURE_HSTS_SECONDS = 31_536_000
 CSRF_TRUSTED_ORIGINS = list(dict.fromkeys([origin(GATEWAY_BASE_URL), origin(PORTAL_URL)]))
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https"
 DEMO_ADAPTER = False
+STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", default=True)
 GATEWAY_CONFIG = env("GATEWAY_CONFIG", default="")  # the demo is never served here
 env.finish()

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -14,6 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 POSTGRESQL_SCHEMES = ("postgres", "postgresql", "pgsql", "psql")
 DAYS_MAX = 36_500
 COUNT_MAX = 1_000_000_000
+FLAGS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 WORDS = {int: "a whole number", float: "a number"}
 
 
@@ -55,6 +56,21 @@ class Environment(environ.Env):
         with self.noting(f"{var} must be a URL such as smtp+tls://user:password@mail.example:587."):
             config = super().email_url(var, default=default)
         return dict(config)
+
+    def choice(self, var: str, choices: Sequence[str], *, default: str) -> str:
+        """Return one of several words, or record that it is another."""
+        text = os.environ.get(var, "").strip() or default
+        if text not in choices:
+            self.note(f"{var} must be {' or '.join(choices) if len(choices) < 3 else 'one of ' + ', '.join(choices)}.")
+            return default
+        return text
+
+    def flag(self, var: str, *, default: bool) -> bool:
+        """Return whether something is on, or record that the setting says neither."""
+        text = os.environ.get(var, "").strip().lower()
+        if text and text not in FLAGS:
+            self.note(f"{var} must be true or false.")
+        return FLAGS.get(text, default)
 
     def month(self, var: str) -> datetime | None:
         """Return the UTC start of a month such as 2027-01, None if none is set, or record an invalid month."""

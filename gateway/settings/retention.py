@@ -10,6 +10,12 @@ PROVIDER_EVENT_DAYS = env.days(
     "PROVIDER_EVENT_DAYS", default=30, at_least=4, because="the payment provider repeats an event for three days"
 )
 EVENT_DAYS = env.days("EVENT_DAYS", default=30, at_least=7, because="an endpoint gets an event for up to four days")
+REQUEST_TRACE_DAYS = env.days(
+    "REQUEST_TRACE_DAYS", default=14, at_least=1, because="a request is looked for while it is remembered"
+)
+TRAFFIC_DAYS = env.days(
+    "TRAFFIC_DAYS", default=365, at_least=62, because="the console compares 30 days with the 30 days before"
+)
 EXECUTION_DAYS = env.days(
     "EXECUTION_DAYS", default=30, at_least=1, because="a repeated request is answered with its run for a day"
 )

@@ -16,7 +16,7 @@ from gateway.core.contract.errors import (
     UpstreamInvalid,
     UpstreamTimeout,
 )
-from gateway.core.outbound.failures import Failure, failure_of
+from gateway.core.outbound.failures import Failure, failure_of, is_late_connection
 from gateway.core.outbound.redaction import redacted
 from gateway.core.runtime.logs import RecurringLog
 from inference.adapters.error_codes import (
@@ -62,9 +62,9 @@ def outcome_of(attempt: Attempt[Any], refusal: Refusal) -> Outcome:
         case 400 if OUT_OF_CREDIT_WORDS.match(str(error.get("message"))):
             return _unavailable(attempt, refusal)
         case 400 | 422:
-            return Rejected(_invalid_request(attempt, error))
+            return Rejected(_invalid_request(attempt, error), status=refusal.status)
         case 413:
-            return Rejected(InputTooLarge(private=describe(attempt, refusal)))
+            return Rejected(InputTooLarge(private=describe(attempt, refusal)), status=refusal.status)
         case 401 | 403 | 404:
             return _unavailable(attempt, refusal)
         case 429:
@@ -82,12 +82,12 @@ def _overloaded(
     attempt: Attempt[Any], refusal: Refusal, error: Mapping[str, Any], alarm: Alarm | None = None
 ) -> Overloaded:
     seconds, cause = retry_after(refusal.headers), describe(attempt, refusal)
-    return Overloaded(seconds, alarm, cause, is_explicit=_says_overloaded(error))
+    return Overloaded(seconds, alarm, cause, is_explicit=_says_overloaded(error), status=refusal.status)
 
 
 def _unavailable(attempt: Attempt[Any], refusal: Refusal) -> Rejected:
     alarm = _alarm(attempt, refusal)
-    return Rejected(ModelUnavailable(private=alarm.text), alarm=alarm)
+    return Rejected(ModelUnavailable(private=alarm.text), alarm=alarm, status=refusal.status)
 
 
 def _alarm(attempt: Attempt[Any], refusal: Refusal) -> Alarm:
@@ -207,7 +207,7 @@ def outcome_of_exception(attempt: Attempt[Any], error: Exception) -> Outcome:
             cause = _logged(attempt, Failure.MISCONFIGURED, error)
             return Rejected(ModelUnavailable(private=cause), alarm=Alarm(Failure.MISCONFIGURED.value, cause))
         case Failure.NOT_SENT:
-            return Unreachable(_logged(attempt, Failure.NOT_SENT, error))
+            return Unreachable(_logged(attempt, Failure.NOT_SENT, error), is_late=is_late_connection(error))
     broken = broken_by(attempt, error)
     return Ambiguous(broken.error, broken.reason)
 

@@ -66,6 +66,7 @@ async def post(
     """
     url, headers = url_of(attempt.target, path), {**_headers(attempt, accept), **more_headers}
     response = await client().send("POST", url, headers, body, phases, attempt.call.on_send)
+    attempt.call.on_answer(response.status)
     if attempt.target.looks_up:
         _note_generation(attempt, response)
     return response

@@ -122,7 +122,9 @@ class HttpEndpoint(Endpoint[Sent]):
         if response.status < 200:
             raise NotJSONError(f"status {response.status}")
         if response.status >= 300:
-            return self.refused(attempt, await read_refusal(response))
+            refusal = await read_refusal(response)
+            attempt.call.on_refusal(refusal.status, refusal.body)
+            return self.refused(attempt, refusal)
         return await self.read(attempt, response)
 
 

@@ -9,7 +9,9 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from inference.admin.deployments import DeploymentInline
-from inference.admin.served import ServedAdmin, ServedForm
+from inference.admin.new_model import NewModelPages
+from inference.admin.served import ServedAdmin
+from inference.admin.served_form import REPRESENTATIONS, ServedForm
 from inference.models import Alias, Deployment, RawModel
 
 
@@ -18,7 +20,7 @@ class AliasForm(ServedForm):
 
     class Meta:
         model = Alias
-        fields = ("name", "enabled", "max_output_tokens", "context_tokens", "options")
+        fields = ("name", "enabled", "max_output_tokens", "context_tokens")
 
     def clean_name(self) -> str:
         """Refuse the name of a raw model."""
@@ -29,13 +31,18 @@ class AliasForm(ServedForm):
 
 
 @admin.register(Alias)
-class AliasAdmin(ServedAdmin):
+class AliasAdmin(ServedAdmin, NewModelPages):
     """The names under which clients call models."""
 
     form = AliasForm
     permanent_fields = ("name",)
     inlines = (DeploymentInline,)
-    fields = ("name", "enabled", "max_output_tokens", "context_tokens", "options")
+    actions_list = ("new_model",)
+    actions_detail = ("open_model", *ServedAdmin.actions_detail)
+    fields = (
+        *("name", "enabled", "max_output_tokens", "context_tokens", "offered_routes", "input_overhead_tokens"),
+        *REPRESENTATIONS,
+    )
     list_display = ("name", "can_be_called", "deployments", "max_output_tokens", "context_tokens", "enabled")
     list_filter = ("enabled", "deployments__upstream")
     search_fields = ("name",)

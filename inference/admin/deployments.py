@@ -13,12 +13,13 @@ from billing.models import CostVersion
 from billing.operations import costs
 from billing.queries import costs as cost_queries
 from billing.rules.prices import show
+from gateway.core.console import RowForm
 from inference.admin.cost_field import CostField
 from inference.models import Deployment
 from inference.queries.rows import deployment_id
 
 
-class DeploymentForm(forms.ModelForm):
+class DeploymentForm(RowForm):
     """A deployment with what its upstream charges; `in_force` are the costs of all deployments by their ids."""
 
     cost = CostField()

@@ -1,37 +1,23 @@
 """The form of a new price."""
 
-from collections.abc import Callable
+import hashlib
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
-from unfold.widgets import (
-    UnfoldAdminCheckboxSelectMultipleWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-)
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget
 
 from billing.models import PriceVersion
+from billing.queries.model_usage import last_days
 from billing.queries.prices import in_force
-from billing.rules.prices import COMPONENTS, PriceError, PriceList
-from inference.admin.price_notation import read_bands, read_images, read_service_tiers
+from billing.rules.price_impact import impact
+from billing.rules.prices import PriceList, show
+from inference.admin.price_fields import PriceFields
+from inference.admin.price_review import review_of
 from inference.metering.obstacles import unsold_routes
 from inference.models import Alias, RawModel
 from inference.queries import aliases
-
-
-def price_field(unit: str) -> forms.CharField:
-    """Build the field of one component. Micro-USD per unit and USD per million units are the same number."""
-    widget = UnfoldAdminTextInputWidget(attrs={"placeholder": "0.15", "inputmode": "decimal"})
-    return forms.CharField(required=False, max_length=20, widget=widget, help_text=f"USD per million {unit}.")
-
-
-def lines_field(label: str, placeholder: str, help_text: str) -> forms.CharField:
-    """Build the field of what has one line each, in the form of `price_notation`."""
-    widget = UnfoldAdminTextareaWidget(attrs={"rows": 3, "placeholder": placeholder})
-    return forms.CharField(label=label, required=False, widget=widget, help_text=help_text)
 
 
 class ConfirmationsField(forms.MultipleChoiceField):
@@ -42,45 +28,22 @@ class ConfirmationsField(forms.MultipleChoiceField):
         return True
 
 
-class PriceForm(forms.ModelForm):
-    """One field per component; a blank component is not sold."""
+class PriceForm(PriceFields, forms.ModelForm):
+    """A new price of a model. One that changes a price is published only after its changes were shown.
+
+    `seen` names the change that the operator has seen: if the price in force or the new one is another, it is shown again.
+    `review` is what is shown, None if nothing is.
+    """
 
     alias = forms.ChoiceField(
         label="Alias or raw model",
         widget=UnfoldAdminSelectWidget(attrs={"data-starts-from-price": ""}),
         help_text="The form is filled with the current price.",
     )
-    input_token = price_field("tokens")
-    cached_input_token = price_field("tokens")
-    cache_write_token = price_field("tokens")
-    cache_write_1h_token = price_field("tokens")
-    output_token = price_field("tokens")
-    input_audio_token = price_field("tokens")
-    output_audio_token = price_field("tokens")
-    image = price_field("images")
-    images = lines_field(
-        "Images by size and quality",
-        "1024x1024/high 40000",
-        "Use this instead of one price per image. One per line: size/quality and its price in USD per million images.",
-    )
-    input_character = price_field("characters")
-    audio_second = price_field("seconds")
-    input_kilobyte = price_field("kilobytes")
-    input_item = price_field("items")
-    request = price_field("requests")
-    bands = lines_field(
-        "Bands",
-        "200000 input_token 5 output_token 22.5",
-        "Prices of long requests. One band per line: the number of input tokens above which it applies, then the prices "
-        "that differ.",
-    )
-    service_tiers = lines_field(
-        "Service tiers",
-        "flex input_token 1.25 output_token 7.5",
-        "Prices by the `service_tier` of the request. One per line: its name, then the prices that differ. A band of a tier has a "
-        "line of its own: priority above 200000 input_token 10.",
-    )
     unsold = ConfirmationsField(required=False, label="Confirm", widget=forms.MultipleHiddenInput)
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    review: dict[str, Any] | None = None
 
     class Meta:
         model = PriceVersion
@@ -97,18 +60,30 @@ class PriceForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         """Read the components together, and refuse a price that would change nothing."""
         cleaned = super().clean() or {}
-        cleaned["components"] = components = self._components(cleaned)
-        try:
-            prices = PriceList.parse(components)
-        except PriceError as error:
-            raise ValidationError(f"{error}.") from None
+        cleaned["components"] = components = self.components_of(cleaned)
+        prices = self.prices_of(components)
         current = in_force(cleaned.get("alias", ""), timezone.now())
         if not components or (current and PriceList.parse(current.components) == prices):
             raise ValidationError(
                 "This is already the current price." if components else "A price must have at least one component."
             )
         self._confirm(cleaned.get("alias", ""), prices, cleaned.get("unsold", []))
+        if current and not self.errors:
+            self._show(current, components, prices, cleaned.get("seen", ""))
         return cleaned
+
+    def _show(self, current: PriceVersion, components: dict[str, Any], prices: PriceList, seen: str) -> None:
+        """Refuse a change that the operator has not seen, and show it."""
+        mark = hashlib.sha256(f"{current.pk} {show(components)}".encode()).hexdigest()
+        if seen == mark:
+            return
+        data: Any = self.data.copy()  # type: ignore[attr-defined]
+        data[self.add_prefix("seen")] = mark
+        self.data = data
+        usage = last_days(current.alias, timezone.now())
+        brought = impact(usage, PriceList.parse(current.components), prices) if usage else None
+        self.review = review_of(current, components, usage, brought)
+        self.add_error(None, "Check what would change, then save again. Nothing was published yet.")
 
     def _confirm(self, name: str, prices: PriceList, confirmed: list[str]) -> None:
         """Refuse a price that leaves routes of the model unsold, until each of them is confirmed."""
@@ -121,25 +96,6 @@ class PriceForm(forms.ModelForm):
             self.add_error(
                 None, f"{words[0].upper()}{words[1:]}. Nothing was published. Add a price for it, or confirm below."
             )
-
-    def _components(self, cleaned: dict[str, Any]) -> dict[str, Any]:
-        components: dict[str, Any] = {name: cleaned[name].strip() for name in COMPONENTS if cleaned.get(name)}
-        for field, (component, read) in _LINES.items():
-            if cleaned.get(field):
-                try:
-                    components[component] = read(cleaned[field])
-                except ValidationError as error:
-                    raise ValidationError({field: error.messages}) from None
-        return components
-
-
-_LINES: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "images": ("image", read_images),
-    "bands": ("bands", read_bands),
-    "service_tiers": ("service_tiers", read_service_tiers),
-}
-
-PRICE_FIELDS = tuple(name for name in PriceForm.base_fields if name not in ("alias", "unsold"))
 
 
 def _sold_names() -> list[str]:

@@ -13,7 +13,7 @@ from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from billing.rules.prices import show
-from gateway.core.console import ReadOnlyAdmin, dialog, may_act
+from gateway.core.console import ReadOnlyAdmin, ReasonField, ReasonForm, dialog, may_act
 from inference.models import PriceProposal, ProposalState
 from inference.operations import price_proposals
 from inference.operations.price_proposals import RefusedError
@@ -36,6 +36,7 @@ class BeyondBoundsForm(BaseDialogForm):
     """Asks whether a large change is right."""
 
     confirmed = forms.BooleanField(label="I have checked this price", widget=UnfoldBooleanSwitchWidget)
+    reason = ReasonField()
 
 
 @admin.register(PriceProposal)
@@ -75,11 +76,11 @@ class PriceProposalAdmin(ReadOnlyAdmin):
         description="Accept",
         icon="check",
         permissions=["accept"],
-        dialog=dialog("Publish this price", PUBLISHES, "Publish"),
+        dialog=dialog("Publish this price", PUBLISHES, "Publish", ReasonForm),
     )
-    def accept(self, request: HttpRequest, form: forms.Form, object_id: str) -> HttpResponse:
+    def accept(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Publish the price."""
-        return self._accept(request, object_id, beyond_bounds=False)
+        return self._accept(request, form, object_id, beyond_bounds=False)
 
     @action(
         description="Accept beyond the bounds",
@@ -94,23 +95,23 @@ class PriceProposalAdmin(ReadOnlyAdmin):
     )
     def accept_beyond_bounds(self, request: HttpRequest, form: BeyondBoundsForm, object_id: str) -> HttpResponse:
         """Publish the price, which an operator has confirmed."""
-        return self._accept(request, object_id, beyond_bounds=True)
+        return self._accept(request, form, object_id, beyond_bounds=True)
 
     @action(
         description="Dismiss",
         icon="close",
         permissions=["dismiss"],
-        dialog=dialog("Dismiss this proposal", "The price stays as it is.", "Dismiss"),
+        dialog=dialog("Dismiss this proposal", "The price stays as it is.", "Dismiss", ReasonForm),
     )
-    def dismiss(self, request: HttpRequest, form: forms.Form, object_id: str) -> HttpResponse:
+    def dismiss(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Dismiss the proposal."""
         try:
             price_proposals.dismiss(int(object_id), actor=request.user.get_username())
         except RefusedError as error:
             return self.leave_dialog(request, object_id, str(error), messages.WARNING)
-        return self._done(request, object_id, "Dismissed.")
+        return self._done(request, form, object_id, "Dismissed.")
 
-    def _accept(self, request: HttpRequest, object_id: str, *, beyond_bounds: bool) -> HttpResponse:
+    def _accept(self, request: HttpRequest, form: Any, object_id: str, *, beyond_bounds: bool) -> HttpResponse:
         try:
             version = price_proposals.accept(
                 int(object_id), actor=request.user.get_username(), beyond_bounds=beyond_bounds
@@ -119,10 +120,11 @@ class PriceProposalAdmin(ReadOnlyAdmin):
             return self.leave_dialog(request, object_id, str(error), messages.ERROR)
         proposal = PriceProposal.objects.get(pk=object_id)
         self.log_addition(request, version, f"Accepted a proposal: {show(version.components)}")
-        return self._done(request, object_id, f"Accepted. The {proposal.title} is published.")
+        return self._done(request, form, object_id, f"Accepted. The {proposal.title} is published.")
 
-    def _done(self, request: HttpRequest, object_id: str, words: str) -> HttpResponse:
-        self.log_change(request, PriceProposal.objects.get(pk=object_id), words)
+    def _done(self, request: HttpRequest, form: Any, object_id: str, words: str) -> HttpResponse:
+        logged = f"{words} Reason: {form.cleaned_data['reason']}"
+        self.log_change(request, PriceProposal.objects.get(pk=object_id), logged)
         return self.leave_dialog(request, object_id, words, messages.SUCCESS)
 
     @display(description="State", label=COLOURS, ordering="state")

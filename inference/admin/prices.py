@@ -13,8 +13,8 @@ from billing.operations import prices
 from billing.queries.prices import in_force, newest
 from billing.rules.prices import show
 from gateway.core.console import ReadOnlyAdmin
-from inference.admin.price_form import PRICE_FIELDS, PriceForm
-from inference.admin.price_notation import show_bands, show_service_tiers
+from inference.admin.price_fields import PRICE_FIELDS, initial_of
+from inference.admin.price_form import PriceForm
 
 
 @admin.register(PriceVersion)
@@ -22,6 +22,7 @@ class PriceVersionAdmin(ReadOnlyAdmin):
     """All prices, past and current. A new price applies from the moment it is added."""
 
     form = PriceForm
+    change_form_before_template = "inference/price_review.html"
     list_display = ("alias", "summary", "effective_at", "is_in_force")
     list_filter = ("effective_at",)
     search_fields = ("alias",)
@@ -31,7 +32,7 @@ class PriceVersionAdmin(ReadOnlyAdmin):
         (
             None,
             {
-                "fields": ("alias", "unsold"),
+                "fields": ("alias", "unsold", "seen"),
                 "description": "Prices are in USD per million units, with at most 6 decimals, as providers quote them. "
                 "In a configuration file the same numbers are micro-USD per unit.",
             },
@@ -47,15 +48,7 @@ class PriceVersionAdmin(ReadOnlyAdmin):
         """Prefill the price in force of the model that the link names."""
         initial = super().get_changeform_initial_data(request)
         version = in_force(str(initial.get("alias", "")), timezone.now())
-        components = dict(version.components) if version else {}
-        if isinstance(components.get("image"), dict):
-            components["images"] = "\n".join(f"{kind} {price}" for kind, price in components.pop("image").items())
-        components |= {
-            name: show(components[name])
-            for name, show in (("bands", show_bands), ("service_tiers", show_service_tiers))
-            if name in components
-        }
-        return {"alias": initial.get("alias"), **components}
+        return {"alias": initial.get("alias"), **initial_of(version.components if version else {})}
 
     def save_model(self, request: HttpRequest, obj: PriceVersion, form: Any, change: bool) -> None:
         """Publish the price with the operation."""

@@ -14,7 +14,8 @@ from billing.models import CostVersion
 from billing.operations import costs
 from billing.rules.prices import show
 from inference.admin.cost_field import CostField
-from inference.admin.served import ServedAdmin, ServedForm
+from inference.admin.served import ServedAdmin
+from inference.admin.served_form import REPRESENTATIONS, ServedForm
 from inference.models import Alias, RawModel
 from inference.queries.rows import RAW_PREFIX, deployment_id
 
@@ -26,7 +27,7 @@ class RawModelForm(ServedForm):
 
     class Meta:
         model = RawModel
-        fields = ("model", "upstream", "integrations", "enabled", "max_output_tokens", "context_tokens", "options")
+        fields = ("model", "upstream", "integrations", "enabled", "max_output_tokens", "context_tokens")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -48,7 +49,19 @@ class RawModelAdmin(ServedAdmin):
     form = RawModelForm
     permanent_fields = ("model",)
     name_field = "model"
-    fields = ("model", "upstream", "integrations", "enabled", "max_output_tokens", "context_tokens", "options", "cost")
+    fields = (
+        *(
+            "model",
+            "upstream",
+            "integrations",
+            "enabled",
+            "max_output_tokens",
+            "context_tokens",
+            "cost",
+            "offered_routes",
+        ),
+        *("input_overhead_tokens", *REPRESENTATIONS),
+    )
     list_display = ("model", "can_be_called", "upstream", "max_output_tokens", "context_tokens", "enabled")
     list_filter = ("enabled", "upstream")
     list_select_related = ("upstream",)

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import messages
-from django.core.exceptions import ValidationError
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import Collate
 from django.http import HttpRequest
@@ -15,34 +13,21 @@ from unfold.decorators import display
 
 from billing.models import PriceVersion
 from billing.rules.prices import PriceList, show
-from billing.rules.quantities import QUANTITY_MAX
-from gateway.core.console import ConsoleAdmin, ReadableJSONField, json_object
-from inference.admin.routes import check_routes
+from inference.admin.calculator import CalculatorPages
+from inference.admin.model_facts import ModelFacts
+from inference.admin.served_form import REPRESENTATIONS
+from inference.admin.trial_pages import TrialPages
 from inference.metering.obstacles import Model, RouteState, states_of
 from inference.operations import retirements
 
 CALLABLE = "can be called"
 
 
-class ServedForm(forms.ModelForm):
-    """Validates the options of aliases and raw models."""
-
-    options = ReadableJSONField(required=False)
-
-    def clean_options(self) -> dict[str, Any]:
-        """Refuse unknown routes, and an overhead that is not a count, because every process reads them."""
-        options = json_object(self.cleaned_data["options"])
-        check_routes(options)
-        overhead = options.get("input_overhead_tokens", 0)
-        if type(overhead) is not int or not 0 <= overhead <= QUANTITY_MAX:  # a bool is an int to isinstance
-            raise ValidationError("input_overhead_tokens must be a whole number, 0 or more.")
-        return options
-
-
-class ServedAdmin(ConsoleAdmin):
+class ServedAdmin(TrialPages, CalculatorPages, ModelFacts):
     """A table of models for sale. Its list reads prices and upstreams once, however long it is."""
 
-    readonly_fields = ("price", "routes")
+    readonly_fields = ("price", "routes", "settings", "health", "price_versions", "margin", "limits")
+    actions_detail: tuple[str, ...] = ("try_it", "calculator")
 
     name_field = "name"
 
@@ -75,10 +60,21 @@ class ServedAdmin(ConsoleAdmin):
         retirements.retire(names, now=timezone.now())
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Show price and routes of an existing model."""
-        own = [name for name in self.get_fields(request, obj) if name not in ("price", "routes")]
-        sold = ("Price and routes", {"fields": ("price", "routes")})
-        return [(None, {"fields": own}), *([sold] if obj else [])]
+        """Show price and routes of an existing model. Who may only look sees the options in one field."""
+        own = [name for name in self.get_fields(request, obj) if name not in self.readonly_fields]
+        if obj is not None and not self.has_change_permission(request, obj):
+            form: Any = self.form
+            shown = [*(name for name in own if name not in form.option_fields), "settings"]
+            return [(None, {"fields": shown}), *self.facts(request)]
+        own = [name for name in own if name not in REPRESENTATIONS]
+        facts = self.facts(request)[1:] if obj else []
+        options = ("Vectors", {"fields": REPRESENTATIONS, "classes": ("collapse",)})
+        return [*([("Health", {"fields": ("health",)})] if obj else []), (None, {"fields": own}), *facts, options]
+
+    @display(description="Settings", empty_value="-")
+    def settings(self, model: Model) -> str | None:
+        """List the options, for operators who may not change them."""
+        return "; ".join(f"{name}: {value}" for name, value in model.options.items()) or None
 
     @display(description="Current price in USD per million")
     def price(self, model: Model) -> str:

@@ -2,114 +2,37 @@
 
 from typing import Any
 
-from django import forms
-from django.conf import settings
 from django.contrib import admin, messages
-from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 from unfold.decorators import action, display
-from unfold.widgets import UnfoldBooleanSwitchWidget
 
-from gateway.core.console import ConsoleAdmin, ReadableJSONField, SecretField, dialog, json_object, may_act
-from gateway.core.contract.addresses import WEB_WORDS, is_web_address, origin_of
-from inference.admin.routes import check_routes
-from inference.interface.model import GENERATIONS
+from gateway.core.console import ReasonForm, dialog, may_act
+from inference.admin.upstream_form import UpstreamForm
+from inference.admin.upstream_keys import RIGHT, KeyActions
 from inference.metering import out_of_turn
 from inference.models import Upstream
-from inference.rules.authentication import read_auth, read_query
+from inference.queries.rows import deployment_id
 
-RIGHT = "inference.change_upstream"
-
-
-class UpstreamForm(forms.ModelForm):
-    """Accepts a credential without ever showing it."""
-
-    api_key = SecretField(
-        label="New API key", help_text="Stored encrypted and never shown. Leave blank to keep the stored key."
-    )
-    remove_api_key = forms.BooleanField(required=False, label="Remove the API key", widget=UnfoldBooleanSwitchWidget)
-    options = ReadableJSONField(
-        required=False,
-        help_text='If the upstream does not support every route of its adapter, list those that it does: {"routes": ["chat.completions"]}. '
-        'An aggregator that keeps a record of each generation: {"looks_up": "generations"}. '
-        'An upstream that refuses the member service_tier: {"service_tiers": false}. '
-        'An upstream that takes its key in another header, or parameters in its URLs: {"auth": "api-key", "query": {"api-version": "preview"}}.',
-    )
-
-    class Meta:
-        model = Upstream
-        fields = (
-            "name",
-            "adapter",
-            "base_url",
-            "api_key",
-            "remove_api_key",
-            "timeout_seconds",
-            "bills_errors",
-            "fetches_images",
-            "enabled",
-            "options",
-        )
-        labels = {"base_url": "Base URL", "adapter": "Adapter", "timeout_seconds": "Timeout in seconds"}
-
-    def clean_base_url(self) -> str:
-        """Refuse an address that a credential must not be sent to."""
-        base_url: str = self.cleaned_data["base_url"].rstrip("/")
-        if base_url and not is_web_address(base_url):
-            raise ValidationError(f"This {WEB_WORDS}.")
-        return base_url
-
-    def clean_api_key(self) -> str:
-        """Keep the stored credential if none was entered."""
-        typed: str = self.cleaned_data["api_key"].strip()
-        if typed and not (typed.isascii() and typed.isprintable() and " " not in typed):
-            raise ValidationError("A credential must be printable ASCII without spaces.")
-        return typed or self.instance.api_key
-
-    def clean_options(self) -> dict[str, Any]:
-        """Refuse options that are not an object, and unknown routes and record kinds."""
-        options = json_object(self.cleaned_data["options"])
-        check_routes(options)
-        if options.get("looks_up") not in (None, GENERATIONS):
-            raise ValidationError(f"looks_up can only be {GENERATIONS}.")
-        if not isinstance(options.get("service_tiers", True), bool):
-            raise ValidationError("service_tiers can only be true or false.")
-        if options.get("output_limit_field") not in (None, "max_tokens", "max_completion_tokens"):
-            raise ValidationError("output_limit_field can only be max_tokens or max_completion_tokens.")
-        for name, read in (("auth", read_auth), ("query", read_query)):
-            if name in options:
-                try:
-                    read(options[name])
-                except ValueError as error:
-                    raise ValidationError(f"{error}.") from error
-        return options
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse an upstream without an address, and the demo adapter in production."""
-        cleaned = super().clean() or {}
-        is_demo = cleaned.get("adapter") == Upstream.Adapter.DEMO
-        if is_demo and not settings.DEMO_ADAPTER:
-            self.add_error("adapter", "The demo adapter is not available in production.")
-        if not is_demo and "base_url" in cleaned and not cleaned["base_url"]:
-            self.add_error("base_url", "Every adapter except demo needs a base URL.")
-        if self._would_move_key(cleaned):
-            self.add_error("api_key", "Enter the key again. A stored key is never sent to a new address.")
-        if cleaned.get("remove_api_key"):
-            cleaned["api_key"] = ""
-        return cleaned
-
-    def _would_move_key(self, cleaned: dict[str, Any]) -> bool:
-        """Return whether a stored key would be sent to a different address."""
-        stored, address = self.instance, cleaned.get("base_url")
-        if not (stored.api_key and address) or self.data.get("api_key") or cleaned.get("remove_api_key"):
-            return False
-        return origin_of(stored.base_url) != origin_of(address)
+KEYS = {
+    "set": "success",
+    "set, and the next one": "info",
+    "set, and the old one": "info",
+    "not set": "warning",
+    "not needed": "info",
+}
+OPTIONS = (
+    *("known_routes", "auth", "query", "output_limit_field", "refuses_service_tiers", "keeps_records"),
+    *("organization", "project"),
+)
 
 
 @admin.register(Upstream)
-class UpstreamAdmin(ConsoleAdmin):
+class UpstreamAdmin(KeyActions):
     """Providers of models."""
 
     form = UpstreamForm
@@ -117,18 +40,42 @@ class UpstreamAdmin(ConsoleAdmin):
     list_filter = ("adapter", "enabled")
     search_fields = ("name", "base_url")
     ordering = ("name",)
-    readonly_fields = ("credential", "last_alarm", "last_alarm_at", "alarm_count", "connections")
-    actions_detail = ("reuse",)
+    readonly_fields = (
+        *("credential", "api_key_set_at", "settings", "used_by"),
+        *("last_alarm", "last_alarm_at", "alarm_count", "connections"),
+    )
+    actions_detail = ("add_key", "switch_key", "switch_back", "remove_key", "reuse")
     fieldsets = (
         (None, {"fields": ("name", "adapter", "base_url", "enabled")}),
-        ("Credential", {"fields": ("credential", "api_key", "remove_api_key")}),
-        ("Calls", {"fields": ("timeout_seconds", "bills_errors", "fetches_images", "options")}),
+        ("Credential", {"fields": ("credential", "api_key_set_at", "api_key", "remove_api_key")}),
+        ("Calls", {"fields": ("timeout_seconds", "bills_errors", "fetches_images")}),
+        ("What it does differently", {"fields": OPTIONS}),
     )
 
     def get_fieldsets(self, request: HttpRequest, obj: Upstream | None = None) -> Any:
-        """Show alarms first, if there were any."""
+        """Show alarms first, if there were any, and last what it serves. Who may only look sees the options in one field."""
         alarms = ("Alarms", {"fields": ("last_alarm", "last_alarm_at", "alarm_count", "connections")})
-        return [*([alarms] if obj and obj.alarms else []), *super().get_fieldsets(request, obj)]
+        shown = [*([alarms] if obj and obj.alarms else []), *super().get_fieldsets(request, obj)]
+        if obj is None:
+            return shown
+        if not self.has_change_permission(request, obj):
+            shown[-1] = (shown[-1][0], {"fields": ("settings",)})
+        return [*shown, ("Models", {"fields": ("used_by",)})]
+
+    def save_model(self, request: HttpRequest, obj: Upstream, form: Any, change: bool) -> None:
+        """Save the columns of the form. A key that it does not state stays as it is, also if somebody else switches it now; at a
+        new address, no other key is kept."""
+        is_keyed = "api_key" in form.changed_data or "remove_api_key" in form.changed_data
+        if is_keyed:
+            obj.api_key_set_at = timezone.now() if obj.api_key else None
+        if change and (form.is_moved or not obj.api_key):
+            obj.next_api_key = obj.previous_api_key = ""
+        columns = {*UpstreamForm.Meta.fields, "options"} - {"api_key"}
+        if is_keyed:
+            columns |= {"api_key", "api_key_set_at"}
+        if change and (form.is_moved or not obj.api_key):
+            columns |= {"next_api_key", "previous_api_key"}
+        obj.save(update_fields=columns if change else None)
 
     def has_reuse_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         """Allow operators who may change an upstream to have its connections reused, where they are not."""
@@ -144,12 +91,13 @@ class UpstreamAdmin(ConsoleAdmin):
             "a customer can get the answer to another customer's request. This holds for all upstreams at the same host and "
             "port, within 15 seconds.",
             "Reuse",
+            ReasonForm,
         ),
     )
-    def reuse(self, request: HttpRequest, form: forms.Form, object_id: str) -> HttpResponse:
+    def reuse(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Allow the connections of the upstream's origin to be reused."""
         upstream = out_of_turn.reuse(int(object_id), now=timezone.now())
-        self.log_change(request, upstream, "Allowed its connections to be reused.")
+        self.log_change(request, upstream, f"Allowed its connections to be reused: {form.cleaned_data['reason']}")
         return self.leave_dialog(request, object_id, "The connections are reused again.", messages.SUCCESS)
 
     @display(description="Connections")
@@ -173,12 +121,36 @@ class UpstreamAdmin(ConsoleAdmin):
         """Return its address."""
         return upstream.base_url or None
 
-    @display(description="API key", label={"set": "success", "not set": "warning", "not needed": "info"})
+    @display(description="API key", label=KEYS)
     def credential(self, upstream: Upstream) -> str:
-        """Return whether there is a credential."""
-        if upstream.api_key:
-            return "set"
-        return "not needed" if upstream.adapter == Upstream.Adapter.DEMO else "not set"
+        """Return which credentials there are."""
+        if not upstream.api_key:
+            return "not needed" if upstream.adapter == Upstream.Adapter.DEMO else "not set"
+        if upstream.next_api_key:
+            return "set, and the next one"
+        return "set, and the old one" if upstream.previous_api_key else "set"
+
+    @display(description="Settings", empty_value="-")
+    def settings(self, upstream: Upstream) -> str | None:
+        """List the options, for operators who may not change them."""
+        return "; ".join(f"{name}: {value}" for name, value in upstream.options.items()) or None
+
+    @display(description="Served by it", empty_value="-")
+    def used_by(self, upstream: Upstream) -> SafeString | None:
+        """Link to the models that it serves, and to the page that tries them."""
+        served = [(row.alias, "alias", row) for row in upstream.deployments.select_related("alias")]
+        served += [(raw, "rawmodel", raw) for raw in upstream.raw_models.all()]  # type: ignore[misc]
+        links = (
+            (
+                reverse(f"admin:inference_{table}_change", args=[model.pk]),
+                model,
+                row.model,
+                reverse(f"admin:inference_{table}_try_it", args=[model.pk], query={"deployment": deployment_id(row)}),
+            )
+            for model, table, row in served
+        )
+        line = '<div class="py-1"><a class="underline" href="{}">{}</a> ({}), <a class="underline" href="{}">try it</a></div>'
+        return format_html_join("", line, links) or None
 
 
 def _out_of_turn() -> QuerySet[Upstream]:

@@ -18,7 +18,8 @@ GENERATIONS = "generations"
 @value_class(frozen=True, slots=True)
 class UpstreamTarget:
     """The destination of an attempt: a process's cached row of an upstream. Times are seconds. `fetches_images`: image
-    URLs may be sent to it. `routes` are those that it supports; None: all of its adapter's."""
+    URLs may be sent to it. `routes` are those that it supports; None: all of its adapter's. `other_keys` are valid beside
+    `api_key`, while it is being replaced."""
 
     name: str
     adapter: str
@@ -29,6 +30,7 @@ class UpstreamTarget:
     fetches_images: bool = False
     routes: frozenset[Route] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    other_keys: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def looks_up(self) -> bool:

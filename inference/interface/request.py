@@ -35,6 +35,11 @@ class BoundedRequest(ABC):
         return None
 
     @property
+    def bounds(self) -> Mapping[str, int]:
+        """Return the quantities that the hold covers, by their names in usage records, for who wants to follow its arithmetic."""
+        return {}
+
+    @property
     def needs_preparing(self) -> bool:
         """Return whether the route's `prepare`, if it has one, has anything to fetch for this request."""
         return True

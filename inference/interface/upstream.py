@@ -5,7 +5,7 @@ outcome is `Ambiguous`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -27,7 +27,8 @@ class CallContext:
     the alias, and `public_id` the gateway's own id of the response: they replace the upstream's in everything returned.
     The endpoint calls `on_send` before it sends the first byte: until then the call cannot have cost anything, even if
     the process dies. It calls `on_generation` with the id of the upstream's own record of the call, if these are looked
-    up.
+    up, `on_answer` with the status of each answer whose head has arrived, and `on_refusal` with the status and the body of
+    a complete one that is not a 2xx.
     """
 
     usage_id: str
@@ -35,6 +36,10 @@ class CallContext:
     public_id: str
     on_send: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
     on_generation: Callable[[str], None] = field(default=lambda generation_id: None, compare=False, repr=False)
+    on_answer: Callable[[int], None] = field(default=lambda status: None, compare=False, repr=False)
+    on_refusal: Callable[[int, Mapping[str, Any]], None] = field(
+        default=lambda status, body: None, compare=False, repr=False
+    )
 
 
 @value_class(frozen=True, slots=True)
@@ -60,29 +65,32 @@ class Alarm:
 @value_class(frozen=True, slots=True)
 class Rejected:
     """A complete refusal without cost: the hold is released, and the client gets `error`. `alarm` is for the
-    operator."""
+    operator. `status` is the upstream's, None if nothing was sent."""
 
     error: ApiError
     alarm: Alarm | None = None
+    status: int | None = field(default=None, compare=False)
 
 
 @value_class(frozen=True, slots=True)
 class Overloaded:
     """An overload (429, or a 503 that says so): may be retried, also elsewhere. `retry_after` in seconds; `cause` is
-    for the log. `is_explicit`: the response's body names an overload, so that another model may take the call over if
+    for the log. `status` is None if a stream says so. `is_explicit`: the response's body names an overload, so that another model may take the call over if
     its route allows that."""
 
     retry_after: float | None = None
     alarm: Alarm | None = None
     cause: str | None = field(default=None, compare=False)
     is_explicit: bool = False
+    status: int | None = field(default=None, compare=False)
 
 
 @value_class(frozen=True, slots=True)
 class Unreachable:
-    """Nothing was sent (refused, DNS, TLS): may be retried, also elsewhere."""
+    """Nothing was sent (refused, DNS, TLS, or not connected in time: `is_late`): may be retried, also elsewhere."""
 
     cause: str
+    is_late: bool = field(default=False, compare=False)
 
 
 @value_class(frozen=True, slots=True)

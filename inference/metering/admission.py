@@ -5,7 +5,7 @@ repeated request gets its first answer, even if other checks of it fail by now.
 """
 
 import time
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,10 +19,11 @@ from gateway.core.contract.errors import ApiError, ConsentRequired, InvalidReque
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.values import value_class
 from gateway.core.runtime.offload import offload
+from gateway.core.telemetry.observation import Observation, Step
 from inference.interface.model import DeploymentTarget, PriceVersion, ServedModel
 from inference.interface.plan import can_serve, endpoint_for
 from inference.interface.request import BoundedRequest
-from inference.metering import uncharged
+from inference.metering import observing, uncharged
 from inference.metering.limits import RequestLimits
 from inference.metering.route import Body, Headers, MeteredRequest, MeteredRoute, PendingRequest
 from inference.queries import catalogue
@@ -31,13 +32,15 @@ from inference.rules.terms import Terms
 
 @value_class(frozen=True, slots=True)
 class Arrival:
-    """A request with a valid proof and token, its caller, the ticket that records the proof, and the rate limits that apply."""
+    """A request with a valid proof and token, its caller, the ticket that records the proof, the rate limits that apply, and what
+    is observed of it."""
 
     http: MeteredRequest
     route: MeteredRoute[Any, Any]
     principal: Principal
     ticket: ProofTicket
     limits: RequestLimits
+    observation: Observation = field(compare=False, repr=False)
 
 
 @value_class(frozen=True, slots=True)
@@ -76,16 +79,20 @@ class Refused:
     is_admitted: bool = False  # as in Checked
 
 
-async def authenticate(http: MeteredRequest, route: MeteredRoute[Any, Any]) -> Arrival:
+async def authenticate(
+    http: MeteredRequest, route: MeteredRoute[Any, Any], observation: Observation | None = None
+) -> Arrival:
     """Check proof and token. Raises if they are invalid, or RateLimited after too many uncharged calls; there is then no proof to
-    record.
+    record. Without an `observation`, nobody looks at what is observed of the request.
     """
+    observation = observation or observing.begin(http, route)
     path = http.raw_path.partition(b"?")[0].decode("latin-1")
     verified = await verify(http.method, path, _joined(http.raw_headers), time.time())
     principal = verified.principal
+    observing.authenticated(observation, principal)
     uncharged.check(principal)
     limits = RequestLimits(principal)
-    return Arrival(http=http, route=route, principal=principal, ticket=verified.ticket, limits=limits)
+    return Arrival(http, route, principal, verified.ticket, limits, observation)
 
 
 async def check(arrival: Arrival) -> Checked | Refused:
@@ -94,6 +101,7 @@ async def check(arrival: Arrival) -> Checked | Refused:
         limits = (await catalogue.current()).limits
         arrival.limits.apply(limits)
         body = await arrival.route.read(arrival.http)
+        arrival.observation.mark(Step.RECEIVED)
         model = await find_model(arrival, body.model)
         arrival.limits.apply(limits, model.name)
         terms = arrival.route.terms(arrival.http.raw_headers)
@@ -135,6 +143,7 @@ async def find_model(arrival: Arrival, name: str) -> ServedModel:
     model = (await catalogue.current()).find(name, principal.client_id)
     if model is None:
         raise ModelNotFound(param="model")
+    arrival.observation.model = model.name
     for scope in arrival.route.scopes(name):
         if not principal.allows(scope):
             require_scope(frozenset(), scope)

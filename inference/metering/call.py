@@ -3,23 +3,30 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from billing.operations import costs
-from billing.operations.closings import Evidence, OpenCall, TakeoverTerms
+from billing.operations.closings import Closing, Evidence, OpenCall, TakeoverTerms
+from billing.operations.ledger import CloseOutcome, Release, Settlement
 from billing.rules.cost import cost_microusd, usage_of
 from billing.rules.costs import upstream_cost_microusd
 from billing.rules.prices import PriceList
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import NotReady
+from gateway.core.telemetry import observers
+from gateway.core.telemetry.causes import Cause
+from gateway.core.telemetry.observation import Observation, Outcome
 from inference.interface.model import CostVersion, DeploymentTarget
 from inference.interface.plan import CallPlan
 from inference.interface.request import BoundedRequest
-from inference.interface.upstream import CallContext
-from inference.metering import journal, unpriced
+from inference.interface.upstream import CallContext, Stream
+from inference.interface.upstream import Outcome as UpstreamOutcome
+from inference.metering import closing, journal, observing, unpriced
 from inference.metering.admission import Arrival, Checked
 from inference.metering.journal import Entry
 from inference.metering.unpriced import Counter
+
+Row = TypeVar("Row", Settlement, Release, CloseOutcome)
 
 
 @dataclass(slots=True)
@@ -30,7 +37,7 @@ class Call:
 
     `generation` holds the id of the upstream's own record of the call, if the upstream reports one and its records are looked up.
     The plan refers to `generation` and not to the call: such a reference cycle would keep the body in memory until the garbage
-    collector runs. `client_left` is set by the request's own task.
+    collector runs. For the same reason, `observation` refers to nothing of the call. `client_left` is set by the request's own task.
     """
 
     checked: Checked
@@ -43,6 +50,7 @@ class Call:
     plan: CallPlan[Any]
     reference: OpenCall
     generation: dict[str, str]
+    observation: Observation
     upstream: str = ""
     bills_errors: bool = False
     costs: CostVersion | None = None
@@ -67,6 +75,7 @@ class Call:
             plan=_plan(checked, entry, generation),
             reference=OpenCall(owner=checked.arrival.principal.owner, usage_id=checked.usage_id),
             generation=generation,
+            observation=checked.arrival.observation,
         )
 
     def tried(self, deployment: DeploymentTarget) -> None:
@@ -75,6 +84,27 @@ class Call:
         self.upstream, self.bills_errors = deployment.upstream.name, deployment.upstream.bills_errors
         self.costs = deployment.cost_at(datetime.now(UTC)) if deployment.costs else None
         self.generation.clear()
+        self.observation.begin_attempt(deployment.id, deployment.upstream.name)
+
+    def returned(self, outcome: UpstreamOutcome | Stream) -> None:
+        """Record how the attempt at that deployment ended."""
+        observing.returned(self.observation, outcome)
+
+    async def close(self, ending: Closing[Row], outcome: Outcome, cause: str = "") -> Row | None:
+        """Deliver the call's closing; None if it is still being retried. `outcome` is what it is meant to become, and `cause` why, if
+        it is not the whole answer."""
+        row = await closing.deliver(self.entry, ending)
+        if self.client_left:
+            cause = cause or Cause.CLIENT_LEFT.value
+        observing.closed(self.observation, outcome, cause, row)
+        return row
+
+    def end(self, request: BoundedRequest) -> None:
+        """End the request that was begun: the call is closed, or was never open."""
+        try:
+            request.end()
+        finally:
+            observers.leave(self.observation)
 
     def fall_back(self) -> bool:
         """Switch the call to its fallback model. Return False if it has none."""
@@ -103,7 +133,9 @@ class Call:
             return usage
         tier = used.service_tier if "service_tier" in usage else None
         compute = partial(upstream_cost_microusd, used, version.costs, tier)
-        return usage | costs.recorded(version.id, compute)
+        recorded = costs.recorded(version.id, compute)
+        observing.cost(self.observation, recorded)
+        return usage | recorded
 
     def evidence(self, used: Quantities) -> Evidence:
         """Return the quantities delivered so far, as evidence for a review."""
@@ -132,6 +164,7 @@ def _plan(checked: Checked, entry: Entry, generation: dict[str, str]) -> CallPla
         public_id=checked.public_id,
         on_send=entry.sent,
         on_generation=partial(generation.__setitem__, "generation_id"),
+        on_answer=checked.arrival.observation.begin_answer,
     )
     return CallPlan(
         route=route.name,

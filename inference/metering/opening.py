@@ -15,8 +15,10 @@ from gateway.core import database
 from gateway.core.contract.errors import NotReady
 from gateway.core.database import Unanswered
 from gateway.core.runtime.background import spawn
+from gateway.core.telemetry.causes import Cause
+from gateway.core.telemetry.observation import Outcome
 from inference.interface.plan import longest_seconds
-from inference.metering import closing, uncharged
+from inference.metering import closing, observing, uncharged
 from inference.metering.admission import Arrival, Checked, Refused
 from inference.metering.call import Call
 from inference.metering.hold import hold_element, proof_element, refusal_element, trial_element
@@ -75,13 +77,22 @@ async def open_call(call: Call) -> Replay | None:
         uncharged.count(call.arrival.principal)
         call.entry.done()
         return replay
+    observing.held(call.observation, _terms(call), call.usage_id, call.hold_microusd)
     # A process that was paused for long must not send a call that others have given up meanwhile.
     if call.client_left or time.monotonic() - begun > allowed_seconds:
         uncharged.count(call.arrival.principal)
-        await closing.deliver(call.entry, closings.release(call.reference, resolution="not_sent"))
+        unsent = Cause.NOT_SENT.value
+        await call.close(closings.release(call.reference, resolution=unsent), Outcome.RELEASED, unsent)
         raise NotReady
     uncharged.make_up(call.arrival.principal)
     return None
+
+
+def _terms(call: Call) -> dict[str, int]:
+    """Return what the hold was computed from."""
+    checked = call.checked
+    most = {"price_version": checked.price.id, "max_cost_microusd": checked.identity.terms.max_cost_microusd}
+    return {**most, **checked.request.bounds}
 
 
 def _longest_seconds(call: Call) -> float:
@@ -95,7 +106,7 @@ def _give_up(call: Call, error: Exception) -> None:
     if isinstance(error, psycopg.Error) and not isinstance(error, Unanswered):
         call.entry.done()
     else:
-        closing.release_unknown(call.entry, closings.release(call.reference, resolution="not_sent"))
+        closing.release_unknown(call.entry, closings.release(call.reference, resolution=Cause.NOT_SENT.value))
     if not call.checked.is_admitted:
         spawn(_take_proof(call.arrival))
 

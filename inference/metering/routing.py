@@ -25,8 +25,9 @@ chance = random.Random()  # noqa: S311 - spreads load, protects nothing
 
 @dataclass(slots=True)
 class Breaker:
-    """One deployment's breaker in one process: closed, open, or half open with one probe in progress."""
+    """One deployment's breaker in one process: closed, open, or half open with one probe in progress. `upstream` is its name."""
 
+    upstream: str = ""
     failures: int = 0
     times_aside: int = 0
     aside_until: float = 0.0
@@ -130,9 +131,23 @@ def record_stream_end(deployment: DeploymentTarget, whole: bool) -> None:
         _breaker(deployment).failed(time.monotonic())
 
 
+def aside_seconds(deployment: DeploymentTarget) -> float:
+    """Return for how many seconds the deployment's breaker is still open, 0 if it is not."""
+    return max(_breaker(deployment).aside_until - time.monotonic(), 0.0)
+
+
 def record_abandoned(deployment: DeploymentTarget) -> None:
     """Record that a call was abandoned before its outcome was known."""
     _breaker(deployment).probed()
+
+
+def upstreams() -> dict[str, bool]:
+    """Return for each upstream that this process has called, by name, whether a breaker of its deployments is open."""
+    now = time.monotonic()
+    found: dict[str, bool] = {}
+    for breaker in _breakers.values():
+        found[breaker.upstream] = found.get(breaker.upstream, False) or breaker.is_open(now)
+    return found
 
 
 def forget() -> None:
@@ -164,5 +179,5 @@ def _breaker(deployment: DeploymentTarget) -> Breaker:
     if breaker is None:
         if len(_breakers) >= _BREAKERS_MAX:
             _breakers.clear()
-        breaker = _breakers[deployment.id] = Breaker()
+        breaker = _breakers[deployment.id] = Breaker(deployment.upstream.name)
     return breaker

@@ -9,31 +9,37 @@ from gateway.core.contract.limits import UPSTREAM_RETRIES_MAX
 from inference.interface.model import DeploymentTarget
 from inference.interface.plan import RETRY_WINDOW_SECONDS, CallPlan
 from inference.interface.upstream import Attempt, Endpoint, Failed, Outcome, Overloaded, Rejected, Stream, Unreachable
-from inference.metering import alarms, routing
+from inference.metering import alarms, health, routing, upstream_keys
 
 RETRY_AFTER_MAX_SECONDS = 2.0
 _BACKOFF_SECONDS = 0.1
 
 Plan = CallPlan[Any]
 OnAttempt = Callable[[DeploymentTarget], None]
+OnOutcome = Callable[[Outcome | Stream], None]
 
 
-async def send(plan: Plan, on_attempt: OnAttempt | None = None) -> Outcome:
+async def send(plan: Plan, on_attempt: OnAttempt | None = None, on_outcome: OnOutcome | None = None) -> Outcome:
     """Send a call and wait for its whole answer. `Overloaded` and `Unreachable` are returned once no retry is left.
 
-    Raises nothing except cancellation. `on_attempt` is called with each deployment before it is tried.
+    Raises nothing except cancellation. `on_attempt` is called with each deployment before it is tried, `on_outcome` with what came
+    of it.
     """
-    outcome = await _send(plan, on_attempt, streams=False)
+    outcome = await _send(plan, on_attempt, on_outcome, streams=False)
     assert isinstance(outcome, Outcome)
     return outcome
 
 
-async def open_stream(plan: Plan, on_attempt: OnAttempt | None = None) -> Stream | Outcome:
+async def open_stream(
+    plan: Plan, on_attempt: OnAttempt | None = None, on_outcome: OnOutcome | None = None
+) -> Stream | Outcome:
     """Open a call's stream, or return the outcome if the upstream opens none. Otherwise as `send`."""
-    return await _send(plan, on_attempt, streams=True)
+    return await _send(plan, on_attempt, on_outcome, streams=True)
 
 
-async def _send(plan: Plan, on_attempt: OnAttempt | None, *, streams: bool) -> Outcome | Stream:
+async def _send(
+    plan: Plan, on_attempt: OnAttempt | None, on_outcome: OnOutcome | None, *, streams: bool
+) -> Outcome | Stream:
     endpoints = plan.endpoints_by_id()
     deployments = [deployment for deployment in plan.deployments if deployment.id in endpoints]
     if not deployments:
@@ -43,7 +49,9 @@ async def _send(plan: Plan, on_attempt: OnAttempt | None, *, streams: bool) -> O
         deployment = routing.pick(deployments, tried)
         if on_attempt is not None:
             on_attempt(deployment)
-        outcome = await _attempt(plan, deployment, endpoints[deployment.id], streams=streams)
+        outcome = await _attempt(plan, deployment, endpoints[deployment.id], started, streams=streams)
+        if on_outcome is not None:
+            on_outcome(outcome)
         tried.append(deployment.id)
         if not may_retry(outcome):
             return outcome
@@ -60,19 +68,40 @@ async def _send(plan: Plan, on_attempt: OnAttempt | None, *, streams: bool) -> O
 
 
 async def _attempt(
-    plan: Plan, deployment: DeploymentTarget, endpoint: Endpoint[Any], *, streams: bool
+    plan: Plan, deployment: DeploymentTarget, endpoint: Endpoint[Any], started: float, *, streams: bool
 ) -> Outcome | Stream:
     """Make one attempt and update the deployment's breaker."""
-    attempt = Attempt(deployment.upstream, deployment.model, plan.request, plan.call)
     try:
-        outcome = await (endpoint.open_stream(attempt) if streams else endpoint.send(attempt))
+        outcome = await _with_valid_key(plan, deployment, endpoint, started, streams=streams)
     except BaseException:
         routing.record_abandoned(deployment)
         raise
     routing.note_outcome(deployment, outcome)
+    health.note(deployment, outcome)
     if isinstance(outcome, Rejected | Overloaded | Failed) and outcome.alarm:  # here, because a retry may hide it
         alarms.report(deployment.upstream.name, outcome.alarm, plan.call.usage_id)
     return outcome
+
+
+async def _with_valid_key(
+    plan: Plan, deployment: DeploymentTarget, endpoint: Endpoint[Any], started: float, *, streams: bool
+) -> Outcome | Stream:
+    """Send with the upstream's key. If it is refused while another one is valid too, send with that one.
+
+    A refused key has cost nothing, and the call's deadline allows for attempts that begin within the window for retries.
+    """
+    first, *others = upstream_keys.keyed(deployment.upstream)
+    while True:
+        attempt = Attempt(first, deployment.model, plan.request, plan.call)
+        outcome = await (endpoint.open_stream(attempt) if streams else endpoint.send(attempt))
+        alarm = upstream_keys.refusal_of(outcome)
+        if alarm is None:
+            return outcome
+        upstream_keys.note_refused(first)
+        if not others or time.monotonic() - started > RETRY_WINDOW_SECONDS:
+            return outcome
+        alarms.report(first.name, alarm, plan.call.usage_id)
+        first = others.pop(0)
 
 
 def may_retry(outcome: object) -> TypeGuard[Overloaded | Unreachable]:

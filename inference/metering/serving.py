@@ -12,19 +12,23 @@ repeated request then gets the answer. A stream is cancelled, and what was deliv
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, ClassVar
 
 from billing.operations.ledger import Replay
 from gateway.core.api.async_viewsets import LeanViewSet
 from gateway.core.contract.errors import ApiError, NotReady
 from gateway.core.http.draining import until_cut
+from gateway.core.http.exceptions import answered as answered_error
 from gateway.core.http.exceptions import as_api_error
-from gateway.core.http.lean import LeanAnswer, LeanRequest, LeanResponse, LeanStreamingResponse
+from gateway.core.http.lean import ClientLeft, LeanAnswer, LeanRequest, LeanResponse, LeanStreamingResponse
 from gateway.core.runtime.background import spawn
 from gateway.core.runtime.turns import acting_for
+from gateway.core.telemetry import observers
+from gateway.core.telemetry.observation import Observation, Step
 from inference.interface.request import StreamedRequest
 from inference.interface.upstream import Outcome, Overloaded, Stream
-from inference.metering import admission, opening, preparing, sending
+from inference.metering import admission, observing, open_streams, opening, preparing, sending
 from inference.metering.admission import Arrival, Checked, Refused
 from inference.metering.answers import StreamedAnswer, WholeAnswer, answer_again
 from inference.metering.call import Call
@@ -48,8 +52,9 @@ class MeteredViewSet(LeanViewSet):
     async def serve(self, request: LeanRequest) -> LeanAnswer:
         """Run the call and render its answer, or raise the catalogue's error: ServerStopped if the server stops before the
         answer."""
-        async with until_cut():
-            answer = await _serve(request, self.route, _send)
+        observation = observing.begin(request, self.route)
+        request.on_end(partial(observing.end_request, observation))
+        answer = await _observed(observation, _serve_until_cut(request, self.route, observation))
         assert answer is not None
         if isinstance(answer, StreamedAnswer):
             return LeanStreamingResponse(answer.events, answer.headers)
@@ -63,20 +68,51 @@ async def serve_session(request: MeteredRequest, route: MeteredRoute[Any, Any], 
     """
 
     async def open_and_run(call: Call) -> Result:
-        opened = await sending.open_stream(call.plan, call.tried)
+        call.observation.is_stream = True
+        opened = await sending.open_stream(call.plan, call.tried, call.returned)
         if isinstance(opened, Outcome):
             return await conclude(call, opened)
-        await run(call, opened)
+        with open_streams.counted():
+            await run(call, opened)
         return None
 
-    answer = await _serve(request, route, open_and_run)
+    observation = observing.begin(request, route)
+    try:
+        answer = await _observed(observation, _serve(request, route, open_and_run, observation))
+    finally:
+        observing.end_request(observation, True)
     assert not isinstance(answer, StreamedAnswer)
     return answer
 
 
-async def _serve(http: MeteredRequest, route: MeteredRoute[Any, Any], send: Send) -> ServedAnswer | None:
+async def _observed(observation: Observation, serving: Awaitable[ServedAnswer | None]) -> ServedAnswer | None:
+    """Wait for the answer, and record it or the error that the client gets instead. Raises only catalogue errors, unless the client
+    has left."""
+    try:
+        answer = await serving
+    except (ClientLeft, asyncio.CancelledError):
+        observing.left(observation)
+        raise
+    except Exception as error:  # noqa: BLE001 - converted to the catalogue's error, which logs unknown ones
+        refusal = answered_error(error)
+        observing.refused(observation, refusal)
+        raise refusal from None
+    observing.answered(observation, answer)
+    return answer
+
+
+async def _serve_until_cut(
+    http: MeteredRequest, route: MeteredRoute[Any, Any], observation: Observation
+) -> ServedAnswer | None:
+    async with until_cut():
+        return await _serve(http, route, _send, observation)
+
+
+async def _serve(
+    http: MeteredRequest, route: MeteredRoute[Any, Any], send: Send, observation: Observation
+) -> ServedAnswer | None:
     """Admit a request, and run its call. `send` sends and closes it. Every answer states the rate limits, errors too."""
-    arrival = await admission.authenticate(http, route)
+    arrival = await admission.authenticate(http, route, observation)
     try:
         answer = await _serve_arrival(arrival, send)
     except ApiError as error:
@@ -91,6 +127,7 @@ async def _serve_arrival(arrival: Arrival, send: Send) -> ServedAnswer | None:
         checked = await admission.check(arrival)
         if isinstance(checked, Refused):
             return await answer_again(await opening.refuse(checked))
+        arrival.observation.mark(Step.CHECKED)
         if arrival.route.prepare is None or not checked.request.needs_preparing:
             return await _run(checked, send)
         with preparing.exclusively(checked) as refused:
@@ -108,6 +145,8 @@ async def _run(checked: Checked, send: Send) -> ServedAnswer | None:
         refused = Refused(error, "hold", checked.arrival, checked.identity, checked.is_admitted)
         return await answer_again(await opening.refuse(refused))
     checked.request.begin()
+    observers.join(call.observation)
+    call.observation.is_stream = isinstance(checked.request, StreamedRequest)
     answered: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
     task = spawn(_supervise(call, send, answered))
     try:
@@ -131,7 +170,7 @@ async def _supervise(call: Call, send: Send, answered: asyncio.Future[Result]) -
             answer = await _open_and_send(call, send)
         finally:
             if not isinstance(answer, StreamedAnswer):
-                request.end()
+                call.end(request)
     except BaseException as error:
         if not answered.done():
             answered.set_exception(error)
@@ -160,14 +199,14 @@ async def _send(call: Call) -> ServedAnswer | ApiError:
     Only an explicit overload, which accepted nothing, lets the fallback model take a plain call over.
     """
     if isinstance(call.request, StreamedRequest):
-        opened = await sending.open_stream(call.plan, call.tried)
+        opened = await sending.open_stream(call.plan, call.tried, call.returned)
         if not isinstance(opened, Outcome):
             run = StreamRun(call, call.request, opened)
             return StreamedAnswer(run.headers, run)
         return await conclude(call, opened)
-    outcome = await sending.send(call.plan, call.tried)
+    outcome = await sending.send(call.plan, call.tried, call.returned)
     if isinstance(outcome, Overloaded) and outcome.is_explicit and call.fall_back():
-        outcome = await sending.send(call.plan, call.tried)
+        outcome = await sending.send(call.plan, call.tried, call.returned)
     return await conclude(call, outcome)
 
 

@@ -22,24 +22,28 @@ from typing import Any, TypeVar
 
 from billing.operations import closings
 from billing.operations.closings import Closing
-from billing.operations.ledger import Replay
+from billing.operations.ledger import CloseOutcome, Replay, Settlement
 from billing.rules.prices import PriceError
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.contract.errors import ApiError, UpstreamError, UpstreamInvalid
+from gateway.core.http.draining import ServerStopped
 from gateway.core.http.lean import Incomplete
 from gateway.core.runtime.background import spawn
+from gateway.core.telemetry.causes import Cause
+from gateway.core.telemetry.observation import Outcome
 from inference.interface.answer import EVENT_STREAM_TYPE, Chunk
 from inference.interface.request import StreamedRequest
 from inference.interface.upstream import Stream, StreamBroken
-from inference.metering import closing
+from inference.metering import observing, open_streams
 from inference.metering.answers import Recording, receipt_comment, receipt_headers, stored_or_nothing, to_store
 from inference.metering.call import Call
 from inference.metering.checkpoints import Checkpoints
+from inference.rules.causes import of_reason
 from inference.rules.usage import MissingUsage
 
 log = logging.getLogger("inference.calls")
 
-Row = TypeVar("Row")
+Row = TypeVar("Row", Settlement, CloseOutcome)
 
 TOGETHER_MAX_BYTES = 16 * 1024
 """Chunks that arrive together are sent together up to this size, a quarter of the server's write buffer."""
@@ -62,6 +66,7 @@ class StreamRun:
         self._is_closed = False
         self._is_cut = False
         self._pieces = self._run()
+        open_streams.begin()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self._pieces
@@ -122,32 +127,36 @@ class StreamRun:
         try:
             used = self._reported()
         except MissingUsage:
-            return await self._review(self._terminator(), "usage_missing")
+            return await self._review(self._terminator(), "usage_missing", Cause.BAD_USAGE)
         except (MalformedUsage, PriceError) as malformed:
             error = UpstreamInvalid(private=f"usage: {malformed}")
-            return await self._review(self._error(error), "usage_malformed")
+            return await self._review(self._error(error), "usage_malformed", Cause.BAD_USAGE)
         return await self._charge(self._terminator(), *used)
 
     async def _cut(self) -> bytes:
         """End a stream that exceeds the limit that the caller's maximum cost allows."""
-        return await self._charge(self._early(self._format.cut) + self._terminator(), *self._best_known())
+        ending = self._early(self._format.cut) + self._terminator()
+        return await self._charge(ending, *self._best_known(), cause=Cause.CUT_AT_CEILING)
 
     async def _stop(self, ending: ApiError) -> bytes:
         """End a stream that may not continue."""
-        return await self._charge(self._error(ending), *self._best_known())
+        cause = Cause.SERVER_STOPPED if isinstance(ending, ServerStopped) else Cause.ACCESS_LOST
+        return await self._charge(self._error(ending), *self._best_known(), cause=cause)
 
     def _hang_up(self) -> None:
         """Wake a stream that may not continue, in case it is waiting for its upstream."""
         spawn(self._stream.close())
 
     async def _break_off(self, broken: StreamBroken) -> bytes:
-        return await self._review(self._error(broken.error), broken.reason)
+        return await self._review(self._error(broken.error), broken.reason, of_reason(broken.reason, has_begun=True))
 
     async def _charge_disconnected(self) -> None:
         error = UpstreamError("The stream ended early because its client disconnected.")
-        await self._charge(self._error(error), *self._best_known())
+        await self._charge(self._rendered(error), *self._best_known(), cause=Cause.CLIENT_LEFT)
 
-    async def _charge(self, ending: bytes, used: Quantities, cost_microusd: int, basis: str) -> bytes:
+    async def _charge(
+        self, ending: bytes, used: Quantities, cost_microusd: int, basis: str, *, cause: str = ""
+    ) -> bytes:
         expected = self._receipt(min(cost_microusd, self._call.hold_microusd))
         replay = self._recording.ended_by(ending + expected)
         settle = partial(
@@ -157,33 +166,39 @@ class StreamRun:
             quantities=self._call.settled_usage_of(used),
             stored=self._stored(),
         )
-        settled = await self._close(settle, replay)
+        settled = await self._close(settle, replay, Outcome.SETTLED, cause)
         return ending + self._receipt(settled.charge_microusd if settled else None)
 
-    async def _review(self, ending: bytes, reason: str) -> bytes:
+    async def _review(self, ending: bytes, reason: str, cause: str) -> bytes:
         """Leave the charge to review, with what was delivered as evidence."""
         ending += self._receipt(None)
         evidence = self._call.evidence(self._meter.delivered())
         review = partial(closings.review, reason=reason, evidence=evidence, stored=self._stored())
-        await self._close(review, self._recording.ended_by(ending))
+        await self._close(review, self._recording.ended_by(ending), Outcome.REVIEW, cause)
         return ending
 
-    async def _close(self, build: Callable[..., Closing[Row]], replay: Replay | None) -> Row | None:
+    async def _close(
+        self, build: Callable[..., Closing[Row]], replay: Replay | None, outcome: Outcome, cause: str
+    ) -> Row | None:
         """Close the upstream's stream and the call, even if the caller is cancelled meanwhile."""
         self._is_closed = True
         self._checkpoints.stop()
-        closed = self._hang_up_and_close(build, replay)
+        observing.upstream_done(self._call.observation, cause)
+        closed = self._hang_up_and_close(build, replay, outcome, cause)
         return await asyncio.shield(spawn(closed))
 
-    async def _hang_up_and_close(self, build: Callable[..., Closing[Row]], replay: Replay | None) -> Row | None:
+    async def _hang_up_and_close(
+        self, build: Callable[..., Closing[Row]], replay: Replay | None, outcome: Outcome, cause: str
+    ) -> Row | None:
         call = self._call
         try:
             await self._stream.close()
             encrypted = await to_store(replay, call.usage_id)
             ending = build(call.reference, replay=encrypted, function=call.arrival.route.close_function)
-            return await closing.deliver(call.entry, ending)
+            return await call.close(ending, outcome, cause)
         finally:
-            call.request.end()
+            open_streams.end()
+            call.end(call.request)
 
     def _reported(self) -> tuple[Quantities, int, str]:
         """Return the upstream's own count, its cost, and the basis 'upstream'."""
@@ -202,6 +217,10 @@ class StreamRun:
             return used, min(self._call.cost_microusd(used), self._call.hold_microusd), "delivered"
 
     def _error(self, error: ApiError) -> bytes:
+        self._call.observation.code = error.code
+        return self._rendered(error)
+
+    def _rendered(self, error: ApiError) -> bytes:
         return self._early(lambda: self._format.error(error, self._call.arrival.http.request_id))
 
     def _early(self, render: Callable[[], bytes]) -> bytes:

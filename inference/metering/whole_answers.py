@@ -5,11 +5,14 @@ from functools import partial
 
 from billing.operations import closings
 from gateway.core.contract.errors import ApiError, InternalError
+from gateway.core.telemetry.causes import Cause
+from gateway.core.telemetry.observation import Outcome as Ending
 from inference.interface.answer import Content
 from inference.interface.upstream import Outcome
-from inference.metering import closing
+from inference.metering import observing
 from inference.metering.answers import WholeAnswer, replay_of, stored_or_nothing, to_store, whole_answer
 from inference.metering.call import Call
+from inference.rules.causes import cause_of
 from inference.rules.verdicts import Release, Review, Settle, judge
 
 log = logging.getLogger("inference.calls")
@@ -19,22 +22,23 @@ Reply = WholeAnswer | ApiError
 
 async def conclude(call: Call, outcome: Outcome) -> Reply:
     """Close the call according to its outcome, and return the reply to the client."""
+    observing.upstream_done(call.observation)
     verdict = judge(outcome, call.request, call.prices, bills_errors=call.bills_errors)
     match verdict:
         case Settle():
             return await _charge(call, verdict)
-        case Release(error=error, reason=reason):
-            await closing.deliver(call.entry, closings.release(call.reference, resolution=reason))
+        case Release(error=error, cause=cause):
+            await call.close(closings.release(call.reference, resolution=cause), Ending.RELEASED, cause)
             return error
         case Review():
-            return await _leave_to_review(call, verdict)
+            return await _leave_to_review(call, verdict, cause_of(outcome) or Cause.BAD_USAGE.value)
 
 
 async def give_up(call: Call, error: Exception) -> ApiError:
     """Leave a call to review after an unexpected error."""
     log.error("%s: failed unexpectedly", call.usage_id, exc_info=error)
     review = closings.review(call.reference, reason="internal_error", evidence=call.record())
-    await closing.deliver(call.entry, review)
+    await call.close(review, Ending.REVIEW, Cause.INTERNAL_ERROR.value)
     return InternalError()
 
 
@@ -52,12 +56,12 @@ async def _charge(call: Call, verdict: Settle) -> WholeAnswer:
     )
     call.report_unpriced(verdict.used)
     call.arrival.limits.use((verdict.used.input_tokens or 0) + (verdict.used.output_tokens or 0))
-    settled = await closing.deliver(call.entry, settlement)
+    settled = await call.close(settlement, Ending.SETTLED)
     charged = settled.charge_microusd if settled else None
     return answer if charged == expected else whole_answer(content, call.usage_id, call.hold_microusd, charged)
 
 
-async def _leave_to_review(call: Call, verdict: Review) -> Reply:
+async def _leave_to_review(call: Call, verdict: Review, cause: str) -> Reply:
     content, upstream_answer = verdict.reply, verdict.answer
     if isinstance(content, Content):
         reply: Reply = whole_answer(content, call.usage_id, call.hold_microusd, None)
@@ -73,5 +77,5 @@ async def _leave_to_review(call: Call, verdict: Review) -> Reply:
         replay=await to_store(replay, call.usage_id),
         function=call.arrival.route.close_function,
     )
-    await closing.deliver(call.entry, review)
+    await call.close(review, Ending.REVIEW, cause)
     return reply

@@ -12,7 +12,11 @@ from gateway.core.outbound.distrust import DISTRUST_SECONDS, origin_of
 
 
 class Upstream(models.Model):
-    """An operator's configuration of one provider. The credential is stored encrypted and never shown."""
+    """An operator's configuration of one provider. Credentials are stored encrypted and never shown.
+
+    While a key is rotated there are two: `api_key`, and either the one that follows it (`next_api_key`) or the one that it
+    replaced (`previous_api_key`). `api_key_set_at` is when the current one was put in force; null if that is not known.
+    """
 
     class Adapter(models.TextChoices):
         """The protocols of upstreams."""
@@ -30,6 +34,9 @@ class Upstream(models.Model):
     adapter = models.CharField(max_length=32, choices=Adapter.choices)
     base_url = models.CharField(max_length=500, blank=True, default="")
     api_key = EncryptedTextField(blank=True, default="")
+    next_api_key = EncryptedTextField(blank=True, default="", db_default="")
+    previous_api_key = EncryptedTextField(blank=True, default="", db_default="")
+    api_key_set_at = models.DateTimeField(null=True, editable=False)
     timeout_seconds = models.FloatField(
         default=120.0,
         validators=[MinValueValidator(UPSTREAM_TIMEOUT_MIN_SECONDS), MaxValueValidator(UPSTREAM_TIMEOUT_MAX_SECONDS)],
@@ -67,6 +74,12 @@ class Upstream(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def other_api_keys(self) -> tuple[str, ...]:
+        """Return the keys that are valid beside the current one."""
+        others = dict.fromkeys((self.next_api_key, self.previous_api_key))
+        return tuple(key for key in others if key and key != self.api_key)
 
     @property
     def origin(self) -> str | None:

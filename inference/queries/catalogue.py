@@ -17,7 +17,7 @@ from gateway.core.outbound.distrust import distrust
 from gateway.core.runtime.snapshots import Snapshot
 from inference.interface.model import ServedModel, unconfigured
 from inference.models import Alias, Deployment, RawModel
-from inference.queries import rows, upstreams
+from inference.queries import rows, troubles, upstreams
 
 AGE_MAX_SECONDS = 12.0
 
@@ -91,8 +91,10 @@ def _choices() -> Choices:
 
 
 def read() -> Catalogue:
-    """Read every row that calls can need, and tell the HTTP client which origins have been out of turn."""
+    """Read every row that calls can need, which deployments fail, and tell the HTTP client which origins have been out of
+    turn."""
     distrust.learn(upstreams.signs())
+    troubles.learn()
     aliases = list(Alias.objects.prefetch_related("deployments__upstream"))
     raw_models = list(RawModel.objects.select_related("upstream").prefetch_related("integrations"))
     horizon = datetime.now(UTC) + timedelta(seconds=AGE_MAX_SECONDS * 2)

@@ -10,8 +10,3 @@ def waiting(names: Collection[str] = (), *, costs: bool = False) -> list[PricePr
     rows = PriceProposal.objects.filter(state=ProposalState.WAITING)
     rows = rows.exclude(deployment="") if costs else rows.filter(deployment="")
     return list((rows.filter(alias__in=names) if names else rows).order_by("alias", "pk"))
-
-
-def count_waiting() -> int:
-    """Count the proposals that wait for an operator."""
-    return PriceProposal.objects.filter(state=ProposalState.WAITING).count()

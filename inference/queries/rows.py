@@ -109,6 +109,7 @@ def target_of(row: Upstream) -> UpstreamTarget:
         fetches_images=row.fetches_images,
         routes=known_routes(row),
         options=row.options,
+        other_keys=row.other_api_keys,
     )
 
 

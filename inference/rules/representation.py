@@ -121,6 +121,10 @@ class BoundedRepresentation(BoundedJson):
     bound: Quantities
     prices: PriceList
 
+    @property
+    def bounds(self) -> Mapping[str, int]:
+        return self.bound.counts()
+
     def usage(self, answer: Answer) -> Quantities:
         """Read `input_tokens`, as the endpoints name it; the gateway itself counts bytes and items."""
         usage = answer.usage or {}

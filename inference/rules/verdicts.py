@@ -11,6 +11,7 @@ from gateway.core.contract.values import value_class
 from inference.interface.answer import Answer, Content
 from inference.interface.request import BoundedRequest
 from inference.interface.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable
+from inference.rules.causes import cause_of
 from inference.rules.usage import MissingUsage
 
 
@@ -25,10 +26,10 @@ class Settle:
 
 @value_class(frozen=True, slots=True)
 class Release:
-    """The call cost nothing."""
+    """The call cost nothing. `cause` is why, in a word that the ledger keeps."""
 
     error: ApiError
-    reason: str
+    cause: str
 
 
 @value_class(frozen=True, slots=True)
@@ -51,14 +52,14 @@ def judge(outcome: Outcome, request: BoundedRequest, prices: PriceList, *, bills
         case Answer():
             return _judge_answer(outcome, request, prices)
         case Rejected(error=error):
-            return Release(error, "rejected")
+            return Release(error, cause_of(outcome))
         case Overloaded(retry_after=seconds, cause=cause):
-            return Release(_overloaded(seconds, cause), "overloaded")
+            return Release(_overloaded(seconds, cause), cause_of(outcome))
         case Unreachable(cause=cause):
-            return Release(UpstreamError(private=cause), "unreachable")
+            return Release(UpstreamError(private=cause), cause_of(outcome))
         case Failed(cause=cause):
             error = UpstreamError(private=cause)
-            return Review("upstream_failed", error) if bills_errors else Release(error, "upstream_failed")
+            return Review("upstream_failed", error) if bills_errors else Release(error, cause_of(outcome))
         case Ambiguous(error=error, reason=reason):
             return Review(reason, error)
 

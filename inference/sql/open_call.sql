@@ -39,6 +39,9 @@ DECLARE
   v_limits billing_rate_limit[];
   v_call record;
   v_opened record;
+  v_now timestamptz;
+  v_subjects text[] := '{}';
+  v_counted bigint[] := '{}';
 BEGIN
   IF cardinality(v_calls) = 1 THEN
     v_opened := inference_open_alone(v_calls[1], p_wait);
@@ -69,6 +72,7 @@ BEGIN
   END LOOP;
   IF v_limits IS NOT NULL THEN
     PERFORM billing_lock_limits(v_limits);
+    v_now := clock_timestamp();
   END IF;
 
   FOR v_index IN 1 .. cardinality(v_calls) LOOP
@@ -79,12 +83,17 @@ BEGIN
       answer := inference_answer_early(v_calls[v_index], v_admissions[v_index]);
       body := NULL;
     ELSE
-      v_opened := inference_open_admitted(v_calls[v_index]);
+      v_opened := inference_open_admitted(v_calls[v_index], v_now, v_subjects, v_counted);
       answer := v_opened.answer;
       body := v_opened.body;
+      v_subjects := v_opened.subjects;
+      v_counted := v_opened.counted;
     END IF;
     RETURN NEXT;
   END LOOP;
+  IF v_now IS NOT NULL THEN
+    PERFORM billing_write_meters(v_subjects, v_counted, v_now);
+  END IF;
 END $$;
 
 
@@ -94,6 +103,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
   v_admission text;
   v_opened record;
+  v_now timestamptz;
 BEGIN
   IF p_call.stop_before IS NULL AND NOT inference_lock_owner(p_call.owner_kind, p_call.owner_key, p_wait) THEN
     answer := json_build_object('outcome', 'busy');
@@ -112,11 +122,15 @@ BEGIN
   END IF;
   IF p_call.limits IS NOT NULL AND p_call.stop_before IS NULL AND p_call.is_trial IS NOT TRUE THEN
     PERFORM billing_lock_limits(p_call.limits);
+    v_now := clock_timestamp();
   END IF;
 
-  v_opened := inference_open_admitted(p_call);
+  v_opened := inference_open_admitted(p_call, v_now, '{}', '{}');
   answer := v_opened.answer;
   body := v_opened.body;
+  IF v_now IS NOT NULL THEN
+    PERFORM billing_write_meters(v_opened.subjects, v_opened.counted, v_now);
+  END IF;
 END $$;
 
 
@@ -175,13 +189,16 @@ BEGIN
 END $$;
 
 
--- Opens one call whose proof was recorded and, if it asks for a hold, whose owner's wallet and shared limits are locked.
-CREATE OR REPLACE FUNCTION inference_open_admitted(p_call inference_call, OUT answer json, OUT body bytea)
+-- Opens one call whose proof was recorded and, if it asks for a hold, whose owner's wallet and shared limits are locked. Such a call is
+-- weighed at p_now. `subjects` and `counted` are what the calls of this transaction have added to their limits (billing_add_call).
+CREATE OR REPLACE FUNCTION inference_open_admitted(
+  p_call inference_call, p_now timestamptz, INOUT subjects text[], INOUT counted bigint[], OUT answer json, OUT body bytea)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_reason text;
   v_membership_id text;
   v_weighed record;
+  v_added record;
   v_is_limited boolean := false;
   v_levels bigint[];
   v_found record;
@@ -193,7 +210,7 @@ BEGIN
   IF p_call.limits IS NOT NULL THEN
     v_weighed := billing_weigh_call(
       p_call.limits, p_call.owner_kind, p_call.owner_key, v_membership_id,
-      p_call.stop_before IS NULL AND p_call.is_trial IS NOT TRUE);
+      p_call.stop_before IS NULL AND p_call.is_trial IS NOT TRUE, p_now, subjects, counted);
     v_levels := v_weighed.levels;
     v_is_limited := v_weighed.is_exceeded AND p_call.stop_before IS DISTINCT FROM 'access';
   END IF;
@@ -216,7 +233,9 @@ BEGIN
 
   v_found := billing_hold_locked(p_call, v_membership_id);
   IF v_levels IS NOT NULL AND v_found.outcome = 'reserved' THEN
-    PERFORM billing_count_call(p_call.limits, v_levels, v_membership_id, v_weighed.weighed_at);
+    v_added := billing_add_call(p_call.limits, v_levels, v_membership_id, subjects, counted);
+    subjects := v_added.subjects;
+    counted := v_added.counted;
   END IF;
   answer := json_build_object(
     'admission', 'ok', 'outcome', v_found.outcome, 'usage_id', v_found.usage_id,
@@ -228,5 +247,6 @@ END $$;
 
 -- What only functions of the version before called.
 DROP FUNCTION IF EXISTS inference_lock_owners(json, boolean);
+DROP FUNCTION IF EXISTS inference_open_admitted(inference_call);
 DROP FUNCTION IF EXISTS inference_open_admitted(
   text, text, text, text, text, text, text, text, text, text, text, text, bytea, bigint, bigint, bigint, interval);

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from unfold.admin import TabularInline
 from unfold.decorators import display
 
-from gateway.core.console import ConsoleAdmin
+from gateway.core.console import ConsoleAdmin, RowForm
 from integrations.admin.forms import RotatingSecretForm
 from integrations.models import CIProvider, CIRepository
 from integrations.queries import ci_runs
@@ -51,6 +51,7 @@ class CIRepositoryInline(TabularInline):
     """Repositories and their projects."""
 
     model = CIRepository
+    form = RowForm
     extra = 0
     fields = ("name", "project")
     autocomplete_fields = ("project",)

@@ -5,7 +5,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from gateway.core.console import PartyColumn, ReadOnlyAdmin
+from gateway.core.console import ListReasonForm, PartyColumn, ReadOnlyAdmin, reason_of
 from integrations import tasks
 from integrations.models import SandboxRun
 from integrations.operations import sandbox_runs
@@ -28,6 +28,7 @@ class SandboxRunAdmin(ReadOnlyAdmin):
         *("created_at", "started_at", "finished_at"),
     )
     actions = ("cancel",)
+    action_form = ListReasonForm
 
     @display(description="Truncated")
     def cut(self, run: SandboxRun) -> str:
@@ -40,7 +41,7 @@ class SandboxRunAdmin(ReadOnlyAdmin):
         for run in active:
             sandbox_runs.request_cancel(run)
             tasks.pass_on_cancel(run)
-            self.log_change(request, run, "Cancelled.")
+            self.log_change(request, run, f"Cancelled: {reason_of(request)}")
         messages.success(request, f"Runs cancelled: {len(active)}.")
 
     def has_cancel_permission(self, request: HttpRequest) -> bool:

@@ -35,5 +35,5 @@ def judgement_of(attempt: Attempt[BoundedJudgement], version: Any, answers: Mapp
 def too_large(outcome: Outcome) -> Outcome:
     """Return an outcome, with `input_too_large` instead of any other code for an input that is too long."""
     if isinstance(outcome, Rejected) and outcome.error.details.get("code") in _TOO_LONG:
-        return Rejected(InputTooLarge(private=outcome.error.private))
+        return Rejected(InputTooLarge(private=outcome.error.private), status=outcome.status)
     return outcome

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from django.db import models
+from django.db.models.functions import Lower
 
 from organizations.models.membership import Membership
 from organizations.models.organization import Organization
@@ -39,6 +40,8 @@ class Invitation(models.Model):
         ]
         indexes = [
             models.Index(fields=["created_at"], name="invitation_with_email", condition=models.Q(email__isnull=False)),
+            # Operators find who was invited.
+            models.Index(Lower("email"), name="invitation_by_email", condition=models.Q(email__isnull=False)),
         ]
 
     def __str__(self) -> str:

@@ -56,6 +56,12 @@ LIBRARIES = {
         Library("drf_spectacular", "drf-spectacular", "gateway/core/api/spectacular_internals.py"),
         Library("kombu", "kombu", "gateway/core/jobs/kombu_internals.py", r"kombu\.transport(\..+)?"),
         Library(
+            "prometheus_client",
+            "prometheus-client",
+            "gateway/metrics/prometheus_internals.py",
+            r"prometheus_client\.(values|mmap_dict)(\..+)?",
+        ),
+        Library(
             "psycopg",
             "psycopg",
             "gateway/core/database/psycopg_internals.py",

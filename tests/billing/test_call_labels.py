@@ -10,7 +10,7 @@ from billing.rules.prices import PriceList
 from gateway.core.contract.errors import UpstreamError
 from gateway.core.outbound.failures import Failure
 from inference.interface.request import BoundedRequest
-from inference.interface.upstream import Failed, Outcome, Overloaded, Rejected, Unreachable
+from inference.interface.upstream import Alarm, Failed, Outcome, Overloaded, Rejected, Unreachable
 from inference.rules.verdicts import Release, Review, judge
 
 
@@ -31,14 +31,24 @@ def ending_of(
 
 
 @pytest.mark.parametrize(
-    "outcome", [Rejected(UpstreamError()), Overloaded(), Unreachable("refused"), Failed(500)], ids=type
+    "outcome",
+    [
+        *(Rejected(UpstreamError(), status=status) for status in (400, 401, 403, 404, 413, 422)),
+        *(Rejected(UpstreamError()), Rejected(UpstreamError(), alarm=Alarm("no deployment", ""))),
+        *(Overloaded(), Overloaded(status=429), Unreachable("refused"), Unreachable("late", is_late=True)),
+        *(Failed(status) for status in (302, 402, 409, 500, 599)),
+    ],
+    ids=repr,
 )
 @pytest.mark.parametrize("bills_errors", [False, True])
 def test_every_verdict_without_an_answer_has_words(outcome: Outcome, bills_errors: bool) -> None:
     unread = cast("BoundedRequest", None)  # an error is judged without a look at the request
     verdict = judge(outcome, unread, PriceList(), bills_errors=bills_errors)
     assert isinstance(verdict, Release | Review)
-    assert verdict.reason in (RELEASED if isinstance(verdict, Release) else REVIEWED)
+    if isinstance(verdict, Release):
+        assert verdict.cause in RELEASED
+    else:
+        assert verdict.reason in REVIEWED
 
 
 @pytest.mark.parametrize("failure", [Failure.TIMED_OUT, Failure.LOST, Failure.MALFORMED])

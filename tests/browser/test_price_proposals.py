@@ -42,6 +42,7 @@ def test_a_price_is_accepted(person: Person, gateway: AppGateway, tmp_path: Path
         assert page.evaluate(CUT_OFF) == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_role("link", name="Accept").click()
+    page.get_by_label("Reason").fill("right")
     page.get_by_role("button", name="Publish").click()
     page.get_by_text("Accepted. The price of fast is published.").first.wait_for()
     page.goto(f"{gateway.base_url}/admin/billing/priceversion/?q=fast")

@@ -5,7 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -14,6 +15,7 @@ from gateway.core.events import registry
 from gateway.core.events.mail_people import Person
 from gateway.core.events.models import Delivery, Event, Mail
 from gateway.core.events.operations import fanning_out
+from gateway.core.events.operations.fanning_out import fan_out
 from gateway.core.events.registry import EventKind, MailDraft, register
 from gateway.core.events.rules.types import INTERNAL_TYPES, PUBLIC_TYPES
 from tests.events.stage import ALICE, BOB, endpoint, happen, recipients, spread
@@ -181,3 +183,16 @@ def test_what_is_not_committed_is_not_fanned_out() -> None:
         assert at_once(spread) == [0]
     assert spread() == 1
     assert recipients(first) == ["studio"]
+
+
+def test_many_events_take_as_many_statements_as_one() -> None:
+    endpoint("studio")
+    first = happen(product="studio")
+    with CaptureQueriesContext(connection) as alone:
+        fan_out(now=timezone.now())
+    others = [happen(product="studio") for _ in range(20)]
+    with CaptureQueriesContext(connection) as together:
+        assert fan_out(now=timezone.now()) == 20
+    assert len(together) == len(alone)
+    sent = Delivery.objects.order_by("next_at", "pk").values_list("event", flat=True)
+    assert list(sent) == [event.pk for event in (first, *others)]

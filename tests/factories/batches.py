@@ -69,6 +69,8 @@ def read(element: Element[Any], row: Any) -> Any:
 def _read_hold(answer: dict[str, Any], body: bytes | None) -> Hold:
     assert answer["admission"] == "ok", answer
     assert answer["outcome"] != "denied", answer
+    if answer["outcome"] == HoldOutcome.RATE_LIMITED:
+        return Hold(HoldOutcome.RATE_LIMITED, None)
     replay = read_replay(None, answer["replay_status"], answer["replay_headers"], body)
     outcome = HoldOutcome(answer["outcome"])
     return Hold(outcome, answer["usage_id"], answer["available_microusd"], answer["budget_id"], replay)

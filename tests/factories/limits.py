@@ -16,7 +16,10 @@ _LIMITS = """
           WITH ORDINALITY AS l (scope, subject, requests, tokens, concurrent, place))
 """
 _WEIGH = f"SELECT is_exceeded, levels FROM billing_weigh_call({_LIMITS}, %(kind)s, %(key)s, %(member)s, %(is_locked)s, %(now)s)"
-_COUNT = f"SELECT billing_count_call({_LIMITS}, %(levels)s::bigint[], %(member)s, %(now)s)"
+_COUNT = f"""
+SELECT billing_write_meters(c.subjects, c.counted, %(now)s)
+  FROM billing_add_call({_LIMITS}, %(levels)s::bigint[], %(member)s, '{{}}', '{{}}') c
+"""
 _LOCK = f"SELECT billing_lock_limits({_LIMITS})"
 
 

@@ -13,7 +13,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.utils import timezone
 
 from accounts.models import Account, DeviceSession
-from accounts.operations import receipt_keys, signing_keys
+from accounts.operations import notes, receipt_keys, signing_keys
 from billing.models import (
     AutoTopUp,
     AutoTopUpCharge,
@@ -55,6 +55,7 @@ from tests.factories import invoicing
 from tests.factories.billing import Purse, review, settle
 from tests.factories.payments import top_up
 from tests.gateway.config_files import WHOLE, apply_text
+from tests.gateway.traces import refused, trace_of
 from tests.support.event_receiver import SECRET
 
 ALICE = "did:web:studio.example:alice"
@@ -90,7 +91,16 @@ def furnish(folder: Path) -> None:
     make_delivery()
     make_mail()
     Limit.objects.create(scope="account", requests_per_minute=600, concurrent=20)
+    make_note()
+    trace_of(settled)
+    refused("budget_exceeded", account=ALICE)
     JobRun.objects.create(job="billing.tasks.reap", started_at=timezone.now(), counts={"calls": 1})
+
+
+def make_note() -> None:
+    """Write a note about Alice; its author is Alice, as of the log's entries."""
+    alice = Account.objects.get(did=ALICE)
+    notes.add(note_id=new_id("note"), owner=("account", ALICE), author=alice, text="Prefers email.", now=timezone.now())
 
 
 def make_delivery() -> Delivery:

@@ -52,3 +52,11 @@ def logged() -> list[tuple[int, str]]:
 def errors(response: Any) -> dict[str, list[str]]:
     """Return the errors that a form came back with, by field."""
     return {name: list(texts) for name, texts in response.context["adminform"].form.errors.items()}
+
+
+def publish_price(client: Client, form: dict[str, Any]) -> Any:
+    """Save a new price, look at what it changes, and save it again."""
+    page = address("billing_priceversion_add")
+    first = client.post(page, form)
+    assert errors(first) == {"__all__": ["Check what would change, then save again. Nothing was published yet."]}
+    return client.post(page, {**form, "seen": first.context["adminform"].form.data["seen"]})

@@ -18,7 +18,11 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 
 
 def act(client: Client, page: str, action: str, *keys: object) -> Any:
-    return client.post(address(page), {"action": action, "_selected_action": [str(key) for key in keys]}, follow=True)
+    return client.post(
+        address(page),
+        {"action": action, "_selected_action": [str(key) for key in keys], "reason": "stolen"},
+        follow=True,
+    )
 
 
 def decide(client: Client, verb: str, account: Account, **form: str) -> Any:
@@ -134,7 +138,8 @@ def test_only_an_operator_with_every_right_gives_rights_to_groups() -> None:
     assert client.post(address("auth_group_change", group.pk), every_right).status_code == 403
     assert client.post(address("auth_group_add"), every_right).status_code == 403
     assert client.post(address("auth_group_delete", group.pk), {"post": "yes"}).status_code == 403
-    assert not Group.objects.get().permissions.exists()
+    assert not group.permissions.exists()
+    assert Group.objects.filter(pk=group.pk).exists()
 
 
 def test_an_operator_suspends_nobody_above_them() -> None:
@@ -151,7 +156,7 @@ def test_a_device_is_revoked(operator: Client) -> None:
     session = make_session()
     act(operator, "accounts_devicesession_changelist", "revoke", session.pk)
     assert DeviceSession.objects.get().revoked_at is not None
-    assert logged() == [(CHANGE, "Revoked.")]
+    assert logged() == [(CHANGE, "Revoked: stolen")]
 
 
 def test_signing_keys_are_rotated(operator: Client) -> None:
@@ -160,23 +165,23 @@ def test_signing_keys_are_rotated(operator: Client) -> None:
     operator.get(rotate)
     assert SigningKey.objects.get(state="active") == first
 
-    answer = operator.post(rotate, {"_form_submitted": "on"})
+    answer = operator.post(rotate, {"_form_submitted": "on", "reason": "yearly"})
 
     assert answer["HX-Redirect"] == address("accounts_signingkey_changelist")
     assert SigningKey.objects.get(pk=first.pk).state == "passive"
     assert SigningKey.objects.filter(state="active").count() == 1
-    assert logged() == [(CHANGE, "Rotated: this key now signs.")]
-    assert clerk("view_signingkey").post(rotate, {"_form_submitted": "on"}).status_code == 403
+    assert logged() == [(CHANGE, "Rotated, this key now signs: yearly")]
+    assert clerk("view_signingkey").post(rotate, {"_form_submitted": "on", "reason": "yearly"}).status_code == 403
 
 
 def test_receipt_keys_are_rotated(operator: Client) -> None:
     first = receipt_keys.ensure_active_key(now=timezone.now())
     rotate = f"{address('accounts_receiptkey_changelist')}rotate/"
 
-    answer = operator.post(rotate, {"_form_submitted": "on"})
+    answer = operator.post(rotate, {"_form_submitted": "on", "reason": "yearly"})
 
     assert answer["HX-Redirect"] == address("accounts_receiptkey_changelist")
     assert ReceiptKey.objects.get(pk=first.pk).state == "retired"
     assert ReceiptKey.objects.filter(state="active").count() == 1
-    assert logged() == [(CHANGE, "Rotated: this key now signs.")]
-    assert clerk("view_receiptkey").post(rotate, {"_form_submitted": "on"}).status_code == 403
+    assert logged() == [(CHANGE, "Rotated, this key now signs: yearly")]
+    assert clerk("view_receiptkey").post(rotate, {"_form_submitted": "on", "reason": "yearly"}).status_code == 403

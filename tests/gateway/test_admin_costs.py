@@ -28,7 +28,6 @@ def alias_form(alias: Alias, *costs: Any) -> dict[str, str]:
         "deployments-MAX_NUM_FORMS": "1000",
         "name": alias.name,
         "enabled": "on",
-        "options": "{}",
         "max_output_tokens": "4096",
     }
     for number, (row, cost) in enumerate(zip(rows, costs, strict=True)):
@@ -48,7 +47,7 @@ def alias_form(alias: Alias, *costs: Any) -> dict[str, str]:
 
 def raw_form(raw: RawModel, cost: Any) -> dict[str, Any]:
     text = cost if isinstance(cost, str) else json.dumps(cost)
-    return {"model": raw.model, "upstream": raw.upstream_id, "options": "{}", "enabled": "on", "cost": text}
+    return {"model": raw.model, "upstream": raw.upstream_id, "enabled": "on", "cost": text}
 
 
 def costs_of(row: Deployment | RawModel) -> list[Any]:

@@ -32,7 +32,7 @@ def _short_navigation(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def confirm(operator: Client, name: str, row: Any, **form: str) -> Any:
-    return operator.post(address(name, row.pk), {"_form_submitted": "on", **form})
+    return operator.post(address(name, row.pk), {"_form_submitted": "on", "reason": "they asked", **form})
 
 
 def test_an_endpoint_is_added_and_changed(operator: Client) -> None:
@@ -76,7 +76,7 @@ def test_a_test_event_is_sent(operator: Client) -> None:
     assert response.headers["HX-Redirect"] == address("events_endpoint_change", one.pk)
     newest = Delivery.objects.latest("pk")
     assert (newest.endpoint, newest.status, newest.event.type) == (one, "due", "test.ping")
-    assert logged()[-1][1] == f"Sent the test event {newest.event.public_id}."
+    assert logged()[-1][1] == f"Sent the test event {newest.event.public_id}: they asked"
 
 
 def test_the_secret_is_rotated(operator: Client) -> None:
@@ -92,7 +92,7 @@ def test_the_secret_is_rotated(operator: Client) -> None:
     assert response.headers["HX-Redirect"] == address("events_endpoint_change", one.pk)
     one.refresh_from_db()
     assert (one.secret, one.previous_secret) == (new, SECRET)
-    assert logged()[-1][1] == "Rotated the secret."
+    assert logged()[-1][1] == "Rotated the secret: they asked"
     page = operator.get(address("events_endpoint_change", one.pk)).content.decode()
     assert "New and previous, until " in page
     assert not {secret for secret in (new, SECRET) if secret in page}
@@ -111,9 +111,9 @@ def test_a_delivery_shows_its_answer_and_is_sent_again(operator: Client) -> None
     assert confirm(operator, "events_delivery_send_one_again", row).headers["HX-Redirect"]
     row.refresh_from_db()
     assert (row.status, row.attempts) == ("due", 0)
-    assert logged()[-1][1] == "Sent again."
+    assert logged()[-1][1] == "Sent again: they asked"
     Delivery.objects.update(attempts=3)
-    chosen = {"action": "send_again", "_selected_action": [row.pk]}
+    chosen = {"action": "send_again", "_selected_action": [row.pk], "reason": "they asked"}
     assert operator.post(address("events_delivery_changelist"), chosen).status_code in (302, 303)
     row.refresh_from_db()
     assert (row.status, row.attempts) == ("due", 0)
@@ -130,11 +130,11 @@ def test_a_disabled_endpoint_is_sent_nothing(operator: Client) -> None:
 
 def test_the_overview_names_endpoints_that_fail(operator: Client) -> None:
     row = make_delivery()
-    assert "Every endpoint takes its events." in operator.get("/admin/").content.decode()
+    assert "that does not answer" not in operator.get("/admin/").content.decode()
     Endpoint.objects.update(failing_since=timezone.now())
     overview = operator.get("/admin/").content.decode()
-    assert "Its last attempts failed." in overview
+    assert "its last attempts failed" in overview
     Endpoint.objects.update(enabled=False, disabled_reason="It answered 410 Gone.")
     assert "It answered 410 Gone." in operator.get("/admin/").content.decode()
-    assert "Endpoints that fail" not in clerk("view_call").get("/admin/").content.decode()
+    assert "that does not answer" not in clerk("view_call").get("/admin/").content.decode()
     assert f"/admin/events/endpoint/{row.endpoint_id}/change/" in overview

@@ -15,7 +15,6 @@ def alias_form(**members: str) -> dict[str, str]:
     return {
         "deployments-TOTAL_FORMS": "1",
         "deployments-MAX_NUM_FORMS": "1000",
-        "options": "{}",
         **management,
     } | members
 
@@ -26,7 +25,7 @@ def test_an_alias_is_made_with_its_deployments(operator: Client) -> None:
         **{
             "name": "slow",
             "enabled": "on",
-            "options": '{"routes": ["embeddings"]}',
+            "offered_routes": "embeddings",
             "deployments-0-upstream": str(upstream.pk),
             "deployments-0-model": "m",
             "deployments-0-priority": "2",
@@ -50,8 +49,16 @@ def test_an_alias_is_made_with_its_deployments(operator: Client) -> None:
     [
         ({"name": "vendor/large-2"}, "name"),
         ({"name": "a b"}, "name"),
-        ({"name": "slow", "options": '{"routes": ["nothing"]}'}, "options"),
-        ({"name": "slow", "options": '{"routes": "embeddings"}'}, "options"),
+        ({"name": "slow", "offered_routes": "nothing"}, "offered_routes"),
+        ({"name": "slow", "dimensions": "0"}, "dimensions"),
+        ({"name": "slow", "dimensions": "65537"}, "dimensions"),
+        ({"name": "slow", "quantization": "int4"}, "quantization"),
+        ({"name": "slow", "normalized": "yes"}, "normalized"),
+        ({"name": "slow", "provider": "p\x00"}, "provider"),
+        ({"name": "slow", "revision": "r\u202e"}, "revision"),
+        ({"name": "slow", "revision": "r" * 121}, "revision"),
+        ({"name": "slow", "input_overhead_tokens": "-1"}, "input_overhead_tokens"),
+        ({"name": "slow", "input_overhead_tokens": "1e9"}, "input_overhead_tokens"),
     ],
 )
 def test_an_alias_is_checked_as_in_the_file(operator: Client, members: dict[str, str], field: str) -> None:
@@ -61,7 +68,7 @@ def test_an_alias_is_checked_as_in_the_file(operator: Client, members: dict[str,
 
 
 def test_the_name_of_an_alias_is_none_for_a_raw_model(operator: Client) -> None:
-    form = {"model": "fast", "upstream": str(Upstream.objects.get(name="primary").pk), "options": "{}"}
+    form = {"model": "fast", "upstream": str(Upstream.objects.get(name="primary").pk)}
     assert list(errors(operator.post(address("inference_rawmodel_add"), form))) == ["model"]
     assert RawModel.objects.count() == 1
 
@@ -84,3 +91,23 @@ def test_deployments_need_their_own_right() -> None:
     )
     assert answer.status_code == 303
     assert list(alias.deployments.order_by("pk").values()) == before
+
+
+def test_options_are_fields_and_those_without_a_field_stay(operator: Client) -> None:
+    alias = Alias.objects.get(name="image")
+    Alias.objects.filter(pk=alias.pk).update(options={"later": 1, "normalized": False, "dimensions": 8})
+    page = address("inference_alias_change", alias.pk)
+    shown = operator.get(page).context["adminform"].form
+    assert (shown["normalized"].value(), shown["dimensions"].value()) == ("false", 8)
+    stated = {"offered_routes": "embeddings", "normalized": "true", "provider": "Us", "input_overhead_tokens": "0"}
+    assert operator.post(page, alias_form(enabled="on", **stated) | {"deployments-TOTAL_FORMS": "0"}).status_code == 303
+    alias.refresh_from_db()
+    assert alias.options == {
+        "later": 1,
+        "routes": ["embeddings"],
+        "normalized": True,
+        "provider": "Us",
+        "input_overhead_tokens": 0,
+    }
+    viewer = clerk("view_alias")
+    assert "provider: Us" in viewer.get(page).content.decode()

@@ -109,6 +109,7 @@ def links_of(page: Any) -> dict[str, str]:
 def test_the_account_page_links_its_wallet_calls_and_organizations(operator: Client) -> None:
     links = links_of(operator.get(address("accounts_account_change", Account.objects.get(did=ALICE).pk)))
     assert {"Wallet", "Credits", "Calls", "Usage", "Checkouts", "Organizations", "Devices"} <= set(links)
+    assert operator.get(links.pop("Everything at a glance")).status_code == 200
     for title, href in links.items():
         assert len(operator.get(href).context["cl"].result_list) > 0, title
 

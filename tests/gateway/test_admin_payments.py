@@ -49,7 +49,7 @@ def act(client: Client, verb: str, checkout: Checkout, **form: str) -> Any:
 
 
 def ask_again(client: Client, checkout: Checkout) -> Any:
-    return act(client, "ask_again", checkout)
+    return act(client, "ask_again", checkout, reason="they paid")
 
 
 def messages(answer: Any) -> list[str]:
@@ -123,7 +123,7 @@ def test_the_provider_is_queried_again(operator: Client, provider: FakeStripe) -
     answer = ask_again(operator, checkout)
     assert answer["HX-Redirect"] == address("billing_checkout_change", checkout.pk)
     assert status(checkout) == ("paid", 12_500_000)
-    assert logged() == [(CHANGE, "Asked the provider again: Paid")]
+    assert logged() == [(CHANGE, "Asked the provider again, paid: they paid")]
     ask_again(operator, checkout)
     assert audit.findings() == []
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import ADDITION, CHANGE
-from django.test import Client, RequestFactory
+from django.test import Client
 from django.utils import timezone
 
 from billing.models import CostVersion
 from billing.operations import prices as price_operations
-from gateway.admin import price_proposal_count
+from gateway.core.console import needs
 from inference.models import PriceProposal
 from tests.gateway.operators import address, clerk, logged
 from tests.gateway.price_proposals import prepare, prices, proposal, propose
@@ -25,7 +25,7 @@ def _proposed(tmp_path: Path) -> None:
 
 def decide(client: Client, name: str, how: str, **form: Any) -> Any:
     path = f"{address('inference_priceproposal_changelist')}{proposal(name).pk}/{how}/"
-    return client.post(path, {"_form_submitted": "on", **form})
+    return client.post(path, {"_form_submitted": "on", "reason": "right", **form})
 
 
 def within(name: str) -> PriceProposal:
@@ -91,7 +91,10 @@ def test_a_cost_is_accepted_for_its_deployment(operator: Client, tmp_path: Path)
     assert "HX-Redirect" in decide(operator, "careful", "accept_beyond_bounds", confirmed="on")
     assert CostVersion.objects.get(deployment=found.deployment).components == found.components
     assert len(prices("careful")) == 1
-    assert logged()[-1] == (CHANGE, "Accepted. The cost of careful: claude/claude-sonnet-4-5 is published.")
+    assert logged()[-1] == (
+        CHANGE,
+        "Accepted. The cost of careful: claude/claude-sonnet-4-5 is published. Reason: right",
+    )
 
 
 def test_a_stale_one_says_so(operator: Client) -> None:
@@ -109,7 +112,7 @@ def test_one_is_dismissed(operator: Client) -> None:
     assert "HX-Redirect" in decide(operator, "fast", "dismiss")
     assert proposal("fast").state == "dismissed"
     assert len(prices("fast")) == 1
-    assert logged() == [(CHANGE, "Dismissed.")]
+    assert logged() == [(CHANGE, "Dismissed. Reason: right")]
 
 
 def test_an_operator_without_the_right_only_looks() -> None:
@@ -125,8 +128,11 @@ def test_an_operator_without_the_right_only_looks() -> None:
     assert len(prices("careful")) == 1
 
 
-def test_the_navigation_counts_what_waits(operator: Client, rf: RequestFactory) -> None:
-    assert price_proposal_count(rf.get("/")) == 3
+def test_the_navigation_counts_what_waits(operator: Client) -> None:
+    def counted() -> int | None:
+        return needs.number(operator.get("/admin/").wsgi_request, "inference.proposals")
+
+    assert counted() == 3
     decide(operator, "fast", "dismiss")
-    assert price_proposal_count(rf.get("/")) == 2
+    assert counted() == 2
     assert "?state__exact=waiting" in operator.get(address("index")).content.decode()

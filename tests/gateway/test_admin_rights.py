@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from gateway.site import ConsoleSite
-from inference.models import Upstream
+from inference.models import Alias, Upstream
 from tests.gateway.console import ALICE
 from tests.gateway.every_url import templates
 from tests.gateway.operators import clerk, show_only
@@ -32,6 +32,7 @@ pytestmark = [
     pytest.mark.usefixtures("untracked", "remembered_sign_ins", "remembered_rights"),
 ]
 
+ONE_KEY, OTHER_KEY = "sk-literal-secret", "sk-primary-secret"
 RIGHTS = ("view", "add", "change", "delete")
 ANSWER = {"post": "yes", "_form_submitted": "on", "reason": "r", "amount": "0.01", "name": "New"}
 FORM, FORM_TYPE = urlencode(ANSWER), "application/x-www-form-urlencoded"
@@ -65,7 +66,18 @@ ACTED_ON = {("revoke", "devicesession"), ("cancel", "sandboxrun"), ("send_again"
 def _world(furnished_once: None) -> None:
     Group.objects.create(name="Clerks")
     Account.objects.create_user("did:web:studio.example:suspended", suspended_at=timezone.now())
+    Upstream.objects.create(name="next", adapter="openai", api_key=ONE_KEY, next_api_key=OTHER_KEY)
+    Upstream.objects.create(name="old", adapter="openai", api_key=ONE_KEY, previous_api_key=OTHER_KEY)
     Upstream.objects.update(out_of_turn_at=timezone.now())  # so that an operator can decide about it
+    Alias.objects.create(name="closed", enabled=False)
+
+
+UPSTREAMS: dict[str, dict[str, Any]] = {
+    "next-key": {"previous_api_key": "", "next_api_key": ""},
+    "switch-key": {"name": "next"},
+    "remove-key": {"name": "next"},
+    "switch-back": {"name": "old"},
+}
 
 
 def opens(name: str, kind: str, method: str, rights: set[str]) -> bool:
@@ -79,8 +91,14 @@ def opens(name: str, kind: str, method: str, rights: set[str]) -> bool:
             return "add" in rights and name in ADDED and (name != "account" or "change" in rights)
         case "delete":
             return "delete" in rights and name in DELETED and (method == "GET" or name not in DEPENDED_ON)
-        case "rotate":
+        case "calculator":
+            return "view" in rights or "change" in rights
+        case "try":
+            return "change" in rights and name == "rawmodel"  # of an alias: it needs the right to change deployments
+        case "rotate" | "new":
             return False
+        case "test_assertion":
+            return "view" in rights
     return "change" in rights  # a password, and what is decided about a call or a checkout
 
 
@@ -104,6 +122,8 @@ def row_of(table: tuple[str, str], kind: str = "") -> Any:
         "invoice": {"status": "paid" if kind in ("credit", "record_refund") else "past_due"},
         "account": {"suspended_at__isnull": kind != "unsuspend"},
         "priceproposal": {"is_beyond_bounds": kind == "accept_beyond_bounds"},
+        "alias": {"enabled": kind != "open"},
+        "upstream": UPSTREAMS.get(kind, {}),
     }
     return rows(table).filter(**waiting.get(table[1], {})).first()
 

@@ -15,7 +15,7 @@ from inference.metering.obstacles import states_of
 from inference.metering.served import routes
 from inference.models import Alias, RawModel
 from inference.queries import catalogue
-from tests.gateway.operators import address, errors
+from tests.gateway.operators import address, errors, publish_price
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 
@@ -141,10 +141,10 @@ def test_the_list_sums_up_what_can_be_called(operator: Client) -> None:
 
 def test_saving_a_model_warns_of_routes_that_it_takes_offline(operator: Client) -> None:
     raw = RawModel.objects.get()
-    form = {
+    form: dict[str, Any] = {
         "upstream": str(raw.upstream.pk),
         "enabled": "on",
-        "options": '{"routes": ["chat.completions", "embeddings"]}',
+        "offered_routes": ["chat.completions", "embeddings"],
     }
     saved = operator.post(address("inference_rawmodel_change", raw.pk), form, follow=True)
     assert [str(each) for each in saved.context["messages"] if each.level_tag == "warning"] == []
@@ -173,10 +173,7 @@ def test_a_price_that_takes_a_route_offline_is_published_once_that_is_confirmed(
     for confirmed in ("embedding embeddings", "", words[0], choices[0][0]):
         assert errors(operator.post(address("billing_priceversion_add"), {**form, "unsold": confirmed}))
     assert PriceVersion.objects.count() == before
-    assert (
-        operator.post(address("billing_priceversion_add"), {**form, "unsold": [key for key, _ in choices]}).status_code
-        == 303
-    )
+    assert publish_price(operator, {**form, "unsold": [key for key, _ in choices]}).status_code == 303
     assert obstacles("fast")[CHAT] == ("the price has no output_token",)
 
 

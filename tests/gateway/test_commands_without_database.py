@@ -34,6 +34,7 @@ def manage(*arguments: str) -> tuple[int, str, str]:
         "migrate",
         "prepare",
         "apply",
+        "export",
         "move_ledger_month 2025-10",
         "propose_prices",
     ],

@@ -21,13 +21,16 @@ from accounts.models import (
     CacheEntry,
     ConsumedAssertion,
     DeviceSession,
+    Integration,
     Limit,
     ProofReplay,
+    RefusedAssertion,
 )
 from billing.models import LimitUse, ProviderEvent, StoredReplay
 from gateway.celery import app
 from gateway.core.contract.ids import new_id
 from gateway.core.events.models import Delivery, Endpoint, Event, Mail
+from gateway.core.telemetry.models import HourlyTraffic, RequestTrace
 from gateway.schedule import INTERVAL_SECONDS
 from gateway.settings import retention
 from inference.models import StoredResponse
@@ -35,9 +38,10 @@ from integrations.models import CIProvider, CIRun, EvolutionJob, Project, Sandbo
 from judgement.models import AnswerCount
 from organizations.models import AuditEntry, Invitation, Membership, Organization
 from tests.contract.test_docs import rows_of
-from tests.factories.accounts import make_account
+from tests.factories.accounts import make_account, make_integration
 from tests.factories.billing import ANSWER, Purse, settle
 from tests.factories.organizations import Team
+from tests.factories.proofs import ProductServer
 from tests.integrations.test_projects import project
 
 pytestmark = pytest.mark.django_db
@@ -78,9 +82,13 @@ BOOKS = {
     *("organizations_organization", "organizations_seat", "organizations_seatinterval"),
 }
 # Sums of the books: at most a row for each of their calls, far fewer where there are many.
-SUMS = {"billing_usage_day", "billing_usage_subject", "billing_margin_day", "billing_model_margin"}
-# What operators write.
+SUMS = {
+    *("billing_active_account", "billing_active_day", "billing_margin_day", "billing_model_margin"),
+    *("billing_usage_day", "billing_usage_subject", "telemetry_day"),
+}
+# What operators write, and the groups of their roles.
 CONFIGURATION = {
+    *("accounts_note", "accounts_operator_role"),
     *("accounts_appearance_product", "accounts_integration", "accounts_product", "accounts_public_client"),
     *(
         "accounts_account_groups",
@@ -116,9 +124,10 @@ PEOPLE = {
 }
 # What an owner has as many of as it has accounts, clients or projects, or as a limit allows. Meters are of owners,
 # members and configured limits. Representations come from the answers of configured models, counters from their usages, up to a limit.
+# Deployments that fail have a row each, and their trials as many as are kept of each.
 BOUNDED = {
     *("accounts_consent", "billing_limit_meter", "events_mail_opt_out", "events_owner", "inference_representation"),
-    "inference_unpriced_counter",
+    *("inference_deployment_trouble", "inference_trial", "inference_unpriced_counter"),
     *("integrations_accountkey", "integrations_evolutionartifact"),
     *("integrations_evolutionevidence", "integrations_evolutionrevision", "integrations_executionconfig"),
 }
@@ -215,6 +224,9 @@ FILL: dict[str, Callable[[datetime, str], object]] = {
     "accounts_consumed_assertion": lambda at, name: ConsumedAssertion.objects.create(
         issuer="https://studio.example", jti=name, expires_at=at
     ),
+    "accounts_refused_assertion": lambda at, name: RefusedAssertion.objects.create(
+        integration=Integration.objects.first() or make_integration(ProductServer()), cause=name, count=1, last_at=at
+    ),
     "accounts_authorization_request": lambda at, name: AuthorizationRequest.objects.create(
         **SIGN_IN, id=name, browser_sha256=b"", state="", code_challenge="", created_at=at, expires_at=at
     ),
@@ -239,6 +251,10 @@ FILL: dict[str, Callable[[datetime, str], object]] = {
         id=name, owner_kind="account", owner_key="did:a", status="failed", created_at=at, finished_at=at
     ),
     "integrations_sandboxrun": sandbox_run,
+    "telemetry_hour": lambda at, name: HourlyTraffic.objects.create(hour=at, model=name),
+    "telemetry_request": lambda at, name: RequestTrace.objects.create(
+        request_id=name, began_at=at, duration_microseconds=1, overhead_microseconds=1
+    ),
     "judgement_answercount": lambda at, name: AnswerCount.objects.create(
         identity=name, kind="noul", day=at.date(), bucket=0, shard=0, count=1
     ),

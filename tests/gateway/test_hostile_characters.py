@@ -256,7 +256,7 @@ def test_nul_in_a_form_is_refused(door: Door, ids: dict[str, str], tracebacks: T
     for somebody, who in ((owner, "owner"), (operator, "operator")):
         for template in area_of(who):
             somebody.send("POST", filled(template, ids), body)
-    chosen = b"action=revoke&index=0&_selected_action=dev_%00"
+    chosen = b"action=revoke&reason=r&index=0&_selected_action=dev_%00"
     assert operator.send("POST", "/admin/accounts/devicesession/", chosen) == 400
     assert len(owner.answers) > 50
     assert len(operator.answers) > 50

@@ -45,7 +45,7 @@ def test_somebody_who_is_no_operator_is_refused() -> None:
 
 def test_a_second_factor_is_not_passed_by(operator: Account) -> None:
     Authenticator.objects.create(user=operator, type=Authenticator.Type.TOTP, data={"secret": "x"})
-    assert sign_in(EMAIL) == (200, "")
+    assert sign_in(EMAIL) == (303, "/account/2fa/authenticate/")
 
 
 def test_guessing_ends_after_a_few_attempts() -> None:

@@ -9,6 +9,7 @@ OWN_APPS = (
     "inference.",
     "gateway.core.events.",
     "gateway.core.jobs.",
+    "gateway.core.telemetry.",
     "integrations.",
     "judgement.",
     "organizations.",

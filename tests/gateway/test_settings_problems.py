@@ -46,6 +46,8 @@ def test_are_all_named_at_once(tmp_path: Path, part: str) -> None:
 RETENTION = {
     "STORED_RESPONSE_DAYS": (30, "the API promises to store a response for that long"),
     "PROVIDER_EVENT_DAYS": (4, "the payment provider repeats an event for three days"),
+    "REQUEST_TRACE_DAYS": (1, "a request is looked for while it is remembered"),
+    "TRAFFIC_DAYS": (62, "the console compares 30 days with the 30 days before"),
     "EXECUTION_DAYS": (1, "a repeated request is answered with its run for a day"),
     "CI_RUN_DAYS": (7, "a provider repeats its reports for days"),
     "JUDGEMENT_COUNT_DAYS": (90, "the console compares the last 90 days"),

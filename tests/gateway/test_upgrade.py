@@ -77,7 +77,7 @@ SELECT now(), 'use_1', 2, '', t.id, person.id FROM person, django_content_type t
 TYPES_OF_CALLS = "SELECT id FROM django_content_type WHERE app_label = 'billing' AND model = '{}'"
 RIGHTS_OF_EACH = """
 SELECT 'group', g.name, p.codename FROM auth_group_permissions JOIN auth_group g ON g.id = group_id
-  JOIN auth_permission p ON p.id = permission_id
+  JOIN auth_permission p ON p.id = permission_id WHERE g.id NOT IN (SELECT group_id FROM accounts_operator_role)
 UNION ALL
 SELECT 'person', a.did, p.codename FROM accounts_account_user_permissions JOIN accounts_account a ON a.id = account_id
   JOIN auth_permission p ON p.id = permission_id ORDER BY 1, 2, 3

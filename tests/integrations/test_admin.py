@@ -109,12 +109,12 @@ def test_a_project_shows_how_its_runs_are_executed_but_no_value(operator: Client
 
 def test_cancelling_runs_is_logged_for_each(operator: Client) -> None:
     run = SandboxRun.objects.get()
-    chosen = {"action": "cancel", "_selected_action": [run.pk]}
+    chosen = {"action": "cancel", "_selected_action": [run.pk], "reason": "too long"}
     for _ in range(2):
         assert operator.post(reverse("admin:integrations_sandboxrun_changelist"), chosen).status_code == 303
     run.refresh_from_db()
     assert run.status == "cancelled"
-    assert LogEntry.objects.filter(object_id=run.pk, change_message="Cancelled.").count() == 1
+    assert LogEntry.objects.filter(object_id=run.pk, change_message="Cancelled: too long").count() == 1
 
 
 def test_a_providers_texts_are_escaped(operator: Client) -> None:

@@ -270,7 +270,7 @@ def test_an_operators_cancelling_is_passed_on_too(
     run_id = begun(api, alice, docs)
     with django_capture_on_commit_callbacks(execute=True):
         page = address("integrations_sandboxrun_changelist")
-        superuser().post(page, {"action": "cancel", "_selected_action": [run_id]})
+        superuser().post(page, {"action": "cancel", "_selected_action": [run_id], "reason": "r"})
     assert runner.requests[-1] == ("POST", f"/api/runs/{run_id}/cancel", None)
     assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "cancelling"
 

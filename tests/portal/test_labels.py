@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 TEMPLATES = Path("templates")
-CONTROL = re.compile(r'<(?:a|button)\b[^<]*?aria-label="([^"]*)"[^<]*?>([^<{]+)<')
+CONTROL = re.compile(r'<(?:a|button)\b[^<]*?aria-label="([^"]*)"[^<]*?>\s*([^<{\s][^<{]*)<')
 pytestmark = pytest.mark.django_db
 
 LABELS = [

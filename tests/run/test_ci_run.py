@@ -16,6 +16,7 @@ STUBS = (
     "bwrap",
     "nginx",
     "redis-server",
+    "promtool",
     "node",
     "npm",
     "chromium",

@@ -15,6 +15,7 @@ import requests
 
 from gateway.run.environment import load
 from gateway.run.options import PROJECT_DIR
+from gateway.run.ports import free_port, has_ipv6_loopback
 from tests.run.machine import processes_of, workers_of
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.gateways import GatewayProcess
@@ -26,7 +27,8 @@ NEW_HISTORY = "the database begins a new history"
 
 @pytest.fixture(scope="module")
 def gateway() -> Iterator[GatewayProcess]:
-    running = GatewayProcess(settings={"WEB_CONCURRENCY": "2"}).start()
+    host = "[::1]" if has_ipv6_loopback() else "127.0.0.1"
+    running = GatewayProcess(settings={"WEB_CONCURRENCY": "2", "METRICS_ADDRESS": f"{host}:{free_port()}"}).start()
     try:
         yield running.wait_until_ready()
     finally:
@@ -73,6 +75,15 @@ def test_serves_static_files_compressed_and_for_ever(gateway: GatewayProcess, pa
         assert answer.headers.get("Content-Encoding") == "gzip" or len(answer.content) < 1024, path
         assert requests.head(f"{gateway.base_url}{path}", timeout=30).status_code == 200
     assert gateway.complaints == "", "nothing is said about how a file is served"
+
+
+def test_serves_the_metrics_of_all_of_its_processes(gateway: GatewayProcess) -> None:
+    def metrics() -> str:
+        address = gateway.settings["METRICS_ADDRESS"]
+        return requests.get(f"http://{address}/metrics", timeout=PATIENCE_SECONDS).text
+
+    eventually(lambda: "\ngateway_streams_open 0.0\n" in metrics())
+    assert "\ngateway_database_up 1.0\n" in metrics()
 
 
 def test_is_found_by_a_command_in_another_shell(gateway: GatewayProcess) -> None:
@@ -123,7 +134,7 @@ def test_refuses_a_second_one_on_its_port(gateway: GatewayProcess) -> None:
     assert not second.data_dir.exists()
 
 
-@pytest.mark.parametrize("name", ["server", "worker", "sandbox", "beat"])
+@pytest.mark.parametrize("name", ["server", "worker", "sandbox", "beat", "metrics"])
 def test_starts_a_killed_process_again(gateway: GatewayProcess, name: str) -> None:
     before = gateway.children()
     os.kill(before[name], signal.SIGKILL)

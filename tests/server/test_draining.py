@@ -7,12 +7,14 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from billing.queries import audit
+from gateway.run.children import signal_group
 from tests.factories.audio import wav
 from tests.inference.realtime.test_sessions import HELLO, cost
 from tests.inference.routes.test_image_streams import PATH as IMAGES
@@ -20,6 +22,7 @@ from tests.inference.routes.test_image_streams import draw, model_at
 from tests.inference.routes.test_speech import SPEECH, model_of, speech
 from tests.inference.routes.test_transcriptions import TRANSCRIPTIONS
 from tests.inference.routes.test_transcriptions import model_of as transcriber
+from tests.run.machine import workers_of
 from tests.support.concurrency import eventually
 from tests.support.forms import form
 from tests.support.processes import gateway_process
@@ -78,6 +81,39 @@ def test_it_serves_on_while_it_says_that_it_is_not_ready_and_a_second_signal_end
             assert (answer.status_code, answer.headers["connection"]) == (200, "close")
         process.terminate()
         assert process.wait(timeout=60) == -signal.SIGTERM
+
+
+def test_an_interrupt_gives_no_notice_but_the_time_to_end(stage: Stage) -> None:
+    alias, caller = stage.model(max_output_tokens=20), stage.caller()
+    with server(stage, DRAIN_NOTICE_SECONDS="3600") as process, ExitStack() as open_:
+        caller.origin = stage.origin
+        open_.enter_context(stage.upstream.holding())
+        answer = open_.enter_context(caller.stream(chat(alias)))
+        process.send_signal(signal.SIGINT)
+        eventually(lambda: is_closed(stage))
+        stage.upstream.release()
+        assert rest_of(answer)[-2] == "data: [DONE]"
+        assert process.wait(timeout=60) == 0
+
+
+def test_each_of_two_workers_says_that_it_is_not_ready_and_serves_on(stage: Stage) -> None:
+    arguments = (*UVICORN, "--workers=2")
+    with gateway_process("uvicorn", arguments, DRAIN_NOTICE_SECONDS="3600") as (stage.origin, process):
+        eventually(lambda: len(workers_of(process.pid)) == 2)
+        eventually(lambda: [status(stage, "/readyz") for _ in range(20)] == [200] * 20)
+        process.terminate()
+        eventually(lambda: [status(stage, "/readyz") for _ in range(20)] == [503] * 20)
+        assert {status(stage, path) for path in ("/livez", "/healthz")} == {200}
+
+
+def test_an_interrupt_of_the_group_ends_two_workers(stage: Stage) -> None:
+    arguments = (*UVICORN, "--workers=2")
+    with gateway_process("uvicorn", arguments, DRAIN_NOTICE_SECONDS="3600") as (stage.origin, process):
+        eventually(lambda: status(stage, "/readyz") == 200)
+        workers = workers_of(process.pid)
+        signal_group(process.pid, signal.SIGINT)
+        process.wait(timeout=60)
+        eventually(lambda: not [pid for pid in workers if Path(f"/proc/{pid}").exists()])
 
 
 def test_a_stream_and_a_session_that_end_in_time_are_whole(stage: Stage) -> None:

@@ -106,4 +106,4 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a client that has left."""
+        """Log nothing about a client that has left."""

@@ -42,11 +42,12 @@ def gateway(django_db_setup: None, django_db_blocker: Any) -> Iterator[RunningGa
 @pytest.fixture
 def stage(gateway: RunningGateway, upstream: FakeUpstream) -> Iterator[Stage]:
     """Set up a test's own stage."""
-    from inference.metering import routing
+    from inference.metering import routing, upstream_keys
     from inference.queries import catalogue
 
     upstream.reset()
     routing.forget()
+    upstream_keys.forget()
     catalogue.forget()
     stage = Stage(gateway.origin, upstream, API_KEY)
     yield stage

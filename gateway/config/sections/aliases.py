@@ -1,15 +1,18 @@
 """`aliases`: the names under which clients call models, their deployments and their prices."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
+from billing.models import CostVersion, PriceVersion
 from billing.queries.prices import in_force
-from gateway.config.costing import set_cost
+from gateway.config.costing import exported_costs, set_cost
+from gateway.config.exporting import Exported, Exporting, filled, options_of
 from gateway.config.prices import PriceRow
-from gateway.config.pricing import check_unsold, set_price
+from gateway.config.pricing import check_unsold, exported_prices, set_price
 from gateway.config.problems import Path
-from gateway.config.row import Row, SectionRow
+from gateway.config.row import Row, SectionRow, Tables
 from gateway.config.run import UPDATED, Run
 from gateway.config.texts import Label, ModelName, RouteName, UpstreamModel, UpstreamName, checked, reference
 from inference.models import Alias, Deployment, RawModel, Upstream
@@ -86,11 +89,18 @@ class ServedRow(SectionRow):
         if key:
             check_unsold(run, (*path, key), model, before, self.price, stated=self.routes is not None)
 
+    @staticmethod
+    def exported(row: Alias | RawModel, price: dict[str, Any] | None) -> dict[str, Any]:
+        """Return the keys that aliases and raw models have in common."""
+        limits = filled(max_output_tokens=row.max_output_tokens, context_tokens=row.context_tokens)
+        return {"enabled": row.enabled, **limits, **options_of(row.options, OPTIONS), **filled(price=price)}
+
 
 class AliasRow(ServedRow):
     """An alias; the deployments that it states replace the stored ones as a set."""
 
     identity: ClassVar[str | None] = "name"
+    tables: ClassVar[Tables] = (Alias, Deployment, PriceVersion, CostVersion)
 
     name: ModelName
     deployments: Annotated[list[DeploymentRow], Field(max_length=100), AfterValidator(_distinct)] = []
@@ -104,6 +114,20 @@ class AliasRow(ServedRow):
         if "deployments" in self.model_fields_set:
             self._save_deployments(run, alias)
         self.save_price(run, path, alias)
+
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        rows = Alias.objects.order_by("name").prefetch_related("deployments__upstream")
+        prices = exported_prices(out.now)
+        costs = exported_costs([each for row in rows for each in row.deployments.all()], out.now)
+        return [
+            {
+                "name": row.name,
+                "deployments": _exported(row, costs),
+                **cls.exported(row, prices.get(row.name)),
+            }
+            for row in rows
+        ]
 
     def _save_deployments(self, run: Run, alias: Alias) -> None:
         upstreams = {row.name: row for row in Upstream.objects.filter(name__in={d.upstream for d in self.deployments})}
@@ -121,3 +145,18 @@ class AliasRow(ServedRow):
         for (upstream, model), stored in surplus.items():
             stored.delete()
             run.add_change(UPDATED, f"alias {self.name}: no longer served by {upstream}/{model}", alias)
+
+
+def _exported(alias: Alias, costs: Mapping[int, Any]) -> list[dict[str, Any]]:
+    """Return its deployments in the order in which calls try them."""
+    return [
+        filled(
+            upstream=row.upstream.name,
+            model=row.model,
+            priority=row.priority,
+            weight=row.weight,
+            enabled=row.enabled,
+            cost=costs.get(row.pk),
+        )
+        for row in sorted(alias.deployments.all(), key=lambda row: (row.priority, row.pk))
+    ]

@@ -1,11 +1,12 @@
 """`ci`: the providers that may report CI runs, and the project of each repository."""
 
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
+from gateway.config.exporting import Exported, Exporting, filled, variable_of
 from gateway.config.problems import Path
-from gateway.config.row import Row, SectionRow
+from gateway.config.row import Row, SectionRow, Tables
 from gateway.config.run import UPDATED, Run
 from gateway.config.secret import Secret
 from gateway.config.texts import Slug, matching, reference
@@ -59,6 +60,8 @@ def _one_each(rows: list[CIProviderRow]) -> list[CIProviderRow]:
 class CIRow(SectionRow):
     """The providers that the section names; others are unchanged."""
 
+    tables: ClassVar[Tables] = (CIProvider, CIRepository)
+
     providers: Annotated[list[CIProviderRow], Field(max_length=PROVIDERS_MAX), AfterValidator(_one_each)]
 
     def save(self, run: Run, path: Path) -> None:
@@ -77,6 +80,11 @@ class CIRow(SectionRow):
             if is_shared(row.secrets, ci_runs.secrets_of_others(provider.pk)):
                 run.refuse((*path, "providers", index, "secret"), SHARED_WORDS)
 
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        providers = CIProvider.objects.order_by("name").prefetch_related("repositories__project")
+        return {"providers": [_exported(row, out) for row in providers]} if providers else None
+
 
 def _save_repositories(run: Run, provider: CIProvider, row: CIProviderRow) -> None:
     for stored in provider.repositories.exclude(name__in=row.repositories):
@@ -88,3 +96,19 @@ def _save_repositories(run: Run, provider: CIProvider, row: CIProviderRow) -> No
             continue  # its own row was refused, so the run will be rolled back
         lookup, values = {"provider": provider, "name": name}, {"project": projects[key]}
         run.upsert(CIRepository, f"CI repository {provider.name} {name}", lookup=lookup, values=values)
+
+
+def _exported(row: CIProvider, out: Exporting) -> dict[str, Any]:
+    variable, whose = (
+        variable_of(row.name, before="CI_", after="_SECRET"),
+        f"the webhooks of the CI provider {row.name}",
+    )
+    return filled(
+        name=row.name,
+        format=row.format,
+        secret=out.secret(row.secret, variable, whose),
+        previous_secret=out.secret(row.previous_secret, f"{variable}_PREVIOUS", "the same, before its rotation"),
+        repositories={
+            each.name: each.project.key for each in sorted(row.repositories.all(), key=lambda each: each.name)
+        },
+    )

@@ -4,15 +4,18 @@ from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
 from django.contrib.auth.hashers import make_password
+from django.db.models import Exists, OuterRef
 from pydantic import Field
 
 from accounts.models import Account
 from billing.models import CreditLot, OwnerKind, Wallet
 from billing.operations.credits import GrantConflict, grant
+from gateway.config.exporting import Exported, Exporting, filled
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import CREATED, UNCHANGED, Run
 from gateway.config.texts import AMOUNT_MAX_MICROUSD, Did, GrantKey, Slug, Timestamp, reference
+from gateway.core.api.times import rfc3339_or_none
 
 SOURCE_KIND = "config"
 
@@ -21,6 +24,7 @@ class CreditRow(SectionRow):
     """A credit for an account, for any product or for one."""
 
     identity: ClassVar[str | None] = "key"
+    tables: ClassVar[Tables] = (CreditLot, Wallet)
 
     key: GrantKey
     account: Did
@@ -49,6 +53,22 @@ class CreditRow(SectionRow):
             run.add_change(CREATED, what, CreditLot.objects.get(pk=lot_id))
         else:
             run.add_line(UNCHANGED, what)
+
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        """Return the credits that files have granted to accounts that still exist."""
+        accounts = Account.objects.filter(did=OuterRef("wallet__owner_key"))
+        granted = CreditLot.objects.filter(Exists(accounts), source_kind=SOURCE_KIND)
+        return [
+            filled(
+                account=lot.wallet.owner_key,
+                amount_microusd=lot.granted_microusd,
+                key=lot.source_key,
+                product=lot.product,
+                expires_at=rfc3339_or_none(lot.expires_at),
+            )
+            for lot in granted.select_related("wallet").order_by("source_key")
+        ]
 
 
 def in_lock_order(rows: Sequence[tuple[Path, SectionRow]]) -> list[tuple[Path, SectionRow]]:

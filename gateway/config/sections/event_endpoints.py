@@ -5,8 +5,9 @@ from typing import Annotated, Any, ClassVar
 from django.conf import settings
 from pydantic import AfterValidator, Field
 
+from gateway.config.exporting import Exported, Exporting, filled, variable_of
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import Run
 from gateway.config.secret import Secret
 from gateway.config.texts import Slug, reference
@@ -42,6 +43,7 @@ class EventEndpointRow(SectionRow):
     """An endpoint. Another secret than the stored one replaces it, and both sign for a day."""
 
     identity: ClassVar[str | None] = "name"
+    tables: ClassVar[Tables] = (Endpoint,)
 
     name: Slug
     product: Annotated[Slug, reference("products", "product")]
@@ -63,6 +65,10 @@ class EventEndpointRow(SectionRow):
             run.upsert(Endpoint, label, lookup={"name": self.name}, values=values, concealed=CONCEALED)
             endpoints.refresh_subscriptions()
 
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        return [_exported(row, out) for row in Endpoint.objects.order_by("name")]
+
     def _changes(self, endpoint: Endpoint, run: Run) -> dict[str, Any]:
         """Return what else is set: the types, and where they are stated, the secret and whether it is enabled."""
         values = {"types": list(dict.fromkeys(self.types)), **self.stated("enabled")}
@@ -71,3 +77,15 @@ class EventEndpointRow(SectionRow):
         if values.get("enabled") and not endpoint.enabled:
             values |= {"disabled_reason": "", "failing_since": None}
         return values
+
+
+def _exported(row: Endpoint, out: Exporting) -> dict[str, Any]:
+    variable = variable_of(row.name, before="EVENTS_", after="_SECRET")
+    return filled(
+        name=row.name,
+        product=row.product,
+        url=row.url,
+        secret=out.secret(row.secret, variable, f"what signs for the event endpoint {row.name}"),
+        types=row.types,
+        enabled=row.enabled,
+    )

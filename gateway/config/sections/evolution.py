@@ -1,12 +1,13 @@
 """`evolution`: the programs that evolution jobs may name. The section enables evolution."""
 
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, StringConstraints
 
 from gateway.config.bounds import bounds
+from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
-from gateway.config.row import Row, SectionRow
+from gateway.config.row import Row, SectionRow, Tables
 from gateway.config.run import Run
 from gateway.config.texts import Slug, matching
 from integrations.models import EvolutionProgram, IntegrationSwitch
@@ -47,13 +48,28 @@ def _one_each(rows: list[ProgramRow]) -> list[ProgramRow]:
 
 
 class EvolutionRow(SectionRow):
-    """The programs that the section names; others are unchanged."""
+    """The programs that the section names; others are unchanged. It switches evolution on, unless it says otherwise."""
 
+    tables: ClassVar[Tables] = (EvolutionProgram, IntegrationSwitch)
+
+    enabled: bool = True
     programs: Annotated[list[ProgramRow], Field(max_length=PROGRAMS_MAX), AfterValidator(_one_each)] = []
 
     def save(self, run: Run, path: Path) -> None:
-        """Enable evolution and set each program's row."""
+        """Switch evolution on or off, and set each program's row."""
         lookup = {"name": IntegrationSwitch.Name.EVOLUTION}
-        run.upsert(IntegrationSwitch, "evolution", lookup=lookup, values={"enabled": True})
+        run.upsert(IntegrationSwitch, "evolution", lookup=lookup, values={"enabled": self.enabled})
         for program in self.programs:
             program.save(run)
+
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        is_enabled = IntegrationSwitch.objects.filter(name=IntegrationSwitch.Name.EVOLUTION, enabled=True).exists()
+        programs = [_exported(row) for row in EvolutionProgram.objects.order_by("name")]
+        return {"enabled": is_enabled, "programs": programs} if is_enabled or programs else None
+
+
+def _exported(row: EvolutionProgram) -> dict[str, Any]:
+    numbers = {"timeout_seconds": row.timeout_seconds, "memory_mb": row.memory_mb}
+    kind = {"result_kind": row.result_kind} if row.result_kind else {}
+    return {"name": row.name, "command": row.command, **numbers, **kind}

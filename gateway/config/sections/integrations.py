@@ -9,8 +9,9 @@ from pydantic import AfterValidator, Field
 from accounts.models import Integration
 from accounts.models.validators import JWKS_KEYS_MAX, validate_jwks
 from accounts.rules import jwk
+from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
-from gateway.config.row import Row, SectionRow
+from gateway.config.row import Row, SectionRow, Tables
 from gateway.config.run import WARNING, Run
 from gateway.config.texts import Audience, DidPrefix, Scope, Slug, reference
 from gateway.config.urls import Party
@@ -47,6 +48,7 @@ class IntegrationRow(SectionRow):
     gateway's address."""
 
     identity: ClassVar[str | None] = "issuer"
+    tables: ClassVar[Tables] = (Integration,)
 
     issuer: Party
     product: Annotated[Slug, reference("products", "product")]
@@ -68,3 +70,18 @@ class IntegrationRow(SectionRow):
                 WARNING,
                 f"{label}: its audience is {stored.audience}, not this gateway's address, {settings.GATEWAY_BASE_URL}",
             )
+
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        return [
+            {
+                "product": row.product_id,
+                "issuer": row.issuer,
+                "audience": row.audience,
+                "did_prefix": row.did_prefix,
+                "capabilities": row.capabilities,
+                "jwks": {"keys": row.jwks.get("keys", [])},
+                "enabled": row.enabled,
+            }
+            for row in Integration.objects.order_by("issuer")
+        ]

@@ -1,12 +1,13 @@
 """`judgement`: the backends that the aliases `judgement` and `judgement-vision` select, and the fallbacks."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from gateway.config.context import context_of
+from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
-from gateway.config.row import Row, SectionRow
+from gateway.config.row import Row, SectionRow, Tables
 from gateway.config.run import UPDATED, Run
 from gateway.config.texts import ModelName
 from gateway.core.contract.aliases import ALIAS_ROUTES, Route
@@ -50,24 +51,41 @@ def _one_each(rows: list[FallbackRow]) -> list[FallbackRow]:
 class JudgementRow(SectionRow):
     """The one row of settings, and the fallbacks as a set."""
 
+    tables: ClassVar[Tables] = (JudgementSettings, JudgementFallback)
+
     text_backend: Backend | None = None
     vision_backend: Backend | None = None
     fallbacks: Annotated[list[FallbackRow], Field(max_length=100), AfterValidator(_one_each)] = []
 
     def save(self, run: Run, path: Path) -> None:
         values = {name: _alias(value) for name, value in self.stated("text_backend", "vision_backend").items()}
-        row = run.upsert(JudgementSettings, "judgement settings", lookup={"id": JudgementSettings.ONLY}, values=values)
+        if values or "fallbacks" not in self.model_fields_set:
+            lookup = {"id": JudgementSettings.ONLY}
+            run.upsert(JudgementSettings, "judgement settings", lookup=lookup, values=values)
         if "fallbacks" in self.model_fields_set:
-            self._save_fallbacks(run, row)
+            self._save_fallbacks(run)
 
-    def _save_fallbacks(self, run: Run, settings: JudgementSettings) -> None:
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        row = JudgementSettings.objects.select_related("text_backend", "vision_backend").first()
+        fallbacks = JudgementFallback.objects.order_by("source__name").select_related("source", "target")
+        if row is None and not fallbacks:
+            return None
+        backends = {name: alias and alias.name for name, alias in _backends(row)}
+        return {**backends, "fallbacks": [{"from": each.source.name, "to": each.target.name} for each in fallbacks]}
+
+    def _save_fallbacks(self, run: Run) -> None:
         sources = {row.source for row in self.fallbacks}
         for stored in JudgementFallback.objects.exclude(source__name__in=sources).select_related("source"):
             stored.delete()
-            run.add_change(UPDATED, f"judgement fallback of {stored.source.name}: removed", settings)
+            run.add_change(UPDATED, f"judgement fallback of {stored.source.name}: removed", JudgementFallback)
         for row in self.fallbacks:
             lookup, values = {"source": _alias(row.source)}, {"target": _alias(row.target)}
             run.upsert(JudgementFallback, f"judgement fallback of {row.source}", lookup=lookup, values=values)
+
+
+def _backends(row: JudgementSettings | None) -> list[tuple[str, Alias | None]]:
+    return [("text_backend", row.text_backend), ("vision_backend", row.vision_backend)] if row else []
 
 
 def _alias(name: str | None) -> Alias | None:

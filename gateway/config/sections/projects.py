@@ -5,8 +5,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator
 
 from accounts.rules import dids
+from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import Run
 from gateway.config.texts import Label, Slug, reference
 from gateway.core.contract.ids import new_id
@@ -26,6 +27,7 @@ class ProjectRow(SectionRow):
     """A project of an account or an organization; `key` names it and never changes."""
 
     identity: ClassVar[str | None] = "key"
+    tables: ClassVar[Tables] = (Project,)
 
     key: Slug
     owner: Annotated[str, AfterValidator(_owner)]
@@ -49,3 +51,8 @@ class ProjectRow(SectionRow):
         if stored is None:
             values |= {"id": new_id("prj"), "created_at": run.now}
         run.upsert(Project, f"project {self.key}", lookup={"key": self.key}, values=values)
+
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        rows = Project.objects.order_by("key")
+        return [{"key": row.key, "owner": row.owner_key, "product": row.product_id, "name": row.name} for row in rows]

@@ -6,8 +6,9 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from accounts.models import PublicClient
 from accounts.rules import public_clients
+from gateway.config.exporting import Exported, Exporting
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import Run
 from gateway.config.texts import Label, matching
 from gateway.config.urls import RedirectUri
@@ -31,6 +32,7 @@ class PublicClientRow(SectionRow):
     """A mobile client with its exact redirect URIs, or an origin that the operator trusts."""
 
     identity: ClassVar[str | None] = "client_id"
+    tables: ClassVar[Tables] = (PublicClient,)
 
     client_id: ClientId
     name: Label
@@ -47,3 +49,8 @@ class PublicClientRow(SectionRow):
     def save(self, run: Run, path: Path) -> None:
         values = self.stated("name", "redirect_uris", "trusted", "enabled")
         run.upsert(PublicClient, f"public client {self.client_id}", lookup={"client_id": self.client_id}, values=values)
+
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        names = ("client_id", "name", "redirect_uris", "trusted", "enabled")
+        return list(PublicClient.objects.order_by("client_id").values(*names))

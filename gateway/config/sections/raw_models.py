@@ -5,9 +5,13 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from accounts.models import Integration
-from gateway.config.costing import set_cost
+from billing.models import CostVersion, PriceVersion
+from gateway.config.costing import exported_costs, set_cost
+from gateway.config.exporting import Exported, Exporting, filled
 from gateway.config.prices import PriceRow
+from gateway.config.pricing import exported_prices
 from gateway.config.problems import Path
+from gateway.config.row import Tables
 from gateway.config.run import Run
 from gateway.config.sections.aliases import ServedRow, UpstreamRef
 from gateway.config.texts import ModelName, reference
@@ -22,6 +26,7 @@ class RawModelRow(ServedRow):
     charges the operator; a null takes it away."""
 
     identity: ClassVar[str | None] = "model"
+    tables: ClassVar[Tables] = (RawModel, PriceVersion, CostVersion)
 
     model: ModelName
     upstream: UpstreamRef
@@ -40,6 +45,21 @@ class RawModelRow(ServedRow):
         self.save_price(run, path, row)
         if "cost" in self.model_fields_set:
             set_cost(run, row, self.cost)
+
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        rows = list(RawModel.objects.order_by("model").select_related("upstream").prefetch_related("integrations"))
+        prices, costs = exported_prices(out.now), exported_costs(rows, out.now)
+        return [
+            filled(
+                model=row.model,
+                upstream=row.upstream.name,
+                integrations=sorted(each.issuer for each in row.integrations.all()),
+                **cls.exported(row, prices.get(row.model)),
+                cost=costs.get(row.pk),
+            )
+            for row in rows
+        ]
 
     def _save_integrations(self, run: Run, row: RawModel) -> None:
         wanted, stored = set(self.integrations), set(row.integrations.values_list("issuer", flat=True))

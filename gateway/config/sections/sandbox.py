@@ -1,12 +1,13 @@
 """`sandbox`: the runner of sandbox runs, and their limits."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
 from gateway.config.bounds import bounds
+from gateway.config.exporting import Exported, Exporting, filled
 from gateway.config.problems import Path
-from gateway.config.row import SectionRow
+from gateway.config.row import SectionRow, Tables
 from gateway.config.run import Run
 from gateway.config.secret import Secret
 from gateway.config.texts import Slug
@@ -19,6 +20,8 @@ SECRETS = ("secret", "previous_secret")
 
 class SandboxRow(SectionRow):
     """The one row of settings. A remote runner needs its address and a secret."""
+
+    tables: ClassVar[Tables] = (SandboxSettings,)
 
     runner: Annotated[SandboxSettings.Runner, Field(strict=False)]
     base_url: BaseUrl | None = None
@@ -47,4 +50,20 @@ class SandboxRow(SectionRow):
             lookup={"id": SandboxSettings.ONLY},
             values=values,
             concealed=frozenset(SECRETS),
+        )
+
+    @classmethod
+    def export(cls, out: Exporting) -> Exported:
+        row = SandboxSettings.objects.first()
+        if row is None:
+            return None
+        return filled(
+            runner=row.runner,
+            base_url=row.base_url or None,
+            secret=out.secret(row.secret, "SANDBOX_SECRET", "the sandbox's runner"),
+            previous_secret=out.secret(row.previous_secret, "SANDBOX_SECRET_PREVIOUS", "the same, before its rotation"),
+            runtimes=row.runtimes,
+            max_timeout_seconds=row.max_timeout_seconds,
+            max_memory_mb=row.max_memory_mb,
+            network=row.network,
         )

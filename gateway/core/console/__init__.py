@@ -5,9 +5,11 @@ from gateway.core.console.dialogs import dialog, may_act
 from gateway.core.console.dollars import DollarsField
 from gateway.core.console.fields import LinesField, ReadableJSONField, SecretField, json_object
 from gateway.core.console.filters import WordFilter
+from gateway.core.console.option_fields import OptionsForm, PairsField
 from gateway.core.console.party_columns import PartyColumn
 from gateway.core.console.read_only import ReadOnlyAdmin, ReadOnlyInline
-from gateway.core.console.reasons import ReasonField, ReasonForm
+from gateway.core.console.reasons import ListReasonForm, ReasonField, ReasonForm, reason_of
+from gateway.core.console.row_forms import RowForm
 from gateway.core.console.single_rows import SingleRowAdmin
 from gateway.core.console.tables import ConsoleAdmin
 
@@ -15,12 +17,16 @@ __all__ = [
     "ConsoleAdmin",
     "DollarsField",
     "LinesField",
+    "ListReasonForm",
+    "OptionsForm",
+    "PairsField",
     "PartyColumn",
     "ReadOnlyAdmin",
     "ReadOnlyInline",
     "ReadableJSONField",
     "ReasonField",
     "ReasonForm",
+    "RowForm",
     "SecretField",
     "SingleRowAdmin",
     "WordFilter",
@@ -30,4 +36,5 @@ __all__ = [
     "may_act",
     "money",
     "quantity",
+    "reason_of",
 ]

@@ -5,15 +5,15 @@ from typing import Any
 from django.db.models import Model
 from django.http import HttpRequest
 from unfold.admin import TabularInline
-from unfold.paginator import InfinitePaginator
 
+from gateway.core.console.estimated_counts import EstimatedPaginator
 from gateway.core.console.tables import ConsoleAdmin
 
 
 class ReadOnlyAdmin(ConsoleAdmin):
     """A table that only operations write. Long tables are paged without counting their rows."""
 
-    paginator = InfinitePaginator
+    paginator = EstimatedPaginator
     list_disable_select_all = True
 
     def has_add_permission(self, request: HttpRequest) -> bool:

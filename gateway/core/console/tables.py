@@ -9,16 +9,19 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import quote, unquote
 from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.text import capfirst
 from unfold.admin import ModelAdmin
+from unfold.paginator import InfinitePaginator
 from unfold.views import ChangeList
 
 from gateway.core.console import parties
 from gateway.core.console.fields import SecretField
 from gateway.core.console.filters import parameter_of
+from gateway.core.console.openers import opened_by_customer
 from gateway.core.console.party_columns import PartyColumn, look_up
+from gateway.core.console.reasons import ListReasonForm, reason_of
 
 
 class Rows(ChangeList):
@@ -26,6 +29,8 @@ class Rows(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
+        if isinstance(self.paginator, InfinitePaginator):
+            self.full_result_count = self.result_count  # neither is a number of rows, so no page shows one
         rows = list(self.result_list)  # type: ignore[has-type]
         self.model_admin.complete(rows)
         self.result_list = rows
@@ -92,8 +97,10 @@ class ConsoleAdmin(ModelAdmin):
         return super().history_view(request, object_id, extra_context)
 
     def leave_dialog(self, request: HttpRequest, object_id: str | None, words: str, level: int) -> HttpResponse:
-        """Show the result of a dialog on its row's page, or on the list if it has none."""
+        """Show the result of a dialog on the customer's page that opened it, on its row's page, or on the list if it has none."""
         self.message_user(request, words, level)
+        if customers_page := opened_by_customer(request):
+            return HttpResponse(headers={"HX-Redirect": customers_page})
         page, arguments = ("change", [object_id]) if object_id else ("changelist", [])
         address = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=arguments)
         return HttpResponse(headers={"HX-Redirect": address})
@@ -134,4 +141,10 @@ class ConsoleAdmin(ModelAdmin):
             [self.opts.pk.to_python(key) for key in request.POST.getlist(ACTION_CHECKBOX_NAME)]
         except ValidationError:
             raise BadRequest("A selected row does not belong to this table.") from None
+        if issubclass(self.action_form, ListReasonForm):
+            try:
+                reason_of(request)
+            except ValidationError as error:
+                self.message_user(request, f"Nothing has changed. Reason: {error.messages[0]}", messages.ERROR)
+                return HttpResponseRedirect(request.get_full_path())
         return super().response_action(request, queryset)

@@ -64,6 +64,11 @@ class LedgerPool:
         except TimeoutError:
             raise PoolTimeout(f"no connection to the ledger within {ACQUIRE_SECONDS} s") from None
 
+    @property
+    def waiting(self) -> int:
+        """Return how many wait for a connection that is in use, or is being opened for another."""
+        return sum(not waiter.done() for waiter in self._waiting)
+
     def release(self, connection: LedgerConnection) -> None:
         """Return a connection to the pool, or discard it if it is unusable or too old."""
         now = time.monotonic()
@@ -171,6 +176,11 @@ class ledger_connection:  # noqa: N801 - used as a statement
 
     async def __aexit__(self, *exc: object) -> None:
         self._pool.release(self._connection)
+
+
+def waiting() -> int:
+    """Return how many calls of the running loop wait for a connection."""
+    return _pools.get().waiting
 
 
 async def open_pool() -> None:

@@ -31,13 +31,18 @@ SELECT t.tgname, t.tgrelid::regclass::text, p.proname, pg_get_triggerdef(t.oid, 
 def after_migrate(*, using: str, plan: Any = None, **signal: Any) -> bool:
     """Install everything, unless migrations are still to come (`flush`, which empties a database, has no plan). Return
     whether it was installed."""
-    if plan is None:
-        return False
-    executor = MigrationExecutor(connections[using])
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    if not is_complete(using=using, plan=plan):
         return False
     install(using)
     return True
+
+
+def is_complete(*, using: str, plan: Any = None, **signal: Any) -> bool:
+    """Return whether a `migrate` has ended after which no migration is to come. `flush` is none."""
+    if plan is None:
+        return False
+    executor = MigrationExecutor(connections[using])
+    return not executor.migration_plan(executor.loader.graph.leaf_nodes())
 
 
 def install(using: str) -> None:

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 
 from gateway.core.contract.headers import REQUEST_ID
 from gateway.core.contract.ids import new_id
+from gateway.core.http.request_log import note_route
 
 _current: ContextVar[str] = ContextVar("request_id", default="-")
 
@@ -33,6 +34,11 @@ def carried_by_logs(request_id: str) -> str:
     return request_id
 
 
+def current() -> str:
+    """Return the id of the request that this thread or task handles, "-" if none."""
+    return _current.get()
+
+
 def request_id_of(request: object) -> str:
     """Return the id that the middleware gave this request (or the request that DRF wraps)."""
     return str(getattr(request, "request_id", "")) or new_id("req")
@@ -42,8 +48,9 @@ class CarriesRequestId(logging.Filter):
     """Adds to each log record the id of its request; `-` if there is none."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Keep every record."""
-        record.request_id = _current.get()
+        """Keep every record. One that names its request keeps that name."""
+        if not hasattr(record, "request_id"):
+            record.request_id = _current.get()
         return True
 
 
@@ -56,5 +63,6 @@ class RequestIdMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request.request_id = carried_by_logs(request_id_from(request.headers.get(REQUEST_ID)))  # type: ignore[attr-defined]
         response = self.get_response(request)
+        note_route(request)
         response[REQUEST_ID] = request.request_id  # type: ignore[attr-defined]
         return response

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.http import HttpResponse
 
 from gateway.core.contract.errors import ApiError
+from gateway.core.http import limit_refusals
 from gateway.core.json.strict import dumps
 from gateway.core.runtime.logs import RecurringLog
 
@@ -32,6 +33,7 @@ def style_of(view: Any) -> str:
 def error_response(error: ApiError, request_id: str, *, style: str = "api") -> HttpResponse:
     """Render an error; `style="oauth"` is RFC 6749's body for the token routes, "messages" that of the Messages API. Logs the
     private cause once a minute; causes that differ only in numbers count as one."""
+    limit_refusals.note(error)
     if error.private:
         text = f"{error.code}: {error.private}"
         _causes.write(_NUMBER.sub("#", text), text)

@@ -1,6 +1,6 @@
 """The console's page of scheduled jobs: their states and runs."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Any
 
@@ -15,7 +15,8 @@ from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 from unfold.decorators import display
 
-from gateway.core.console import ReadOnlyAdmin, WordFilter
+from gateway.core.console import ReadOnlyAdmin, WordFilter, needs
+from gateway.core.console.needs import Found, Need
 from gateway.core.jobs.models import JobRun, Outcome
 from gateway.core.jobs.queries import statuses, texts
 from gateway.core.jobs.queries.statuses import JobStatus
@@ -152,3 +153,31 @@ def _interval(interval: timedelta) -> str:
         if seconds % size == 0:
             return f"{seconds // size} {name}"
     return f"{seconds} s"
+
+
+def _alarming(now: datetime) -> list[Found]:
+    """Return the jobs that failed, died or are overdue."""
+    jobs = [one for one in statuses.of_all(now=now) if one.is_alarming]
+    return [
+        Found(len(jobs), one.newest.seen_at if one.newest else None, texts.name_of(one.job), _words(one), one.job)
+        for one in jobs
+    ]
+
+
+def _words(one: JobStatus) -> str:
+    error = one.newest.error if one.newest else None
+    return f"{one.status.value.lower()}, {error}" if error else one.status.value.lower()
+
+
+needs.register(
+    Need(
+        key="jobs.states",
+        right="jobs.view_jobrun",
+        one="Job that does not run",
+        many="Jobs that do not run",
+        page="jobs_jobrun_changelist",
+        row_query="?job=",
+        find=_alarming,
+        is_urgent=True,
+    )
+)

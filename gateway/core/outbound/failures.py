@@ -43,6 +43,11 @@ _FAILURES: tuple[tuple[Failure, tuple[type[BaseException], ...]], ...] = (
 )
 
 
+def is_late_connection(error: BaseException) -> bool:
+    """Return whether a connection was not established in time."""
+    return isinstance(error, aiohttp.ConnectionTimeoutError)
+
+
 def failure_of(error: BaseException) -> Failure:
     """Classify the client's exception. After an unknown one, the request may have been accepted."""
     return next((failure for failure, kinds in _FAILURES if isinstance(error, kinds)), Failure.LOST)

@@ -16,6 +16,7 @@ LIBRARIES = (
     "djangorestframework",
     "drf-spectacular",
     "kombu",
+    "prometheus-client",
     "psycopg",
     "uvicorn",
     "websockets",

@@ -86,7 +86,9 @@ class Conversation:
 
     async def _read(self, response: Response) -> dict[str, Any]:
         if response.status >= 300:
-            raise RefusedError(await read_refusal(response))
+            refusal = await read_refusal(response)
+            self._attempt.call.on_refusal(refusal.status, refusal.body)
+            raise RefusedError(refusal)
         if response.status < 200 or not is_json(response):
             raise NotJSONError(f"status {response.status}, content type {response.headers.get('Content-Type')}")
         data = await read_bounded(response.content, ANSWER_MAX_BYTES)

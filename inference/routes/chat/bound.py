@@ -31,6 +31,11 @@ class BoundedChat(BoundedJson):
     output_tokens: int
 
     @property
+    def bounds(self) -> Mapping[str, int]:
+        output_tokens = self.output_tokens + self.params.predicted_tokens * self.params.choices
+        return {"input_tokens": self.params.input_bound, "output_tokens": output_tokens}
+
+    @property
     def input_estimate(self) -> int:
         """Return the expected number of input tokens."""
         return self.params.input_estimate

@@ -1,5 +1,6 @@
 """An embedding request, or one for representations, with its hold and its usage."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from billing.rules.cost import with_charged_items
@@ -61,6 +62,10 @@ class BoundedEmbeddings(BoundedJson):
 
     params: EmbeddingRequest
     prices: PriceList
+
+    @property
+    def bounds(self) -> Mapping[str, int]:
+        return self.params.bound.counts()
 
     @property
     def needs_preparing(self) -> bool:

@@ -31,6 +31,15 @@ class BoundedImages(BoundedJson):
     prices: PriceList
     image_tokens: int
 
+    @property
+    def bounds(self) -> Mapping[str, int]:
+        images = self.params.images
+        return {
+            "images": images,
+            "input_tokens": self.params.input_bound,
+            "output_tokens": images * self.image_tokens,
+        }
+
     def usage(self, answer: Answer) -> Quantities:
         """Count the response's images, of the kind that it states, and read its tokens if they have a price."""
         return self.quantities(len(answer.body["data"]), answer.body, answer.usage or {})

@@ -31,6 +31,10 @@ class BoundedMessage(BoundedJson):
     output_tokens: int
 
     @property
+    def bounds(self) -> Mapping[str, int]:
+        return {"input_tokens": self.params.input_bound, "output_tokens": self.output_tokens}
+
+    @property
     def input_estimate(self) -> int:
         """Return the expected number of input tokens."""
         return self.params.input_estimate

@@ -4,7 +4,9 @@ from billing.operations import closings
 from billing.operations.ledger import Replay
 from billing.rules.prices import PriceError
 from gateway.core.json.strict import dumps
-from inference.metering import closing
+from gateway.core.telemetry.causes import Cause
+from gateway.core.telemetry.observation import Outcome
+from inference.metering import observing
 from inference.metering.answers import receipt_headers, to_store
 from inference.metering.call import Call
 from inference.routes.realtime.endings import Ending
@@ -13,6 +15,7 @@ from inference.routes.realtime.state import State
 
 async def charge(call: Call, state: State, ending: Ending) -> None:
     """Close the call: charge what was reported, or leave it to review if some usage is unknown."""
+    observing.upstream_done(call.observation, ending.cause)
     used = state.tally.reported()
     try:
         cost_microusd = call.cost_microusd(used)
@@ -26,7 +29,7 @@ async def charge(call: Call, state: State, ending: Ending) -> None:
             quantities=call.settled_usage_of(used),
             replay=await _receipt(call, min(cost_microusd, call.hold_microusd)),
         )
-        await closing.deliver(call.entry, settlement)
+        await call.close(settlement, Outcome.SETTLED, ending.cause)
         return
     review = closings.review(
         call.reference,
@@ -34,7 +37,7 @@ async def charge(call: Call, state: State, ending: Ending) -> None:
         evidence=call.evidence(state.tally.delivered()),
         replay=await _receipt(call, None),
     )
-    await closing.deliver(call.entry, review)
+    await call.close(review, Outcome.REVIEW, ending.cause or Cause.BAD_USAGE)
 
 
 async def _receipt(call: Call, charge_microusd: int | None) -> Replay | None:

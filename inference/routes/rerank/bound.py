@@ -1,5 +1,6 @@
 """A rerank request with its hold and its usage."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from billing.rules.cost import with_charged_items
@@ -20,6 +21,10 @@ class BoundedRerank(BoundedJson):
 
     params: RerankRequest
     prices: PriceList
+
+    @property
+    def bounds(self) -> Mapping[str, int]:
+        return self.params.bound.counts()
 
     def usage(self, answer: Answer) -> Quantities:
         """Return the gateway's own count of bytes and documents, and the provider's `total_tokens` if it states

@@ -33,6 +33,10 @@ class BoundedResponse(BoundedJson):
     public_id: str | None = None
 
     @property
+    def bounds(self) -> Mapping[str, int]:
+        return {"input_tokens": self.params.input_bound, "output_tokens": self.output_tokens}
+
+    @property
     def input_estimate(self) -> int:
         """Return the expected number of input tokens."""
         return self.params.input_estimate

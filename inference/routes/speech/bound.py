@@ -1,5 +1,7 @@
 """A request for speech with its hold."""
 
+from collections.abc import Mapping
+
 from billing.rules.quantities import Quantities
 from gateway.core.contract.values import value_class
 from inference.interface.answer import EVENT_STREAM_TYPE, Answer, Content
@@ -16,6 +18,10 @@ class BoundedSpeech(BoundedJson, StreamedRequest):
     """A bounded request. The characters are known in advance, so its hold equals its charge."""
 
     params: SpeechRequest
+
+    @property
+    def bounds(self) -> Mapping[str, int]:
+        return {"input_characters": self.params.characters}
 
     @property
     def quantities(self) -> Quantities:

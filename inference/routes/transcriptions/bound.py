@@ -33,6 +33,10 @@ class BoundedTranscription(BoundedRequest):
     max_cost_microusd: int
 
     @property
+    def bounds(self) -> Mapping[str, int]:
+        return {"seconds": self.params.seconds}
+
+    @property
     def needs_preparing(self) -> bool:
         """Return whether the file is not measured yet."""
         return self.params.length is None

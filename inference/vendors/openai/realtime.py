@@ -83,7 +83,9 @@ class RealtimeEndpoint(Endpoint[BoundedSession]):
             return errors.outcome_of(attempt, Refusal(error.status, error.headers or {}, {}))
         except Exception as error:  # noqa: BLE001 - whatever failed, no session was opened
             outcome = outcome_of_exception(attempt, error)
-            return Unreachable(outcome.reason) if isinstance(outcome, Ambiguous) else outcome
+            if isinstance(outcome, Ambiguous):
+                return Unreachable(outcome.reason, is_late=isinstance(error, TimeoutError))
+            return outcome
 
 
 async def _connect(attempt: Attempt[BoundedSession]) -> aiohttp.ClientWebSocketResponse[bool]:

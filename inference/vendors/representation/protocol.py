@@ -53,5 +53,6 @@ class RepresentationEndpoint(ConversingEndpoint[Sent]):
         """Return the outcome of a refusal. If the upstream refuses the requested revision, the manifest does not match."""
         error = errors.error_object(refusal.body)
         if attempt.request.representation.revision and error.get("code") in REVISION_CODES:
-            return Rejected(ManifestMismatch(param="manifest_id", private=errors.describe(attempt, refusal)))
+            error_of_ours = ManifestMismatch(param="manifest_id", private=errors.describe(attempt, refusal))
+            return Rejected(error_of_ours, status=refusal.status)
         return errors.outcome_of(attempt, refusal)

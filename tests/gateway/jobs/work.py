@@ -325,6 +325,7 @@ WORK = {
     ),
     "gateway.core.events.tasks.purge_events": old_rows("events_delivery"),
     "gateway.core.jobs.tasks.purge_runs": Work(old_runs, JobRun.objects.filter(job="old").count, 0, ROWS),
+    "gateway.core.telemetry.tasks.purge_telemetry": old_rows("telemetry_request"),
     "judgement.tasks.purge_answer_counts": old_rows("judgement_answercount"),
     "organizations.tasks.bill_seats": Work(
         lambda stage: Tenant(stage.provider),

@@ -73,7 +73,9 @@ def call(caller: Caller, alias: str) -> None:
 
 
 def reuse(client: Any, row: Upstream) -> Any:
-    return client.post(f"{address('inference_upstream_changelist')}{row.pk}/reuse/", {"_form_submitted": "on"})
+    return client.post(
+        f"{address('inference_upstream_changelist')}{row.pk}/reuse/", {"_form_submitted": "on", "reason": "fixed"}
+    )
 
 
 def test_the_operator_and_all_processes_are_notified(

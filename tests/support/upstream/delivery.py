@@ -23,8 +23,9 @@ async def deliver_body(call: Call, payload: bytes, content_type: str) -> web.Str
     if call.behaviour.hang or call.behaviour.cut:
         await response.write(payload[: len(payload) // 2])
         await _stop(call)
-    # Before the last byte: a peer that has it may look at the ledger at once.
-    call.entry.outcome = "refused" if call.behaviour.status >= 400 else "complete"
+    call.entry.outcome = (
+        "refused" if call.behaviour.status >= 400 else "complete"
+    )  # a peer that has it may look at once
     await response.write(payload)
     await response.write_eof()
     return response

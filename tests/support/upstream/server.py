@@ -67,6 +67,10 @@ class FakeUpstream(ServerThread):
         chosen = Behaviour.parse(behaviour, PRESETS[preset] if preset else None)
         self._upstream.scripts.add(Script(chosen, model=model, path=path, times=times))
 
+    def accept_key(self, api_key: str | None) -> None:
+        """Refuse any other key than this from now on; None accepts all."""
+        self._upstream.api_key = api_key
+
     @contextlib.contextmanager
     def holding(self) -> Iterator[None]:
         """Send nothing but the first token of streams until `release`, or the end of the block."""

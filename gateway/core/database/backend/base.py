@@ -7,7 +7,7 @@ is broken, and gives up reconnecting so early that the next request triggers a n
 
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import Error
 from psycopg_pool import ConnectionPool, PoolTimeout
 
@@ -102,3 +102,9 @@ def _is_outdated(connection: BoundedConnection) -> bool:
 def _note_outage() -> None:
     if BoundedConnection.serves_requests:  # a job waits instead of failing at once
         outage.note()
+
+
+def waiting() -> int:
+    """Return how many threads of this process wait for a connection of Django's pool."""
+    pool = connections[DEFAULT_DB_ALIAS].pool  # type: ignore[attr-defined] # this backend's
+    return int(pool.get_stats().get("requests_waiting", 0)) if pool else 0

@@ -1,8 +1,8 @@
 """Mails that events become."""
 
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models import F, Q
+from django.db.models.functions import Lower, Now
 
 from gateway.core.encryption.fields import EncryptedTextField
 from gateway.core.events.models.event import Event, OwnerKind
@@ -60,6 +60,8 @@ class Mail(models.Model):
             models.Index(fields=["next_at", "id"], name="mail_due", condition=Q(status="due")),
             models.Index(fields=["owner_kind", "owner_key", "-id"], name="mail_newest_of_owner"),
             models.Index(fields=["recipient", "-id"], name="mail_newest_of_recipient"),
+            # Operators find what was sent to an address.
+            models.Index(Lower("to"), F("id").desc(), name="mail_newest_of_address"),
         ]
 
     def __str__(self) -> str:

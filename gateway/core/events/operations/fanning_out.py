@@ -38,33 +38,40 @@ def fan_out(*, now: datetime, limit: int = LIMIT) -> int:
         return 0
     waiting = Event.objects.filter(Q(retry_at=None) | Q(retry_at__lte=now), fanned_out_at=None).order_by("pk")
     endpoints = list(Endpoint.objects.filter(enabled=True).only("product", "types"))
-    return sum(_attempt(event, endpoints, now) for event in waiting[:limit])
+    return _attempt(list(waiting[:limit]), endpoints, now)
 
 
-def _attempt(event: Event, endpoints: Sequence[Endpoint], now: datetime) -> bool:
+def _attempt(events: Sequence[Event], endpoints: Sequence[Endpoint], now: datetime) -> int:
+    """Fan events out together, or one by one if one of them fails; return how many were fanned out."""
     try:
         with transaction.atomic():
-            _fan_out(event, endpoints, now)
+            _fan_out(events, endpoints, now)
     except (InterfaceError, OperationalError):
-        raise  # the database, and not the event
+        raise  # the database, and not an event
     except Exception as error:  # noqa: BLE001 - an event must not stop the others
-        _failed.write(event.type, f"{event} waits for its fan-out: {type(error).__name__}: {error}")
-        Event.objects.filter(pk=event.pk).update(retry_at=now + RETRY)
-        return False
-    return True
+        if len(events) > 1:
+            return sum(_attempt([event], endpoints, now) for event in events)
+        _wait(events[0], error, now)
+        return 0
+    return len(events)
 
 
-def _fan_out(event: Event, endpoints: Sequence[Endpoint], now: datetime) -> None:
-    kind = kind_of(event.type)
-    audience = _audience(event, kind, endpoints)
-    body = body_of(event, kind.body(event)) if audience else None
-    Delivery.objects.bulk_create(
+def _wait(event: Event, error: Exception, now: datetime) -> None:
+    _failed.write(event.type, f"{event} waits for its fan-out: {type(error).__name__}: {error}")
+    Event.objects.filter(pk=event.pk).update(retry_at=now + RETRY)
+
+
+def _fan_out(events: Sequence[Event], endpoints: Sequence[Endpoint], now: datetime) -> None:
+    deliveries = []
+    for event in events:
+        kind = kind_of(event.type)
+        audience = _audience(event, kind, endpoints)
+        event.fanned_out_at, event.body = now, body_of(event, kind.body(event)) if audience else None
         # The database's clock, because those of several workers differ: deliveries are sent in the order of `next_at`.
-        [Delivery(event=event, endpoint=endpoint, next_at=Now()) for endpoint in audience],
-        ignore_conflicts=True,
-    )
-    mails.make(event=event, drafts=kind.mails(event), now=now)
-    Event.objects.filter(pk=event.pk).update(fanned_out_at=now, body=body)
+        deliveries += [Delivery(event=event, endpoint=endpoint, next_at=Now()) for endpoint in audience]
+        mails.make(event=event, drafts=kind.mails(event), now=now)
+    Delivery.objects.bulk_create(deliveries, ignore_conflicts=True)
+    Event.objects.bulk_update(events, ["fanned_out_at", "body"])
 
 
 def _audience(event: Event, kind: EventKind, endpoints: Sequence[Endpoint]) -> list[Endpoint]:

@@ -46,6 +46,13 @@ class LeanHandler:
             return False
         return True
 
+    def route_of(self, path: str) -> str:
+        """Return the pattern of a path in the URLconf, "" if this handler does not serve it."""
+        try:
+            return self._resolve(path).route or ""
+        except Resolver404:
+            return ""
+
     def _resolve(self, path: str) -> ResolverMatch:
         """Resolve a path. Long paths are not cached, so that unknown paths take at most 256 KiB."""
         if len(path) > REMEMBERED_PATH_MAX_CHARACTERS:
@@ -69,6 +76,7 @@ class LeanHandler:
             if self._error_style(scope["path"]) == "messages":  # the vendor's name of the same header
                 headers.append((b"request-id", request_id.encode("ascii")))
             await send_response(send, response, headers)
+            watch.is_answered = True
         except ClientLeft:
             pass
         except Incomplete:

@@ -1,5 +1,6 @@
 """A request on the event loop, as its view sees it."""
 
+from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
@@ -61,6 +62,10 @@ class LeanRequest:
     def take_memory(self, size_bytes: int) -> None:
         """Reserve memory beside the body's until the response is sent. Raises NotReady if there is not enough."""
         self._memory.take(size_bytes)
+
+    def on_end(self, call: Callable[[bool], None]) -> None:
+        """Call a function once, when the request has ended, with whether its whole response was sent. It must not raise or wait."""
+        self._watch.on_end = call
 
     def to_django(self) -> Utf8Request:
         """Build Django's request, without the body, for middleware. Raises InvalidRequest if the query is not UTF-8."""

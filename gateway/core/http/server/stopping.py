@@ -1,7 +1,7 @@
 """Handles the signals that stop a server process, in place of uvicorn.
 
-After the first one, requests are still served for DRAIN_NOTICE_SECONDS, while `/readyz` says that there should be no
-more. Then uvicorn closes the port. What is open then has DRAIN_SECONDS to end, and is cut after that. A second signal
+After SIGTERM, requests are still served for DRAIN_NOTICE_SECONDS, while `/readyz` says that there should be no
+more. Then uvicorn closes the port. SIGINT closes it at once: whoever presses Ctrl-C has no load balancer that needs notice. What is open then has DRAIN_SECONDS to end, and is cut after that. A second signal
 ends the process at once, except for a worker: it often gets two, one sent to its whole group and one from its parent.
 """
 
@@ -46,7 +46,8 @@ class Stop:
 
     def _begin(self, number: int) -> None:
         drain_of_loop().begin()
-        self._loop.call_later(settings.DRAIN_NOTICE_SECONDS, self._close_port, number)
+        notice_seconds = 0.0 if number == signal.SIGINT else settings.DRAIN_NOTICE_SECONDS
+        self._loop.call_later(notice_seconds, self._close_port, number)
 
     def _close_port(self, number: int) -> None:
         drain_of_loop().end_soon()

@@ -20,6 +20,12 @@ UNION ALL
 (SELECT * FROM jobs_run ORDER BY started_at LIMIT 1)
 """
 
+NEWEST_SUCCESSES = """
+SELECT run.* FROM unnest(%s::text[]) AS name, LATERAL (
+    SELECT * FROM jobs_run WHERE job = name AND outcome = 'done' ORDER BY id DESC LIMIT 1
+) AS run
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
@@ -47,6 +53,11 @@ def of_all(*, now: datetime) -> list[JobStatus]:
         _judge(name, intervals[name], newest.get(name), ended.get(name, recorded_since), now)
         for name in sorted(intervals)
     ]
+
+
+def last_successes() -> list[JobRun]:
+    """Return the newest run that succeeded of each scheduled job that has one."""
+    return list(JobRun.objects.raw(NEWEST_SUCCESSES, [sorted(settings.CELERY_BEAT_SCHEDULE)]))
 
 
 def _judge(

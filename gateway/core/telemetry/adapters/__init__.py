@@ -1,0 +1,1 @@
+"""Outside systems that are told what was observed."""

@@ -1,0 +1,1 @@
+"""What telemetry writes and deletes."""

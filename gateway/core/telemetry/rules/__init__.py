@@ -1,0 +1,1 @@
+"""How durations are counted."""

@@ -1,0 +1,93 @@
+"""Rate limits of calls that are opened in one statement: each counts those before it, as if they had come one by one."""
+
+from collections import Counter
+from itertools import count
+
+import pytest
+
+from billing.rules.limits import UNIT, Applied
+from gateway.core.contract.ids import new_id
+from tests.factories import batches
+from tests.factories.accounts import make_account
+from tests.factories.billing import Purse, price_version
+from tests.factories.limits import applied, element, meter
+
+pytestmark = pytest.mark.django_db
+
+_aliases = (f"alias-{number}" for number in count())
+
+
+@pytest.fixture
+def alias() -> str:
+    return next(_aliases)
+
+
+def purses(number: int) -> list[Purse]:
+    return [Purse(key=make_account(f"payer{at}").did).pay(10_000) for at in range(number)]
+
+
+def opened(payers: list[Purse], *limits: Applied) -> list[str]:
+    """Open calls in one statement, and return their outcomes."""
+    calls = [
+        batches.opening(
+            owner=payer.owner,
+            did=payer.key,
+            hold=100,
+            usage_id=new_id("use"),
+            price_version=price_version(),
+            limits=element(*limits),
+            client_id="app",
+        )
+        for payer in payers
+    ]
+    return [hold.outcome for hold in batches.run(*calls)]
+
+
+def test_a_batch_of_one_wallet_admits_what_its_limit_leaves() -> None:
+    [payer] = purses(1)
+    limit = applied("account", payer.key, 10, 1000, 100)
+    assert Counter(opened([payer] * 8, limit)) == {"reserved": 8}
+    assert opened([payer] * 8, limit) == ["reserved"] * 2 + ["rate_limited"] * 6
+    assert 9 * UNIT < meter("account", payer.key).requests_level <= 10 * UNIT
+    assert meter("account", payer.key).tokens_quota == 1000
+
+
+def test_a_batch_counts_its_own_calls_at_once() -> None:
+    [payer] = purses(1)
+    limit = applied("account", payer.key, concurrent=3)
+    assert opened([payer] * 5, limit) == ["reserved"] * 3 + ["rate_limited"] * 2
+    assert opened([payer], limit) == ["rate_limited"]
+    assert opened([payer] * 3, applied("account", payer.key, concurrent=5)) == ["reserved"] * 2 + ["rate_limited"]
+
+
+def test_limits_of_one_statement_may_differ(alias: str) -> None:
+    """Processes read a changed limit at different times."""
+    [payer] = purses(1)
+    calls = [
+        batches.opening(
+            owner=payer.owner,
+            did=payer.key,
+            hold=100,
+            usage_id=new_id("use"),
+            price_version=price_version(),
+            model=alias,
+            limits=element(applied("alias", alias, 100, None, most)),
+        )
+        for most in (2, 2, 2, 4, 4, 4)
+    ]
+    outcomes = [hold.outcome for hold in batches.run(*calls)]
+    assert outcomes == ["reserved", "reserved", "rate_limited", "reserved", "reserved", "rate_limited"]
+
+
+def test_wallets_share_a_limit_in_a_batch(alias: str) -> None:
+    limits = applied("client", "app", 1000), applied("alias", alias, 4)
+    assert Counter(opened(purses(6), *limits)) == {"reserved": 4, "rate_limited": 2}
+    assert 3 * UNIT < meter("alias", alias).requests_level <= 4 * UNIT
+    assert 3 * UNIT < meter("client", "app").requests_level <= 4 * UNIT
+
+
+def test_a_call_without_funds_takes_no_room_in_its_batch() -> None:
+    [poor, rich] = purses(2)
+    limit = applied("client", "app", 2)
+    poor.call(9_950)
+    assert Counter(opened([poor, rich, poor, rich], limit)) == {"reserved": 2, "insufficient_funds": 2}

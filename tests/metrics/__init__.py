@@ -1,0 +1,1 @@
+"""Metrics in Prometheus' format, and what is built on them."""

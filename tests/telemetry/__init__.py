@@ -1,0 +1,1 @@
+"""Observations of requests, and what is kept of them."""
