@@ -53,7 +53,8 @@ class OpenCall(NamedTuple):
 
 @value_class(frozen=True, slots=True)
 class Closing(Generic[Row]):
-    """One closing of the call `usage_id`. `note` is the part of it that is written to a journal."""
+    """One closing of the call `usage_id`. `note` is the part of it that is written to a journal: nothing of an answer, because a
+    process also remembers the notes of the calls that it closed last."""
 
     usage_id: str
     element: Element[Row]
@@ -110,6 +111,7 @@ def again(owner: Owner, note: bytes) -> Element[str]:
 
 
 def _without_replay(note: bytes) -> bytes:
+    """Drop what a note of the version before has of an answer, whose body it lacks."""
     noted = orjson.loads(note)
     return orjson.dumps({name: value for name, value in noted.items() if not name.startswith("replay_")})
 
@@ -135,10 +137,10 @@ def _closing(
     arguments |= {"action": action, "usage_id": call.usage_id, "deployment": call.deployment}
     if call.takeover is not None:
         arguments["takeover"] = call.takeover._asdict()
-    if replay is not None:
-        arguments |= {"replay_status": replay.status, "replay_headers": replay.headers}
     note = orjson.dumps(arguments)
-    sent = orjson.dumps({**arguments, "kept": stored}) if stored else note
+    answered = {"replay_status": replay.status, "replay_headers": replay.headers} if replay else {}
+    kept = {"kept": stored} if stored else {}
+    sent = orjson.dumps({**arguments, **answered, **kept}) if answered or kept else note
     own = partial(_read_own, call.usage_id, read)
     element = Element(function, call.owner, sent, own, replay.body if replay else None)
     return Closing(call.usage_id, element, note)

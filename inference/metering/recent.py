@@ -62,7 +62,8 @@ def remember(closing: Closing[Any], row: Any) -> None:
     """Remember a closing that the database answered with `row`. One whose call is unknown there is reported at once."""
     now = time.monotonic()
     charge = row.charge_microusd if isinstance(row, Settlement) else None
-    closed = Closed(now, closing.element.owner, closing.note, charge)  # type: ignore[arg-type] # a closing's is an Owner
+    note = bytes(memoryview(closing.note))  # a copy: orjson's bytes keep the 4 KB that they were written in
+    closed = Closed(now, closing.element.owner, note, charge)  # type: ignore[arg-type] # a closing's is an Owner
     if getattr(row, "outcome", row) is CloseOutcome.UNKNOWN:
         _report(closed)
         return

@@ -244,7 +244,7 @@ def rotate_key(operator: Operator, customer: Customer, upstream: FakeUpstream) -
     customer.person.await_the_app()
     eventually(lambda: called(customer, 200) and list(upstream.ledger)[-1].authorization == "Bearer sk-second")
     operator.do("Remove the other key", "Remove", Reason="it is revoked")
-    operator.says("Removed the other key.")
+    operator.says("Removed the old key.")
     upstream.accept_key("sk-second")
     assert customer.call().status == 200
     assert page.url == upstreams_page

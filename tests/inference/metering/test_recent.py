@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from billing.operations import closings
 from billing.operations.closings import Closing, OpenCall
-from billing.operations.ledger import CloseOutcome, Release, Settlement
+from billing.operations.ledger import CloseOutcome, Release, Replay, Settlement
 from billing.queries import audit
 from gateway.core.database import close_pool
 from inference.metering import recent
@@ -177,3 +178,17 @@ def test_old_calls_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(3):
         recent.remember(settlement(purse, f"use_{number}"), CHARGED)
     assert [closed.usage_id for closed in recent._closed] == ["use_2"]
+
+
+def test_a_remembered_call_takes_less_than_a_kilobyte() -> None:
+    tracemalloc.start()
+    try:
+        for _ in range(1000):
+            replay = Replay(200, [("x-name", "x" * 5_000)], b"")
+            call = OpenCall(("account", "alice"), "use_1", "dep_1")
+            closing = closings.settle(call, cost_microusd=30, basis="upstream", quantities=used_for(30), replay=replay)
+            recent.remember(closing, CHARGED)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 1000 * 1024

@@ -197,10 +197,12 @@ def test_a_call_that_is_closed_from_the_journal_is_charged_without_its_words(cal
         basis="upstream",
         quantities={},
         stored={"id": "resp_other", "response": "x" * 5_000},
+        replay=Replay(200, [("x-name", "x" * 5_000)], b"{}"),
         function=CLOSE_AND_STORE,
     ).note
     assert len(note) < CLOSING_MAX_BYTES
     assert b"kept" not in note
+    assert b"x-name" not in note
     assert closings.from_note(note).run() == "already"
     assert StoredResponse.objects.filter(usage_id=call.id).count() == 1
 
