@@ -18,7 +18,8 @@ from gateway.config.problems import ConfigError, Path, Problem
 FILE_MAX_BYTES = 256 * 1024
 VALUES_MAX = 50_000
 DEPTH_MAX = 32
-DIGITS_MAX = 18
+NUMBER_MAX = {"int": 18, "float": 24}
+"""The most characters of a number. No float that is written in full has more."""
 
 TAG = "tag:yaml.org,2002:"
 
@@ -131,8 +132,8 @@ class _Reader:
         return self._refuse(node, path, "this tag is not supported")
 
     def _number(self, node: ScalarNode, path: Path, kind: str) -> Any:
-        if len(node.value) > DIGITS_MAX:
-            return self._refuse(node, path, f"a number may have at most {DIGITS_MAX} characters (text: quote it)")
+        if len(node.value) > NUMBER_MAX[kind]:
+            return self._refuse(node, path, f"a number may have at most {NUMBER_MAX[kind]} characters (text: quote it)")
         try:
             return int(node.value) if kind == "int" else float(node.value)
         except ValueError:

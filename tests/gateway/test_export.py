@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from accounts.models import Product, PublicClient
@@ -217,6 +217,7 @@ SPECIAL = st.sampled_from(
 
 
 @given(st.recursive(TEXTS | SPECIAL | st.booleans() | st.integers(0, 10**15) | st.floats(0.001, 1e6), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS | SPECIAL, inner, max_size=3), max_leaves=12))  # fmt: skip
+@example(0.0010000000000000002)
 def test_what_is_written_is_read_back(value: Any) -> None:
     assert value_of(writing.file("héading\n\nof lines", {"section": value})) == {"section": value}
 
