@@ -46,6 +46,7 @@ from tests.support.schedule import (  # noqa: E402
     pytest_make_collect_report,  # noqa: F401
     pytest_xdist_make_scheduler,  # noqa: F401
 )
+from tests.support.sent_reports import pytest_runtest_makereport  # noqa: E402, F401
 
 # On a busy machine, any example of hypothesis may take longer than its deadline, and making ten longer than a second.
 hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
