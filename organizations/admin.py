@@ -1,15 +1,33 @@
-"""Read-only console pages for organizations. Their own members manage them, and the audit log records each change."""
+"""Console pages for organizations. Their own members manage them, and the audit log records each change; operators suspend them."""
 
-from django.contrib import admin
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
-from unfold.decorators import display
+from unfold.decorators import action, display
+from unfold.widgets import UnfoldAdminTextareaWidget
 
-from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline, WordFilter, links, parties
+from accounts.queries.accounts import person
+from gateway.core.console import (
+    PartyColumn,
+    ReadOnlyAdmin,
+    ReadOnlyInline,
+    ReasonForm,
+    WordFilter,
+    dialog,
+    links,
+    may_act,
+    parties,
+)
 from organizations.models import AuditEntry, Entitlement, Invitation, Membership, Organization, Seat
+from organizations.operations import suspension
 from organizations.portal.texts import ACTIONS
+
+SUSPEND = "organizations.suspend_organization"
 
 parties.register("organization", parties.Source(Organization, key="id", name="name"))
 
@@ -57,12 +75,26 @@ class InvitationInline(ReadOnlyInline):
         return super().get_queryset(request).select_related("invited_by__account", "accepted_by__account")
 
 
+class SuspendForm(ReasonForm):
+    """Asks why, for the log, and what the members are told."""
+
+    text = forms.CharField(
+        label="What members are told",
+        required=False,
+        max_length=Organization.SUSPENSION_TEXT_MAX_CHARACTERS,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+        help_text="Shown in the portal, and mailed to owners and billing members. Empty: only that it is suspended.",
+    )
+    field_order = ("reason", "text")
+
+
 @admin.register(Organization)
 class OrganizationAdmin(ReadOnlyAdmin):
     """Organizations. Their wallets and budgets are listed under Money."""
 
-    list_display = ("name", "id", "is_past_due", "created_at", "changed_at")
-    list_filter = ("is_past_due",)
+    list_display = ("name", "id", "is_past_due", "suspended_at", "created_at", "changed_at")
+    list_filter = ("is_past_due", ("suspended_at", admin.EmptyFieldListFilter))
+    actions_detail = ("suspend", "unsuspend")
     search_fields = (
         "id__exact",
         "name",
@@ -70,8 +102,58 @@ class OrganizationAdmin(ReadOnlyAdmin):
     )
     search_help_text = "A complete organization ID, or part of its name or of a member's name, email address or DID."
     ordering = ("-id",)
-    fields = ("name", "id", "related", "is_past_due", "version", "created_at", "changed_at")
+    fields = (
+        *("name", "id", "related", "is_past_due", "suspended_at", "suspension_text"),
+        *("version", "created_at", "changed_at"),
+    )
     inlines = (MembershipInline, EntitlementInline, InvitationInline)
+
+    def has_suspend_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Allow operators with the right to suspend an organization."""
+        return may_act(request, SUSPEND, Organization.objects.filter(suspended_at=None), object_id)
+
+    def has_unsuspend_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Allow the same operators to lift its suspension."""
+        return may_act(request, SUSPEND, Organization.objects.exclude(suspended_at=None), object_id)
+
+    @action(
+        description="Suspend",
+        icon="block",
+        permissions=["suspend"],
+        dialog=dialog(
+            "Suspend this organization",
+            "Its tokens are refused at once, and nothing is charged to it automatically. Streams and sessions end within seconds, "
+            "other requests that are being processed are completed. Its wallet is unchanged. Members can still look at it in the "
+            "portal, pay and download.",
+            "Suspend",
+            SuspendForm,
+        ),
+    )
+    def suspend(self, request: HttpRequest, form: SuspendForm, object_id: str) -> HttpResponse:
+        text = form.cleaned_data["text"]
+        is_new = suspension.suspend(org_id=object_id, text=text, actor_did=person(request).did)
+        done = f"Suspended, and told its members “{text}”" if text else "Suspended"
+        return self._finish(request, form, object_id, is_new, done)
+
+    @action(
+        description="Lift suspension",
+        icon="lock_open",
+        permissions=["unsuspend"],
+        dialog=dialog(
+            "Lift this organization's suspension",
+            "Apps can make calls for it again, and what is due is charged automatically again.",
+            "Lift",
+            ReasonForm,
+        ),
+    )
+    def unsuspend(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        is_new = suspension.lift(org_id=object_id, actor_did=person(request).did)
+        return self._finish(request, form, object_id, is_new, "Suspension lifted")
+
+    def _finish(self, request: HttpRequest, form: Any, object_id: str, is_new: bool, done: str) -> HttpResponse:
+        if is_new:
+            return self.finish_dialog(request, form, object_id, done)
+        return self.leave_dialog(request, object_id, "Someone else has just done this.", messages.WARNING)
 
     @display(description="See also")
     def related(self, organization: Organization) -> str:

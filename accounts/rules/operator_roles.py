@@ -20,6 +20,7 @@ GIVEN = {
             "accounts.add_note",
             "accounts.suspend_account",
             "accounts.change_devicesession",
+            "organizations.suspend_organization",
             "billing.grant_small_creditlot",
             "billing.change_budget",
             "events.change_delivery",

@@ -24,6 +24,8 @@ class Wallet(models.Model):
     `low_balance` is the owner's threshold for alerts, 0 for none. `alert_below` is the worth below which the next alert is
     recorded (billing/sql/alerts.sql); null: none is due before the wallet has money again.
     `top_up_below` is the worth below which an automatic top-up is due (billing/sql/auto_top_up.sql); null: none is.
+    While `is_suspended` is set, nothing is held from it or charged into it automatically: its organization is suspended. It says so
+    here because each hold reads this row anyway.
     """
 
     id = KeyField(primary_key=True)
@@ -36,6 +38,7 @@ class Wallet(models.Model):
     low_balance_microusd = MicrousdField(db_default=LOW_BALANCE_MICROUSD)
     alert_below_microusd = MicrousdField(null=True)
     top_up_below_microusd = MicrousdField(null=True)
+    is_suspended = models.BooleanField(db_default=False)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -152,15 +152,15 @@ def _stop_attempts(provider: PaymentProvider, invoice_id: str, seen: Checkout | 
 def _begin(
     provider: PaymentProvider, invoice_id: str, method: SavedMethod, now: datetime, requested_by: str | None
 ) -> InvoicePayment | None:
-    """Record an attempt; None if the invoice is no longer unpaid, another attempt is in progress, or the schedule is no
-    longer due. Raises RateLimited if a person asks and another attempt has just failed.
+    """Record an attempt; None if the invoice is no longer unpaid, another attempt is in progress, the schedule is no
+    longer due, or the organization is suspended and nobody asks. Raises RateLimited if a person asks and another attempt has just failed.
     """
     invoice = locked.invoice(invoice_id)
     if invoice.status not in UNPAID or invoice.payments.filter(status__in=PENDING).exists():
         return None
     if requested_by is not None:
         _check_interval(invoice_id, now)
-    elif invoice.next_attempt_at is None or invoice.next_attempt_at > now:
+    elif invoice.next_attempt_at is None or invoice.next_attempt_at > now or queries.is_suspended(invoice.org_id):
         return None
     invoice.next_attempt_at = None
     invoice.save(update_fields=["next_attempt_at"])

@@ -31,6 +31,7 @@ class HoldOutcome(StrEnum):
     KEY_REUSED = "key_reused"
     REPLAY = "replay"
     GONE = "gone"
+    SUSPENDED = "suspended"
     BUDGET_EXCEEDED = "budget_exceeded"
     INSUFFICIENT_FUNDS = "insufficient_funds"
     RATE_LIMITED = "rate_limited"

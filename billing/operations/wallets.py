@@ -14,6 +14,14 @@ def ensure(owner_kind: str, owner_key: str) -> Wallet:
     return locked.wallet((owner_kind, owner_key))
 
 
+def set_suspended(owner_kind: str, owner_key: str, *, is_suspended: bool) -> None:
+    """Have a wallet spend nothing, or end that. Joins the caller's transaction. The lock orders it with holds: whichever comes after it
+    is refused."""
+    wallet = locked.wallet((owner_kind, owner_key))
+    wallet.is_suspended = is_suspended
+    wallet.save(update_fields=["is_suspended"])
+
+
 def take_payment(
     owner_kind: str, owner_key: str, *, amount_microusd: int, source: str, product: str | None = None
 ) -> ledger.Payment:

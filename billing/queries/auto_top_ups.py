@@ -15,6 +15,7 @@ from billing.models import (
     InvoiceStatus,
     OwnerKind,
     ProviderEvent,
+    Wallet,
 )
 from billing.queries import payment_methods
 from billing.rules import auto_top_ups as rules
@@ -103,10 +104,13 @@ def of_event(event: ProviderEvent) -> AutoTopUpCharge | None:
 
 
 def is_blocked(owner: Owner) -> bool:
-    """Return whether an owner must not be charged: a suspended or closed account, an organization with an overdue invoice."""
+    """Return whether an owner must not be charged: a suspended or closed account, an organization that is suspended or has an overdue
+    invoice."""
     kind, key = owner
     if kind == OwnerKind.ACCOUNT:
         return not Account.objects.filter(did=key, is_active=True, suspended_at=None).exists()
+    if Wallet.objects.filter(owner_kind=kind, owner_key=key, is_suspended=True).exists():
+        return True
     return Invoice.objects.filter(org_id=key, status=InvoiceStatus.PAST_DUE).exists()
 
 

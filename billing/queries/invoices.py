@@ -13,13 +13,26 @@ from billing.models import (
     InvoiceLine,
     InvoicePayment,
     InvoiceStatus,
+    OwnerKind,
     ProviderEvent,
+    Wallet,
 )
 from billing.queries.reports import bounded
 from billing.rules.invoices import GRACE, number_of
 from gateway.core.contract.limits import REPORT_INVOICES_MAX
 
 _UNDECIDED = Exists(InvoicePayment.objects.filter(invoice=OuterRef("pk"), status__in=PENDING))
+
+
+_SUSPENDED = Exists(
+    Wallet.objects.filter(owner_kind=OwnerKind.ORGANIZATION, owner_key=OuterRef("org_id"), is_suspended=True)
+)
+
+
+def is_suspended(org_id: str) -> bool:
+    """Return whether an organization is suspended, so that its payment method is charged only if somebody asks for it."""
+    found = Wallet.objects.filter(owner_kind=OwnerKind.ORGANIZATION, owner_key=org_id, is_suspended=True)
+    return found.exists()
 
 
 def of_organization(org_id: str) -> QuerySet[Invoice]:
@@ -78,8 +91,8 @@ def drafts(since: datetime) -> list[str]:
 
 
 def to_collect(now: datetime, limit: int) -> list[str]:
-    """Return the ids of the invoices that are due for collection, the longest due first."""
-    found = Invoice.objects.filter(~_UNDECIDED, next_attempt_at__lte=now)
+    """Return the ids of the invoices that are due for collection, the longest due first, without those of suspended organizations."""
+    found = Invoice.objects.filter(~_UNDECIDED, ~_SUSPENDED, next_attempt_at__lte=now)
     return list(found.order_by("next_attempt_at").values_list("id", flat=True)[:limit])
 
 

@@ -13,10 +13,11 @@
 --   limits: the rate limits that the call was admitted under (limits.sql), null if there are none
 --
 -- The member is p_membership_id, whatever the caller's token says. Checks in this order, under the wallet's lock:
--- idempotency key (null: none), budgets, funds. Outcomes:
+-- idempotency key (null: none), suspension, budgets, funds. Outcomes:
 --   'reserved'            the hold stands and the call counts as sent, usage_id is p_call's: state 'dispatched'
 --   'fresh'               of a trial: the hold would succeed now
 --   'in_progress' | 'key_reused' | 'replay' | 'gone'   as billing_find_replay, usage_id is the first call's
+--   'suspended'           the owner is an organization that is suspended
 --   'budget_exceeded'     budget_id names the first budget whose limit spent + held + hold would pass: the override's
 --                         limit while there is one. A budget counts a day, an ISO week or a month, in UTC
 --   'insufficient_funds'  available_microusd is what a call for this product could hold (0 while there is a debt)
@@ -47,7 +48,7 @@ BEGIN
     RAISE EXCEPTION 'a hold of % micro-USD, at most %, for % seconds', p_call.hold, p_call.max_cost, p_call.deadline_seconds
       USING ERRCODE = 'check_violation';
   END IF;
-  SELECT w.id, w.balance_microusd - w.held_microusd AS free, w.debt_microusd > 0 AS is_in_debt, w.has_budgets,
+  SELECT w.id, w.balance_microusd - w.held_microusd AS free, w.debt_microusd > 0 AS is_in_debt, w.has_budgets, w.is_suspended,
          EXISTS (SELECT FROM billing_price_version v WHERE v.id = p_call.price_version) AS has_prices,
          p_call.key IS NOT NULL AND EXISTS (
            SELECT FROM ONLY billing_reservation r
@@ -73,6 +74,10 @@ BEGIN
   END IF;
   usage_id := p_call.usage_id;
 
+  IF v_wallet.is_suspended THEN
+    outcome := 'suspended';
+    RETURN;
+  END IF;
   IF v_wallet.has_budgets THEN
     SELECT b.id INTO budget_id FROM billing_budget b
      WHERE b.wallet_id = v_wallet.id AND b.disabled_at IS NULL

@@ -56,6 +56,8 @@ class Customer:
     def state(self) -> tuple[str, str]:
         """Return the customer's state, and its colour."""
         if isinstance(self.row, Organization):
+            if self.row.suspended_at:
+                return "suspended", "danger"
             return ("past due", "danger") if self.row.is_past_due else ("active", "success")
         if self.is_closed:
             return "closed", "info"

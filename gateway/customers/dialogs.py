@@ -1,7 +1,7 @@
 """What support does on a customer's page: writes a note, grants a credit, sets its limits. Each is in the log, with its reason.
 
-What is done about one row (a budget, a device, a payment, an invoice, automatic top-up) or about an account (suspension, sessions)
-is an action of that table's pages; the customer's page opens their dialogs.
+What is done about one row (a budget, a device, a payment, an invoice, automatic top-up), or about the customer itself (suspension,
+sessions), is an action of that table's pages; the customer's page opens their dialogs.
 """
 
 from collections.abc import Callable

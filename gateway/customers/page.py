@@ -16,15 +16,16 @@ from gateway.customers import access, history, money, payments
 from gateway.customers.customer import MODELS, Customer, found, may_view
 from gateway.customers.dialogs import DIALOGS
 from gateway.customers.section import Section
+from organizations.models import Organization
 
 PARTS = (*money.PARTS, *payments.PARTS, *access.PARTS, *history.PARTS)
 
-OF_ACCOUNT = (
-    ("end_sessions", "End all sessions", "logout"),
-    ("suspend", "Suspend", "block"),
-    ("unsuspend", "Lift suspension", "lock_open"),
-)
-"""The actions of an account's own page that support uses: name, title and icon."""
+SUSPENSION = (("suspend", "Suspend", "block"), ("unsuspend", "Lift suspension", "lock_open"))
+ACTIONS: dict[type[Model], tuple[tuple[str, str, str], ...]] = {
+    Account: (("end_sessions", "End all sessions", "logout"), *SUSPENSION),
+    Organization: SUSPENSION,
+}
+"""The actions of a customer's own page that support uses: name, title and icon."""
 
 
 class Button(NamedTuple):
@@ -68,9 +69,9 @@ def _buttons(request: HttpRequest, customer: Customer) -> Iterator[Button]:
         if each.is_offered(request, customer):
             address = reverse(f"admin:customers_{customer.kind}_{each.name}", args=[customer.row.pk])
             yield Button(each.title, each.icon, address)
-    if customer.account is None:
-        return
-    table = admin.site.get_model_admin(Account)
-    for name, title, icon in OF_ACCOUNT:
+    model = MODELS[customer.kind]
+    table, meta = admin.site.get_model_admin(model), model._meta  # noqa: SLF001 (documented)
+    for name, title, icon in ACTIONS[model]:
         if getattr(table, f"has_{name}_permission")(request, str(customer.row.pk)):
-            yield Button(title, icon, reverse(f"admin:accounts_account_{name}", args=[customer.row.pk]))
+            page = f"admin:{meta.app_label}_{meta.model_name}_{name}"
+            yield Button(title, icon, reverse(page, args=[customer.row.pk]))

@@ -1,7 +1,7 @@
 """Saves a stream's progress in the ledger periodically, and checks whether the stream may continue.
 
 If the process dies before the stream ends, the last recorded amount is charged. A stream may not continue if its account
-was suspended, its device session was revoked, or its organization token has lost access.
+was suspended, its device session was revoked, or its organization token has lost access, also because the organization was suspended.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from gateway.core.database import BatchFunction, Element
 from gateway.core.http.draining import ServerStopped, drain_of_loop
 from gateway.core.runtime.background import spawn
 from inference.metering.call import Call
-from organizations.rules.access import denial
+from organizations.operations.refusals import refusal as refusal_of_access
 
 log = logging.getLogger("inference.checkpoints")
 
@@ -125,10 +125,13 @@ def _check_in(running: Call, evidence: Evidence) -> Element[ApiError | None]:
         "client_id": principal.client_id,
         "consent": running.arrival.route.consent,
     }
-    return Element(CHECK_IN, principal.owner, orjson.dumps(arguments), lambda answer, body: _refusal(answer["outcome"]))
+    owner_key = principal.owner[1]
+    return Element(
+        CHECK_IN, principal.owner, orjson.dumps(arguments), lambda answer, body: _refusal(answer["outcome"], owner_key)
+    )
 
 
-def _refusal(answer: str) -> ApiError | None:
+def _refusal(answer: str, owner_key: str) -> ApiError | None:
     match answer:
         case "ok" | "suspended" | "session_revoked":
             return refusal(answer)
@@ -136,4 +139,4 @@ def _refusal(answer: str) -> ApiError | None:
             return NotReady()
         case "consent_withdrawn":
             return ConsentRequired("The consent was withdrawn.")
-    return denial(answer)
+    return refusal_of_access(answer, owner_key)

@@ -23,18 +23,18 @@ from gateway.core.database import BatchFunction, Element
 from inference.metering.admission import Arrival, Checked, Identity, Refused
 from inference.metering.answers import answer_is_gone
 from inference.metering.limits import RequestLimits
-from organizations.rules.access import denial
+from organizations.operations.refusals import refusal as refusal_of_access
 
 OPEN = BatchFunction(1, "inference_open_calls")
 
 
 class Opened(NamedTuple):
-    """The ledger's result: whether the caller is admitted, the outcome of the hold, why access was denied, and the refusal of a
-    rate limit."""
+    """The ledger's result: whether the caller is admitted, the outcome of the hold, and the refusals of live access and of a rate
+    limit."""
 
     admission: str
     hold: Hold | None = None
-    denied: str | None = None
+    denied: ApiError | None = None
     limited: ApiError | None = None
 
     def admitted(self) -> Hold | None:
@@ -42,7 +42,7 @@ class Opened(NamedTuple):
         if error := refusal(self.admission):
             raise error
         if self.denied:
-            raise denial(self.denied)
+            raise self.denied
         if self.limited:
             raise self.limited
         return self.hold
@@ -133,7 +133,7 @@ def _read(answer: dict[str, Any], body: bytes | None) -> Opened:
     if outcome is None:
         return Opened(answer["admission"])
     if outcome == "denied":
-        return Opened(answer["admission"], denied=answer["reason"])
+        return Opened(answer["admission"], denied=refusal_of_access(answer["reason"], answer["org_id"]))
     usage_id, replay = answer["usage_id"], None
     if body is not None:
         replay = read_replay(usage_id, answer["replay_status"], answer["replay_headers"], body)

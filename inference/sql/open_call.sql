@@ -20,9 +20,9 @@
 --
 -- `answer` has `admission`, the result of accounts_admit or accounts_liveness; unless it is 'ok', nothing else was
 -- done. With it `outcome`, and `usage_id`, `available_microusd`, `budget_id`, `replay_status`, `replay_headers` as
--- returned by billing_hold_locked; `body` is the replay's. Without live access, and with a free key, the outcome is 'denied'
--- and `reason` that of organizations_access. With live access and a free key, but without room under a limit, it is
--- 'rate_limited', in a trial and before the refusal of `hold` too; nothing is held then, and no limit counts the call. `levels` is
+-- returned by billing_hold_locked; `body` is the replay's. Without live access, and with a free key, the outcome is 'denied',
+-- `reason` is that of organizations_access, and `org_id` the organization. With live access and a free key, but without room under a
+-- limit, it is 'rate_limited', in a trial and before the refusal of `hold` too; nothing is held then, and no limit counts the call. `levels` is
 -- what was used of the limits, without this call (billing_weigh_call); null without limits. A call belongs to its caller's live membership, whichever one the token
 -- was issued for.
 --
@@ -205,7 +205,7 @@ DECLARE
 BEGIN
   IF p_call.owner_kind = 'organization' AND p_call.stop_before IS DISTINCT FROM 'access' THEN
     SELECT a.reason, a.membership_id INTO v_reason, v_membership_id
-      FROM organizations_access(p_call.owner_key, p_call.did, p_call.product) a;
+      FROM organizations_own_access(p_call.owner_key, p_call.did, p_call.product) a;
   END IF;
   IF p_call.limits IS NOT NULL THEN
     v_weighed := billing_weigh_call(
@@ -216,10 +216,16 @@ BEGIN
   END IF;
 
   IF p_call.stop_before IS NOT NULL OR v_reason <> 'allowed' OR v_is_limited THEN
+    IF v_reason = 'allowed' AND EXISTS (
+      SELECT FROM billing_wallet w
+       WHERE w.owner_kind = p_call.owner_kind AND w.owner_key = p_call.owner_key AND w.is_suspended)
+    THEN
+      v_reason := 'organization_suspended';
+    END IF;
     v_found := billing_find_replay(
       p_call.owner_kind, p_call.owner_key, p_call.route, p_call.key, decode(p_call.digest, 'hex'));
     IF v_found.outcome = 'fresh' AND v_reason <> 'allowed' THEN
-      answer := json_build_object('admission', 'ok', 'outcome', 'denied', 'reason', v_reason, 'levels', v_levels);
+      answer := inference_answer_denied(p_call, v_reason, v_levels);
     ELSIF v_found.outcome = 'fresh' AND v_is_limited THEN
       answer := json_build_object('admission', 'ok', 'outcome', 'rate_limited', 'levels', v_levels);
     ELSE
@@ -232,6 +238,10 @@ BEGIN
   END IF;
 
   v_found := billing_hold_locked(p_call, v_membership_id);
+  IF v_found.outcome = 'suspended' THEN
+    answer := inference_answer_denied(p_call, 'organization_suspended', v_levels);
+    RETURN;
+  END IF;
   IF v_levels IS NOT NULL AND v_found.outcome = 'reserved' THEN
     v_added := billing_add_call(p_call.limits, v_levels, v_membership_id, subjects, counted);
     subjects := v_added.subjects;
@@ -243,6 +253,14 @@ BEGIN
     'replay_status', v_found.replay_status, 'replay_headers', v_found.replay_headers, 'levels', v_levels);
   body := v_found.replay_body;
 END $$;
+
+
+-- Answers a call whose caller has no live access to the organization.
+CREATE OR REPLACE FUNCTION inference_answer_denied(p_call inference_call, p_reason text, p_levels bigint[]) RETURNS json
+LANGUAGE sql AS $$
+  SELECT json_build_object(
+    'admission', 'ok', 'outcome', 'denied', 'reason', p_reason, 'org_id', p_call.owner_key, 'levels', p_levels)
+$$;
 
 
 -- What only functions of the version before called.

@@ -61,7 +61,7 @@ def changing(org_id: str, *, actor_did: str, roles: Collection[str]) -> Iterator
 
 @contextmanager
 def joining(org_id: str, *, actor_did: str) -> Iterator[Change]:
-    """Lock the organization for a person who is not a member yet."""
+    """Lock the organization for somebody who is no member, or not yet: a person with an invitation, an operator."""
     with transaction.atomic():
         change = _begin(org_id, actor_did)
         yield change

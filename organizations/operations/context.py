@@ -22,7 +22,7 @@ def mint(*, principal: Principal, org_id: str, product: str | None, now: datetim
     product = principal.product or product
     decision = access.decide(org_id, principal.did, product)
     if not decision.allowed:
-        raise denial(decision.reason)
+        raise denial(decision.reason, org_id)
     return tokens.mint(
         did=principal.did,
         client_id=principal.client_id,

@@ -32,6 +32,7 @@ def of(account: Account, wallet: WalletBalance, host: str, *, now: datetime, has
     joined, apps = list(memberships.of_person(account.did)), devices.live_of(account, now).exists()
     return [
         *_of_wallet(wallet),
+        *_of_suspensions(joined),
         *_of_bills(joined),
         *_of_budgets(account, now, has_apps=apps),
         *_of_sign_in(account, host),
@@ -48,6 +49,13 @@ def _of_wallet(wallet: WalletBalance) -> Iterator[Step]:
         yield Step(f"You owe {usd(wallet.debt_microusd)}. Nothing can be spent until it is repaid.", "Add money", path)
     elif not wallet.available_microusd:
         yield Step("Your wallet is empty. Calls by apps that you allow are paid from it.", "Add money", path)
+
+
+def _of_suspensions(joined: list[Membership]) -> Iterator[Step]:
+    for one in joined:
+        if one.organization.suspended_at:
+            path = reverse("organization", args=[one.organization_id])
+            yield Step(f"{one.organization.name} is suspended. Apps cannot make calls for it.", "See why", path)
 
 
 def _of_bills(joined: list[Membership]) -> Iterator[Step]:

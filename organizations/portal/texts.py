@@ -45,11 +45,14 @@ REASONS = {
     "no_seat": "You have no seat. An owner or admin can assign one to you.",
     "product_disabled": "It is disabled for this organization. An owner or a billing member can enable it.",
     "not_member": "You are not a member of this organization.",
+    "organization_suspended": "This organization is suspended.",
 }
 
 ACTIONS = {
     "organization.create": "created the organization",
     "organization.rename": "renamed the organization from {before} to {after}",
+    "organization.suspend": "suspended the organization",
+    "organization.lift": "lifted the organization's suspension",
     "invitation.create": "invited someone as {role}",
     "invitation.revoke": "revoked an invitation",
     "invitation.accept": "joined as {role}",
@@ -74,6 +77,7 @@ ACTIONS = {
     "payment_method.remove": "removed the payment method",
     "external_mapping.set": "assigned the billing of the seats of {subject} to {externalOrgId} ({mode})",
 }
+BY_OPERATORS = frozenset({"organization.suspend", "organization.lift"})
 SCOPES = {
     "org": "everything",
     "product": "a product",

@@ -15,6 +15,7 @@ PAGES = {
     "budgets": "organization_budgets",
     "invoice": "organization_invoice",
     "invoices": "organization_invoices",
+    "organization": "organization",
     "payment": "organization_payment",
     "top_up": "organization_auto_top_up",
     "wallet": "organization_wallet",

@@ -1,11 +1,11 @@
-"""What people are mailed about organizations: invitations, and that no more seats can be assigned."""
+"""What people are mailed about organizations: invitations, suspensions, and that no more seats can be assigned."""
 
 from accounts.operations.addresses import verified_holder
 from gateway.core.events.mail_people import Person, recipient_of_address
 from gateway.core.events.models import Event, Mail
 from gateway.core.events.registry import MailDraft
 from gateway.core.events.rules.mail_kinds import INVITATION, SUSPENSION
-from organizations.models import Invitation
+from organizations.models import Invitation, Organization
 from organizations.operations import invitation_tokens
 from organizations.queries import mail_people
 from organizations.rules.invitation_mails import ADDRESS_MAX, INVITER_MAX, MEANINGS, ORGANIZATION_MAX, PERIOD
@@ -49,6 +49,21 @@ def of_suspension(event: Event) -> list[MailDraft]:
     return [MailDraft(person, "organization_suspended", SUSPENSION.name, context) for person in people]
 
 
+def of_suspension_by_operator(event: Event) -> list[MailDraft]:
+    """Return the mails about an organization that an operator has suspended, unless that was lifted already."""
+    org_id = event.owner_key
+    suspended = Organization.objects.filter(pk=org_id, suspended_at__isnull=False).first()
+    if suspended is None:
+        return []
+    context = {
+        "owner_name": suspended.name,
+        "text": suspended.suspension_text,
+        "organization_path": mail_people.page(org_id, "organization"),
+    }
+    people, template = mail_people.money_managers(org_id), "organization_suspended_by_operator"
+    return [MailDraft(person, template, SUSPENSION.name, context) for person in people]
+
+
 def _invited(email: str) -> Person:
     """Return who is invited: the account that has verified the address, as far as its switches go, without its name, which the
     inviter need not know; or the address alone."""
@@ -70,4 +85,8 @@ def _is_too_much(event: Event, invitation: Invitation) -> bool:
     )
 
 
-MAILS = {"invitation.created": of_invitation, "organization.suspended": of_suspension}
+MAILS = {
+    "invitation.created": of_invitation,
+    "organization.suspended": of_suspension,
+    "organization.suspended_by_operator": of_suspension_by_operator,
+}

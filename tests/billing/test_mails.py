@@ -15,6 +15,7 @@ from gateway.core.events.models import Event
 from gateway.core.events.operations.recording import record
 from gateway.core.events.queries.mail_messages import subject_of
 from gateway.core.events.registry import MailDraft, kind_of
+from organizations.operations import suspension
 from organizations.rules.roles import Role
 from tests.factories import invoicing
 from tests.factories.billing import Purse, settle
@@ -180,6 +181,18 @@ def test_a_retired_model(team: Team) -> None:
         "model",
         "The model fast-1 is retired",
     )
+
+
+def test_a_suspended_organization_until_it_is_not(team: Team) -> None:
+    operator = "did:web:localhost:operator"
+    suspension.suspend(org_id=team.id, text="Ask us by mail.", actor_did=operator)
+    assert told("organization.suspended_by_operator") == [
+        (f"{name}@example.com", "suspension", "Acme is suspended") for name in ("olivia", "bella", "ben")
+    ]
+    context = drafts("organization.suspended_by_operator")[0].context
+    assert (context["text"], context["organization_path"]) == ("Ask us by mail.", f"/organizations/{team.id}")
+    suspension.lift(org_id=team.id, actor_did=operator)
+    assert drafts("organization.suspended_by_operator") == []
 
 
 def test_an_organization_that_cannot_assign_seats(team: Team) -> None:

@@ -64,6 +64,14 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         "suspension",
         {"owner_name": "Acme Research", "invoices_path": "/organizations/org_1/invoices"},
     ),
+    "organization_suspended_by_operator": (
+        "suspension",
+        {
+            "owner_name": "Acme Research",
+            "text": "Invoice INV-000042 was paid with a stolen card.",
+            "organization_path": "/organizations/org_1",
+        },
+    ),
     "payment_failed": (
         "payment",
         {

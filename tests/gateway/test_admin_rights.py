@@ -20,8 +20,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Account
+from gateway.core.contract.ids import new_id
 from gateway.site import ConsoleSite
 from inference.models import Alias, Upstream
+from organizations.models import Organization
 from tests.gateway.console import ALICE
 from tests.gateway.every_url import templates
 from tests.gateway.operators import clerk, show_only
@@ -66,6 +68,9 @@ ACTED_ON = {("revoke", "devicesession"), ("cancel", "sandboxrun"), ("send_again"
 def _world(furnished_once: None) -> None:
     Group.objects.create(name="Clerks")
     Account.objects.create_user("did:web:studio.example:suspended", suspended_at=timezone.now())
+    Organization.objects.create(
+        id=new_id("org"), name="Held", suspended_at=timezone.now(), created_at=timezone.now(), changed_at=timezone.now()
+    )
     Upstream.objects.create(name="next", adapter="openai", api_key=ONE_KEY, next_api_key=OTHER_KEY)
     Upstream.objects.create(name="old", adapter="openai", api_key=ONE_KEY, previous_api_key=OTHER_KEY)
     Upstream.objects.update(out_of_turn_at=timezone.now())  # so that an operator can decide about it
@@ -97,6 +102,8 @@ def opens(name: str, kind: str, method: str, rights: set[str]) -> bool:
             return "change" in rights and name == "rawmodel"  # of an alias: it needs the right to change deployments
         case "rotate" | "new":
             return False
+        case "suspend" | "unsuspend" if name == "organization":
+            return False  # it has a right of its own
         case "test_assertion":
             return "view" in rights
     return "change" in rights  # a password, and what is decided about a call or a checkout
@@ -121,6 +128,7 @@ def row_of(table: tuple[str, str], kind: str = "") -> Any:
         "checkout": {"status": "review"},
         "invoice": {"status": "paid" if kind in ("credit", "record_refund") else "past_due"},
         "account": {"suspended_at__isnull": kind != "unsuspend"},
+        "organization": {"suspended_at__isnull": kind != "unsuspend"},
         "priceproposal": {"is_beyond_bounds": kind == "accept_beyond_bounds"},
         "alias": {"enabled": kind != "open"},
         "upstream": UPSTREAMS.get(kind, {}),

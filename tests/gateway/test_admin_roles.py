@@ -61,6 +61,7 @@ ACTIONS = {
         "reuse": ADMINS,
     },
     "integrations.sandboxrun": {"cancel": ADMINS},
+    "organizations.organization": {"suspend": SUPPORTS, "unsuspend": SUPPORTS},
 }
 """Who may do what is not an ordinary form, by table. Only an operator with every right may do what NOBODY may."""
 

@@ -309,6 +309,39 @@ def test_a_suspension_returns_to_the_customers_page(operator: Client) -> None:
     assert "suspended" in shown.content.decode()
 
 
+def test_an_organization_is_suspended_with_a_text_for_its_members_and_let_back_in(operator: Client) -> None:
+    row = Organization.objects.get()
+    here = address("customers_organization", row.pk)
+
+    def decide(verb: str, **form: str) -> Any:
+        sent = {"_form_submitted": "on", **form}
+        path = address(f"organizations_organization_{verb}", row.pk)
+        return operator.post(path, sent, headers={"hx-current-url": f"http://testserver{here}"})
+
+    def titles() -> list[str]:
+        return [button.title for button in operator.get(here).context["buttons"]]
+
+    assert titles() == ["Add a note", "Grant a credit", "Set limits", "Suspend"]
+    for reason in ("", "two\nlines", "r" * 201):
+        assert "HX-Redirect" not in decide("suspend", reason=reason, text="x")
+    assert "HX-Redirect" not in decide("suspend", reason="fraud", text="x" * 501)
+    assert (Organization.objects.get().suspended_at, logged()) == (None, [])
+
+    assert decide("suspend", reason="fraud", text="Ask us by mail.")["HX-Redirect"] == here
+    assert Organization.objects.get().suspension_text == "Ask us by mail."
+    assert titles() == ["Add a note", "Grant a credit", "Set limits", "Lift suspension"]
+    assert "suspended" in operator.get(here).content.decode()
+    assert decide("suspend", reason="again").status_code == 403
+
+    assert decide("unsuspend", reason="a mistake")["HX-Redirect"] == here
+    assert Organization.objects.get().suspended_at is None
+    assert decide("unsuspend", reason="again").status_code == 403
+    assert logged() == [
+        (CHANGE, "Suspended, and told its members “Ask us by mail.”: fraud"),
+        (CHANGE, "Suspension lifted: a mistake"),
+    ]
+
+
 def test_the_role_of_support_does_what_support_needs_and_sets_no_limits() -> None:
     keep()
     client, account = clerk(), Account.objects.get(did="did:web:localhost:clerk")

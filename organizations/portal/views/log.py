@@ -20,8 +20,15 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     page = paged(request, audit.of_organization(membership.organization_id))
     entries = list(page)
     actors, names = _actors(entries), _people(membership.organization_id, entries) | _products()
-    rows = [(entry, actors.get(entry.actor_did, entry.actor_did), texts.of_entry(entry, names)) for entry in entries]
+    rows = [(entry, _actor(entry, actors), texts.of_entry(entry, names)) for entry in entries]
     return show(request, membership, TAB, page=page, rows=rows)
+
+
+def _actor(entry: AuditEntry, actors: dict[str, str]) -> str:
+    """Return who did something. Members need not know which operator it was."""
+    if entry.action in texts.BY_OPERATORS:
+        return "The operator"
+    return actors.get(entry.actor_did, entry.actor_did)
 
 
 def _actors(entries: list[AuditEntry]) -> dict[str, str]:

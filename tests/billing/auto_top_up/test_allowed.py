@@ -14,6 +14,7 @@ from billing.operations import auto_top_ups, checkouts, payment_methods
 from billing.operations.auto_top_up_charges import MAY_ARRIVE
 from billing.rules import auto_top_ups as rules
 from billing.rules.auto_top_ups import BLOCKED_FOR
+from organizations.operations import suspension
 from tests.billing.auto_top_up.saver import INTENTS, MINUTE, USD, Saver
 from tests.factories import invoicing
 from tests.factories.organizations import Team
@@ -49,6 +50,16 @@ def test_an_organization_with_an_overdue_invoice_is_not_charged(provider: FakeSt
     saver = low(Saver(provider, ("organization", team.id), team.owner.did))
     invoicing.refused(team.id)
     assert (saver.run(), saver.charges, saver.paid) == ({}, [], [])
+
+
+def test_a_suspended_organization_is_not_charged_until_it_is_not(provider: FakeStripe) -> None:
+    team = Team()
+    saver = low(Saver(provider, ("organization", team.id), team.owner.did))
+    suspension.suspend(org_id=team.id, text="", actor_did="did:web:localhost:operator")
+    assert (saver.run(), saver.charges, saver.paid) == ({}, [], [])
+    suspension.lift(org_id=team.id, actor_did="did:web:localhost:operator")
+    assert auto_top_ups.begin_missed(now=saver.now + BLOCKED_FOR) == 1
+    assert saver.run(BLOCKED_FOR) == {"succeeded": 1}
 
 
 def test_an_account_is_not_closed_while_a_charge_is_under_way(saver: Saver) -> None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from accounts.models import Account
 from accounts.operations import consents, suspension
 from gateway.core.runtime import background
+from organizations.operations import suspension as org_suspension
 from tests.factories.proofs import ISSUER, Signer, mint_token
 from tests.inference.calls.test_organizations import World
 from tests.inference.realtime.test_sessions import HELLO, cost
@@ -211,3 +212,15 @@ def test_an_organization_pays_for_its_sessions_until_access_ends(stage: Stage, q
     assert (code, events[-1]["error"]["code"]) == (4403, "no_seat")
     eventually(lambda: organization.wallet == (1_000_000 - cost(4, 0, 8), 0))
     assert code_of(refused(organization.own, alias, max_cost=500_000)) == (402, "insufficient_funds")
+
+
+def test_a_suspended_organization_ends_its_sessions_and_opens_no_others(stage: Stage, quick: None) -> None:
+    organization, alias = Organization(stage), live_model(stage)
+    caller = organization.context()
+    with opened(caller, alias, max_cost=500_000) as session:
+        session.say(HELLO)
+        org_suspension.suspend(org_id=organization.team.id, text="", actor_did="did:web:localhost:operator")
+        code, events = session.ending()
+    assert (code, events[-1]["error"]["code"]) == (4401, "invalid_token")
+    eventually(lambda: organization.wallet == (1_000_000 - cost(4, 0, 8), 0))
+    assert code_of(refused(caller, alias, max_cost=500_000)) == (401, "invalid_token")

@@ -27,6 +27,7 @@ INTERNAL_TYPES = (
     "second_factor.added",
     "device_session.created",
     "organization.suspended",
+    "organization.suspended_by_operator",
     "account.suspended",
     "model.retired",
     "auto_top_up.paused",
