@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from unfold.decorators import action
-from unfold.widgets import UnfoldAdminPasswordWidget
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldBooleanWidget
 
 from gateway.core.console import ConsoleAdmin, ReasonField, ReasonForm, dialog, may_act
 from inference.admin.upstream_form import clean_key
@@ -33,9 +33,22 @@ class NextKeyForm(ReasonForm):
         widget=UnfoldAdminPasswordWidget(render_value=False, attrs={"autocomplete": "off"}),
         help_text="Stored encrypted and never shown.",
     )
+    replaces = forms.BooleanField(
+        label="Replace the next key that is there",
+        required=False,
+        widget=UnfoldBooleanWidget,
+        help_text="It is deleted here. If calls use it already, they fall back to the current key.",
+    )
     reason = ReasonField()
 
-    field_order = ("next_key", "reason")
+    field_order = ("next_key", "replaces", "reason")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Ask whether to replace only where there is something to replace, or where somebody has confirmed it."""
+        super().__init__(*args, **kwargs)
+        row = Upstream.objects.filter(pk=self.object_id).exclude(next_api_key="")
+        if not self.is_bound and not row.exists():
+            del self.fields["replaces"]
 
     def clean_next_key(self) -> str:
         key = clean_key(self.cleaned_data["next_key"])
@@ -89,8 +102,13 @@ class KeyActions(ConsoleAdmin):
     )
     def add_key(self, request: HttpRequest, form: NextKeyForm, object_id: str) -> HttpResponse:
         """Store the next key."""
-        key = form.cleaned_data["next_key"]
-        return self._step(request, form, object_id, "Added the next key", lambda pk: upstream_keys.add_next(pk, key))
+        key, replaces = form.cleaned_data["next_key"], form.cleaned_data["replaces"]
+        try:
+            is_replaced = upstream_keys.add_next(int(object_id), key, replaces=replaces)
+        except RefusedError as error:
+            return self.leave_dialog(request, object_id, str(error), messages.ERROR)
+        done = "Replaced the next key, which was not switched to" if is_replaced else "Added the next key"
+        return self.finish_dialog(request, form, object_id, done)
 
     @action(
         description="Switch to the next key",

@@ -20,9 +20,12 @@ class RefusedError(Exception):
 
 
 @transaction.atomic
-def add_next(upstream_id: int, key: str) -> Upstream:
-    """Store the key that is to follow the current one, or replace it. Raises RefusedError if two others are kept already, or
-    if it is the current key."""
+def add_next(upstream_id: int, key: str, *, replaces: bool = False) -> bool:
+    """Store the key that is to follow the current one; return whether it took the place of another next key.
+
+    Raises RefusedError if the old key is still kept, if it is the current key, or if there is another next key and it is not
+    meant to be replaced.
+    """
     upstream = _locked(upstream_id)
     if not upstream.api_key:
         raise RefusedError("There is no key yet that another one could follow. Set the key itself.")
@@ -30,9 +33,14 @@ def add_next(upstream_id: int, key: str) -> Upstream:
         raise RefusedError("The old key is still kept. Remove it first.")
     if key == upstream.api_key:
         raise RefusedError("This is the current key.")
+    is_replaced = upstream.next_api_key not in ("", key)
+    if is_replaced and not replaces:
+        raise RefusedError(
+            "There is a next key already. Switch to it, remove it, or confirm that this one replaces it."
+        )
     upstream.next_api_key = key
     upstream.save(update_fields=["next_api_key"])
-    return upstream
+    return is_replaced
 
 
 @transaction.atomic

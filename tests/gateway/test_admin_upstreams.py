@@ -212,6 +212,26 @@ def test_a_next_key_that_cannot_be_sent_is_refused(operator: Client, key: str) -
     assert keys() == ("sk-primary-secret", "", "")
 
 
+def test_a_next_key_that_is_there_is_replaced_only_if_that_is_confirmed(operator: Client) -> None:
+    pk = Upstream.objects.get(name="primary").pk
+    page = address("inference_upstream_add_key", pk)
+    assert b"Replace the next key" not in operator.get(page).content
+    Upstream.objects.filter(pk=pk).update(next_api_key="sk-theirs")
+    assert b"Replace the next key" in operator.get(page).content
+    sent = {"_form_submitted": "on", "reason": "yearly", "next_key": "sk-mine"}
+
+    answer = operator.post(page, sent, follow=True)
+    assert (keys(), logged()) == (("sk-primary-secret", "sk-theirs", ""), [])
+    shown = operator.get(answer.headers["HX-Redirect"]).content.decode()
+    assert "There is a next key already. Switch to it, remove it, or confirm that this one replaces it." in shown
+
+    operator.post(page, {**sent, "replaces": "on"})
+    assert keys() == ("sk-primary-secret", "sk-mine", "")
+    assert logged() == [(2, "Replaced the next key, which was not switched to: yearly")]
+    operator.post(page, {**sent, "reason": "sent twice"})
+    assert keys() == ("sk-primary-secret", "sk-mine", "")
+
+
 def test_of_two_operators_who_switch_the_second_is_told(operator: Client) -> None:
     pk = Upstream.objects.get(name="primary").pk
     Upstream.objects.update(next_api_key="sk-next-secret")
