@@ -25,7 +25,7 @@ ACCESS = {
     ),
     errors.InvalidToken: ErrorHelp(
         "The access token has expired (they live 300 seconds), was revoked, is bound to another key, or was sent as `Bearer` "
-        "although it is bound.",
+        "although it is bound. Or its account or organization is suspended; of an organization, `details.reason` says so.",
         "Get a new token: refresh the device session, or exchange a new assertion. If that is refused too, sign in again.",
         Retry.RENEWED,
     ),
@@ -52,7 +52,8 @@ ACCESS = {
         details={"scope": "infer:fast"},
     ),
     errors.Forbidden: ErrorHelp(
-        "The token has the scope, but your role, or the kind of token, does not allow this.",
+        "The token has the scope, but your role, or the kind of token, does not allow this. Or the organization that a token is for is "
+        "suspended, as `details.reason` says.",
         "Let somebody with a sufficient role do it, or use a token of your account instead of an organization's, or the reverse.",
         Retry.NO,
     ),
