@@ -13,6 +13,8 @@ from billing.models import (
     Checkout,
     CheckoutStatus,
     Invoice,
+    InvoicePayment,
+    InvoicePaymentStatus,
     InvoiceStatus,
 )
 from billing.rules.auto_top_ups import OPERATOR
@@ -28,6 +30,9 @@ COLOURS: dict[str, str] = {
     AutoTopUpStatus.SUCCEEDED: "success",
     AutoTopUpStatus.FAILED: "danger",
 }
+
+REFUND = "To refund a payment, follow “Refund at Stripe” and refund it there; “Ask the provider again” then books it in the wallet at once."
+REFUND_INVOICE = "To refund an invoice, follow “Refund at Stripe”, refund it there, and write down the same amount by “Record a refund”."
 
 
 def checkouts(request: HttpRequest, customer: Customer, now: datetime) -> Section:
@@ -46,15 +51,16 @@ def checkouts(request: HttpRequest, customer: Customer, now: datetime) -> Sectio
         for one in found
     ]
     headers = ("Payment", "Amount", "Status", "Refunded or disputed", "Began", "")
-    return Section("Payments", headers, rows, "There has been no payment.", [list_of("billing_checkout", customer)])
+    links = [list_of("billing_checkout", customer)]
+    return Section("Payments", headers, rows, "There has been no payment.", links, REFUND if may_act else "")
 
 
-def _of_provider(checkout: Checkout) -> list[Cell]:
-    """Link to the payment at the provider, where it is refunded."""
-    if checkout.provider != "stripe" or not checkout.payment_ref:
+def _of_provider(payment: Checkout | InvoicePayment) -> list[Cell]:
+    """Link to a payment at the provider, where it is refunded."""
+    if payment.provider != "stripe" or not payment.payment_ref:
         return []
-    mode = "" if checkout.is_live else "test/"
-    address = f"https://dashboard.stripe.com/{mode}payments/{checkout.payment_ref}"
+    mode = "" if payment.is_live else "test/"
+    address = f"https://dashboard.stripe.com/{mode}payments/{payment.payment_ref}"
     return [format_html('<a class="underline" href="{}" rel="noreferrer">Refund at Stripe</a>', address)]
 
 
@@ -69,6 +75,9 @@ def _decisions(checkout: Checkout) -> list[Cell]:
 def invoices(request: HttpRequest, customer: Customer, now: datetime) -> Section:
     """Return the newest invoices, each with what can be done about it."""
     may_act = may(request, Invoice, "void")
+    found = list(Invoice.objects.filter(org_id=customer.key).order_by("-period_start")[:ROWS])
+    paid = InvoicePayment.objects.filter(invoice__in=found, status=InvoicePaymentStatus.SUCCEEDED)
+    charges = {payment.invoice_id: _of_provider(payment) for payment in paid}
     rows = [
         (
             link("billing_invoice_change", str(one), one.pk),
@@ -76,12 +85,13 @@ def invoices(request: HttpRequest, customer: Customer, now: datetime) -> Section
             usd(one.total_microusd),
             label(InvoiceStatus(one.status).label, COLOURS.get(one.status, "")),
             when(one.issued_at),
-            joined(_of_invoice(one) if may_act else []),
+            joined(charges.get(one.pk, []) + (_of_invoice(one) if may_act else [])),
         )
-        for one in Invoice.objects.filter(org_id=customer.key).order_by("-period_start")[:ROWS]
+        for one in found
     ]
     headers = ("Invoice", "Month", "Total", "Status", "Issued", "")
-    return Section("Invoices", headers, rows, "There has been no invoice.", [list_of("billing_invoice", customer)])
+    links = [list_of("billing_invoice", customer)]
+    return Section("Invoices", headers, rows, "There has been no invoice.", links, REFUND_INVOICE if may_act else "")
 
 
 def _of_invoice(invoice: Invoice) -> list[Cell]:

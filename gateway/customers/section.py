@@ -22,13 +22,14 @@ Cell = str | SafeString
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table with its title, what is said without rows, and links (title and address) to all rows."""
+    """A table with its title, what is said without rows, links (title and address) to all rows, and what to do with them."""
 
     title: str
     headers: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     empty: str
     links: Sequence[tuple[str, str]] = field(default=())
+    hint: str = ""
 
     @property
     def table(self) -> dict[str, Any]:

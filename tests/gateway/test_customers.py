@@ -13,14 +13,17 @@ from django.utils import timezone
 from accounts.models import Account, DeviceSession, Note
 from accounts.operations import closing, exports, operator_roles
 from accounts.rules.operator_roles import SUPPORT
-from billing.models import Budget, CreditLot, Limit
+from billing.models import Budget, CreditLot, InvoicePayment, Limit
 from billing.operations.budgets import Raise, raise_limit
 from gateway.core.contract.ids import new_id
+from gateway.customers.payments import REFUND, REFUND_INVOICE
 from gateway.operator_roles import keep
 from organizations.models import Organization
+from tests.factories import invoicing
 from tests.factories.billing import release
 from tests.gateway.console import ALICE, make_call, make_checkout, make_session
 from tests.gateway.operators import address, clerk, logged
+from tests.support.unguarded import unguarded
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("furnished_once", "untracked")]
 
@@ -311,7 +314,7 @@ def test_a_suspension_returns_to_the_customers_page(operator: Client) -> None:
 
 def test_an_organization_is_suspended_with_a_text_for_its_members_and_let_back_in(operator: Client) -> None:
     row = Organization.objects.get()
-    here = address("customers_organization", row.pk)
+    here, before = address("customers_organization", row.pk), logged()
 
     def decide(verb: str, **form: str) -> Any:
         sent = {"_form_submitted": "on", **form}
@@ -325,7 +328,7 @@ def test_an_organization_is_suspended_with_a_text_for_its_members_and_let_back_i
     for reason in ("", "two\nlines", "r" * 201):
         assert "HX-Redirect" not in decide("suspend", reason=reason, text="x")
     assert "HX-Redirect" not in decide("suspend", reason="fraud", text="x" * 501)
-    assert (Organization.objects.get().suspended_at, logged()) == (None, [])
+    assert (Organization.objects.get().suspended_at, logged()) == (None, before)
 
     assert decide("suspend", reason="fraud", text="Ask us by mail.")["HX-Redirect"] == here
     assert Organization.objects.get().suspension_text == "Ask us by mail."
@@ -336,7 +339,7 @@ def test_an_organization_is_suspended_with_a_text_for_its_members_and_let_back_i
     assert decide("unsuspend", reason="a mistake")["HX-Redirect"] == here
     assert Organization.objects.get().suspended_at is None
     assert decide("unsuspend", reason="again").status_code == 403
-    assert logged() == [
+    assert logged()[len(before) :] == [
         (CHANGE, "Suspended, and told its members “Ask us by mail.”: fraud"),
         (CHANGE, "Suspension lifted: a mistake"),
     ]
@@ -360,4 +363,22 @@ def test_a_dialog_leads_to_no_other_page_than_a_customers(operator: Client, open
 
 def test_a_payment_is_refunded_where_it_was_made(operator: Client) -> None:
     make_checkout(payment_ref="pi_1", status="paid", review_reason=None, paid_at=timezone.now())
-    assert "https://dashboard.stripe.com/test/payments/pi_1" in page(operator).content.decode()
+    shown = page(operator).content.decode()
+    assert "https://dashboard.stripe.com/test/payments/pi_1" in shown
+    assert REFUND in shown
+    assert REFUND not in page(clerk("view_account", "view_checkout")).content.decode()
+
+
+def test_an_invoice_is_refunded_where_it_was_paid(operator: Client) -> None:
+    org_id = Organization.objects.get().pk
+    invoicing.refused(org_id, months_ago=3)
+    [payment] = invoicing.paid(org_id, months_ago=2).payments.all()
+    with unguarded():
+        InvoicePayment.objects.update(provider="stripe")
+    shown = operator.get(address("customers_organization", org_id))
+    [*rows] = sections(shown)["Invoices"].rows
+    linked = [cells for cells in rows if "dashboard.stripe.com" in cells[-1]]
+    assert len(linked) == 1
+    assert f"https://dashboard.stripe.com/test/payments/{payment.payment_ref}" in linked[0][-1]
+    assert "Record a refund" in linked[0][-1]
+    assert REFUND_INVOICE in shown.content.decode()
