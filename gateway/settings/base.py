@@ -230,6 +230,9 @@ CATALOGUE_TTL_SECONDS = env.float("CATALOGUE_TTL_SECONDS", default=5.0)
 UPSTREAM_CONNECT_SECONDS = env.float("UPSTREAM_CONNECT_SECONDS", default=5.0)
 UPSTREAM_IDLE_SECONDS = env.float("UPSTREAM_IDLE_SECONDS", default=60.0)
 UPSTREAM_CONNECTIONS_MAX = env.int("UPSTREAM_CONNECTIONS_MAX", default=1000)
+UPSTREAM_KEY_DAYS = env.days(
+    "UPSTREAM_KEY_DAYS", default=365, at_least=1, because="a key's age is counted from when it was put in force"
+)
 STREAM_CHECKPOINT_SECONDS = env.float("STREAM_CHECKPOINT_SECONDS", default=5.0)
 
 # Payments. Without a key they are disabled: checkout responds `integration_unavailable`.

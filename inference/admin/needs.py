@@ -1,5 +1,10 @@
 """What of the models and upstreams needs a person, and what a new gateway lacks."""
 
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+
 from gateway.core.console import needs
 from gateway.core.console.needs import Need
 
@@ -45,12 +50,23 @@ SELECT count(*), NULL::timestamptz, '', {_NAMES}, '' FROM ({
 }) m
 """  # noqa: S608 - no input
 _PROPOSALS = "SELECT count(*), min(created_at), '', '', '' FROM inference_price_proposal WHERE state = 'waiting'"
+# Of a key from before keys had a date, nobody knows the age.
+_OLD_KEYS = f"""
+SELECT count(*) OVER (), api_key_set_at, name, 'replace it with a new one', id::text FROM inference_upstream
+ WHERE enabled AND api_key <> '' AND api_key_set_at < %(inference_keys_since)s
+ ORDER BY api_key_set_at, id LIMIT {LINES_MAX}
+"""  # noqa: S608 - a number
 _NO_UPSTREAM = "SELECT 1, NULL::timestamptz, '', '', '' WHERE NOT EXISTS (SELECT FROM inference_upstream)"
 _NO_MODEL = """
 SELECT 1, NULL::timestamptz, '', '', ''
  WHERE NOT EXISTS (SELECT FROM inference_alias) AND NOT EXISTS (SELECT FROM inference_rawmodel)
 """
 _NO_PRICE = "SELECT 1, NULL::timestamptz, '', '', '' WHERE NOT EXISTS (SELECT FROM billing_price_version)"
+
+
+def _keys_since(now: datetime) -> dict[str, Any]:
+    return {"inference_keys_since": now - timedelta(days=settings.UPSTREAM_KEY_DAYS)}
+
 
 needs.register(
     Need(
@@ -87,6 +103,17 @@ needs.register(
         page="inference_priceproposal_changelist",
         query="?state__exact=waiting",
         sql=_PROPOSALS,
+    ),
+    Need(
+        key="inference.old_keys",
+        right="inference.view_upstream",
+        one="Old upstream key",
+        many="Old upstream keys",
+        page="inference_upstream_changelist",
+        row_page="inference_upstream_change",
+        sql=_OLD_KEYS,
+        parameters=_keys_since,
+        badge="inference.failing",
     ),
     Need(
         key="inference.no_upstream",

@@ -19,7 +19,8 @@ from gateway.core.telemetry.models import HourlyTraffic
 from gateway.core.telemetry.operations import traffic_days
 from gateway.core.telemetry.rules.buckets import bucket_of, empty
 from gateway.navigation import GROUPS
-from inference.models import Alias, DeploymentTrouble
+from inference.models import Alias, DeploymentTrouble, Upstream
+from inference.operations import upstream_keys
 from inference.queries.rows import deployment_id
 from tests.factories.billing import Purse, settle, used_for
 from tests.gateway.operators import address, clerk
@@ -225,6 +226,36 @@ def test_everything_that_waits_is_a_line_and_a_badge(operator: Client) -> None:
     assert badged <= {row.badge for rows in GROUPS.values() for row in rows}
     for link in found.values():
         assert operator.get(link).status_code == 200, link
+
+
+@pytest.mark.parametrize(
+    ("is_enabled", "has_key", "age_days"), [(False, True, 366), (True, False, 366), (True, True, 364)]
+)
+def test_an_old_key_counts_while_it_is_in_use(operator: Client, is_enabled: bool, has_key: bool, age_days: int) -> None:
+    set_at = timezone.now() - timedelta(days=age_days)
+    key = "sk-old" if has_key else ""
+    Upstream.objects.create(name="aged", adapter="demo", api_key=key, api_key_set_at=set_at, enabled=is_enabled)
+    assert "Old upstream key: aged" not in waiting(operator)
+
+
+def test_an_old_key_waits_until_it_is_replaced(operator: Client, settings: Any) -> None:
+    now = timezone.now()
+    rows = [
+        Upstream.objects.create(name=name, adapter="demo", api_key="sk", api_key_set_at=now - timedelta(days=days))
+        for name, days in (("older", 500), ("old", 366), ("new", 100))
+    ]
+    Upstream.objects.create(name="undated", adapter="demo", api_key="sk")
+    old = {f"Old upstream key: {row.name}": address("inference_upstream_change", row.pk) for row in rows}
+    del old["Old upstream key: new"]
+    assert {text: link for text, link in waiting(operator).items() if "key" in text} == old
+    [first, _] = [line for line in operator.get("/admin/").context["waiting"] if line.need.key == "inference.old_keys"]
+    assert first.found.number == 2
+    assert first.found.since == now - timedelta(days=500)
+    settings.UPSTREAM_KEY_DAYS = 400
+    upstream_keys.add_next(rows[0].pk, "sk-next")
+    assert len([text for text in waiting(operator) if "key" in text]) == 1
+    upstream_keys.switch(rows[0].pk, now=now)
+    assert [text for text in waiting(operator) if "key" in text] == []
 
 
 @pytest.mark.usefixtures("furnished")
