@@ -88,7 +88,8 @@ async def _with_valid_key(
 ) -> Outcome | Stream:
     """Send with the upstream's key. If it is refused while another one is valid too, send with that one.
 
-    A refused key has cost nothing, and the call's deadline allows for attempts that begin within the window for retries.
+    A refused key has cost nothing, unless the upstream bills errors: then the call is not sent again, and only later ones begin
+    with the other key. The call's deadline allows for attempts that begin within the window for retries.
     """
     first, *others = upstream_keys.keyed(deployment.upstream)
     while True:
@@ -98,7 +99,7 @@ async def _with_valid_key(
         if alarm is None:
             return outcome
         upstream_keys.note_refused(first)
-        if not others or time.monotonic() - started > RETRY_WINDOW_SECONDS:
+        if not others or first.bills_errors or time.monotonic() - started > RETRY_WINDOW_SECONDS:
             return outcome
         alarms.report(first.name, alarm, plan.call.usage_id)
         first = others.pop(0)

@@ -61,6 +61,20 @@ def test_nothing_but_a_refused_key_is_sent_with_the_other_one(stage: Stage, pres
     assert upstream_keys._refused == {}
 
 
+def test_an_upstream_that_bills_errors_gets_no_call_twice(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
+    upstream = stage.upstream_row(api_key=OLD, next_api_key=stage.api_key, bills_errors=True)
+    alias, caller = stage.model(upstream=upstream), stage.caller()
+    assert caller.post(chat(alias)).status_code == 503
+    assert (caller.only_call.state, caller.wallet) == ("released", {"balance": 1_000_000, "held": 0, "debt": 0})
+    assert not stage.upstream.ledger.entries
+    assert len(errors(caplog)) == 1
+    alarmed(upstream, 1)
+    assert caller.post(chat(alias)).status_code == 200  # with the other key, which later calls begin with
+    assert len(stage.upstream.ledger.entries) == 1
+    assert [each.state for each in caller.calls] == ["released", "settled"]
+    alarmed(upstream, 1)
+
+
 def test_a_key_is_rotated_step_by_step(stage: Stage) -> None:
     upstream = stage.upstream_row(api_key=OLD)
     pk = upstream.pk
