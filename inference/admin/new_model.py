@@ -15,7 +15,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from billing.rules.prices import PriceList
 from gateway.core.api.names import validate_name
 from gateway.core.console import ConsoleAdmin, ReasonForm, dialog, may_act
-from inference.admin.price_fields import PriceFields
+from inference.admin.price_fields import ComponentsForm
 from inference.admin.served_form import number_field, routes_field
 from inference.metering.obstacles import unsold_routes
 from inference.models import Alias, Upstream
@@ -26,8 +26,6 @@ from inference.queries.rows import deployment_id
 
 RIGHTS = ("inference.add_alias", "inference.add_deployment", "billing.add_priceversion")
 TOKENS_MAX = 100_000_000
-OFTEN = ("input_token", "cached_input_token", "output_token")
-"""The components that most models have a price for, which come first."""
 
 
 class NewModelForm(forms.Form):
@@ -64,31 +62,6 @@ class NewModelForm(forms.Form):
         """Return the options of the alias."""
         routes = self.cleaned_data.get("offered_routes")
         return {"routes": routes} if routes else {}
-
-
-class ComponentsForm(PriceFields):
-    """A price, or a cost, which may be empty."""
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        cleaned["components"] = self.components_of(cleaned)
-        self.prices_of(cleaned["components"])
-        return cleaned
-
-    @property
-    def often(self) -> list[Any]:
-        """Return the fields that most models need."""
-        return [self[name] for name in OFTEN]
-
-    @property
-    def rest(self) -> list[Any]:
-        """Return the other fields."""
-        return [self[name] for name in self.fields if name not in OFTEN]
-
-    @property
-    def is_rest_open(self) -> bool:
-        """Return whether one of the other fields was filled in, or is wrong."""
-        return any(field.errors or field.value() for field in self.rest)
 
 
 class NewModelPages(ConsoleAdmin):

@@ -23,10 +23,17 @@ def price_field(unit: str) -> forms.CharField:
     return forms.CharField(required=False, max_length=20, widget=widget, help_text=f"USD per million {unit}.")
 
 
-def lines_field(label: str, placeholder: str, help_text: str) -> forms.CharField:
+class PriceLinesField(forms.CharField):
+    """Prices that have one line each, in the form of `price_notation`. Browsers send other ends of lines than we show."""
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return (initial or "").splitlines() != (data or "").splitlines()
+
+
+def lines_field(label: str, placeholder: str, help_text: str) -> PriceLinesField:
     """Build the field of what has one line each, in the form of `price_notation`."""
     widget = UnfoldAdminTextareaWidget(attrs={"rows": 3, "placeholder": placeholder})
-    return forms.CharField(label=label, required=False, widget=widget, help_text=help_text)
+    return PriceLinesField(label=label, required=False, widget=widget, help_text=help_text)
 
 
 class PriceFields(forms.Form):
@@ -91,6 +98,33 @@ _LINES: dict[str, tuple[str, Callable[[str], Any]]] = {
 }
 
 PRICE_FIELDS = tuple(PriceFields.base_fields)
+OFTEN = ("input_token", "cached_input_token", "output_token")
+"""The components that most models have a price for, which come first."""
+
+
+class ComponentsForm(PriceFields):
+    """A price, or a cost, which may be empty."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        cleaned["components"] = self.components_of(cleaned)
+        self.prices_of(cleaned["components"])
+        return cleaned
+
+    @property
+    def often(self) -> list[Any]:
+        """Return the fields that most models need."""
+        return [self[name] for name in OFTEN]
+
+    @property
+    def rest(self) -> list[Any]:
+        """Return the other fields."""
+        return [self[name] for name in self.fields if name not in OFTEN]
+
+    @property
+    def is_rest_open(self) -> bool:
+        """Return whether one of the other fields was filled in, or is wrong."""
+        return any(field.errors or field.value() for field in self.rest)
 
 
 def initial_of(components: Mapping[str, Any]) -> dict[str, Any]:

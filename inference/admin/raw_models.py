@@ -13,17 +13,15 @@ from unfold.decorators import display
 from billing.models import CostVersion
 from billing.operations import costs
 from billing.rules.prices import show
-from inference.admin.cost_field import CostField
+from inference.admin.cost_fields import COST_FIELDSETS, CostFields
 from inference.admin.served import ServedAdmin
 from inference.admin.served_form import REPRESENTATIONS, ServedForm
 from inference.models import Alias, RawModel
 from inference.queries.rows import RAW_PREFIX, deployment_id
 
 
-class RawModelForm(ServedForm):
+class RawModelForm(CostFields, ServedForm):
     """Keeps aliases and raw models distinct: a request's `model` can name either."""
-
-    cost = CostField()
 
     class Meta:
         model = RawModel
@@ -31,8 +29,7 @@ class RawModelForm(ServedForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if "cost" in self.fields:
-            self.fields["cost"].initial = getattr(self.instance, "cost", None)
+        self.show_cost(getattr(self.instance, "cost", None) or {})
 
     def clean_model(self) -> str:
         """Refuse the name of an alias."""
@@ -57,7 +54,6 @@ class RawModelAdmin(ServedAdmin):
             "enabled",
             "max_output_tokens",
             "context_tokens",
-            "cost",
             "offered_routes",
         ),
         *("input_overhead_tokens", *REPRESENTATIONS),
@@ -74,6 +70,13 @@ class RawModelAdmin(ServedAdmin):
         key = Collate(Concat(Value(RAW_PREFIX), Cast(OuterRef("pk"), TextField())), "C")  # the collation of costs
         dated = CostVersion.objects.filter(deployment=key, effective_at__lte=timezone.now()).order_by("-effective_at")
         return super().get_queryset(request).annotate(cost=Subquery(dated.values("components")[:1]))
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Show the cost as fields, or in words to operators who may not change it."""
+        *found, last = super().get_fieldsets(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return [*found, *COST_FIELDSETS, last]
+        return [*found, last, ("Cost", {"fields": ("cost",)})]
 
     def save_model(self, request: HttpRequest, obj: RawModel, form: Any, change: bool) -> None:
         """Publish the cost with the row, from now on."""

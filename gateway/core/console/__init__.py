@@ -3,7 +3,7 @@
 from gateway.core.console.columns import links, money, quantity
 from gateway.core.console.dialogs import dialog, may_act
 from gateway.core.console.dollars import DollarsField
-from gateway.core.console.fields import LinesField, ReadableJSONField, SecretField, json_object
+from gateway.core.console.fields import LinesField, ReadableJSONField, SecretField
 from gateway.core.console.filters import WordFilter
 from gateway.core.console.option_fields import OptionsForm, PairsField
 from gateway.core.console.party_columns import PartyColumn
@@ -31,7 +31,6 @@ __all__ = [
     "SingleRowAdmin",
     "WordFilter",
     "dialog",
-    "json_object",
     "links",
     "may_act",
     "money",

@@ -26,13 +26,6 @@ class LinesField(SimpleArrayField):
         return [line.strip() for line in lines if line.strip()]
 
 
-def json_object(value: Any) -> dict[str, Any]:
-    """Return an object, an empty one for no input, or raise ValidationError."""
-    if not isinstance(value or {}, dict):
-        raise ValidationError("This must be a JSON object.")
-    return value or {}
-
-
 class ReadableJSONField(forms.JSONField):
     """JSON, shown over several lines."""
 
