@@ -136,7 +136,8 @@ class NewModelPages(ConsoleAdmin):
     )
     def open_model(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Open the alias for calls."""
-        new_models.open_alias(int(object_id))
+        if not new_models.open_alias(int(object_id)):
+            return self.leave_dialog(request, object_id, "Somebody else has just opened it.", messages.INFO)
         return self.finish_dialog(request, form, object_id, "Opened")
 
 

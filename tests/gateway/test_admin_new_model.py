@@ -1,18 +1,22 @@
 """A new model in the console: one form makes alias, deployment, price and cost at once, or nothing."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from billing.models import CostVersion, PriceVersion
 from inference.models import Alias, Deployment, RawModel, Upstream
 from inference.queries.rows import deployment_id
 from tests.gateway.operators import address, clerk, logged
-from tests.support.concurrency import at_once
+from tests.support.concurrency import at_once, eventually
+from tests.support.database import connect
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 RIGHTS = ("add_alias", "add_deployment", "add_priceversion")
 
 
@@ -28,6 +32,13 @@ def form(**members: Any) -> dict[str, Any]:
         "cost-input_token": "1",
         **members,
     }
+
+
+def waiting() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(WAITING)
+        [number] = cursor.fetchone()
+    return int(number)
 
 
 def counts() -> tuple[int, ...]:
@@ -132,3 +143,25 @@ def test_of_two_operators_who_make_the_same_model_one_is_told(operator: Client) 
     assert "This is the name of an alias." in next(each for each in answers if each.status_code == 200).content.decode()
     assert PriceVersion.objects.filter(alias="slow").count() == 1
     assert Deployment.objects.filter(model="slow-1").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_open_a_model_at_once_leave_one_entry(operator: Client) -> None:
+    alias = Alias.objects.create(name="waiting", enabled=False)
+    page = address("inference_alias_open_model", alias.pk)
+
+    def open_it(reason: str) -> int:
+        try:
+            return operator.post(page, {"_form_submitted": "on", "reason": reason}).status_code
+        finally:
+            connection.close()
+
+    with connect() as database, ThreadPoolExecutor(2) as threads:
+        with database.transaction():
+            database.execute("SELECT FROM inference_alias WHERE id = %s FOR UPDATE", [alias.pk])
+            answers = [threads.submit(open_it, reason) for reason in ("first", "second")]
+            eventually(lambda: waiting() == 2)  # both have seen that it is closed
+        assert [answer.result() for answer in answers] == [200, 200]
+    alias.refresh_from_db()
+    assert alias.enabled
+    assert [words for _, words in logged()] in (["Opened: first"], ["Opened: second"])
