@@ -64,6 +64,9 @@ def test_a_call_whose_marks_all_fail(
     held = call.hold_microusd if call.state == "review" else 0
     assert caller.wallet == {"balance": 5000 - charge, "held": held, "debt": 0}
     assert len(module.faults) > 1
+    assert all(type(fault) is str for fault in module.faults)  # an exception would keep the request's body
+    assert module.faults[0].startswith("RuntimeError in line ")
+    assert module.faults[0].endswith("test_harmless.py")
     assert seen.ended_ns
     assert audit.findings() == []
 

@@ -10,12 +10,14 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial, wraps
 from time import perf_counter_ns
+from traceback import walk_tb
 from typing import Any, NamedTuple, ParamSpec, cast
 
 Parameters = ParamSpec("Parameters")
 
-faults: list[Exception] = []
-"""The first mistakes of this module's own, for a test and for a debugger; never more than FAULTS_MAX."""
+faults: list[str] = []
+"""The first mistakes of this module's own, for a test and for a debugger; never more than FAULTS_MAX. Texts, because an exception
+would keep the frames that it passed through, and a request's body in them, for as long as the process runs."""
 
 FAULTS_MAX = 10
 
@@ -74,9 +76,15 @@ class Attempt:
         self.cause = ""
 
 
+def _text_of(error: Exception) -> str:
+    """Return the name of an error, and the line that it comes from. Its own text may quote a value."""
+    places = [f" in line {line} of {frame.f_code.co_filename}" for frame, line in walk_tb(error.__traceback__)]
+    return "".join([type(error).__name__, *places[-1:]])
+
+
 def _note(error: Exception) -> None:
     if len(faults) < FAULTS_MAX:
-        faults.append(error)
+        faults.append(_text_of(error))
 
 
 def harmless(method: Callable[Parameters, None]) -> Callable[Parameters, None]:
