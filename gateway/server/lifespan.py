@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from accounts.operations.keyring import keyring
+from gateway.core.contract.aliases import Route
 from gateway.core.database import DatabaseRefused, close_pool, open_pool, watch_pool
 from gateway.core.http.server.stopping import handle_signals
 from gateway.core.outbound.client import client, close_client
@@ -21,6 +22,7 @@ from gateway.core.runtime.background import drain
 from gateway.core.runtime.descriptors import raise_descriptor_limit
 from gateway.core.runtime.huge_pages import use_huge_pages
 from gateway.core.runtime.malloc import return_large_blocks
+from gateway.core.telemetry.observation import COUNT_TOKENS
 from gateway.core.telemetry.operations import recorder, tracing
 from gateway.health import close_probe
 from gateway.metrics.recording import ServerMetrics
@@ -83,7 +85,8 @@ async def start() -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     await open_pool()
     recorder.start()
-    tracing.start({route.value: path for route, (_, path) in routes().items()})
+    paths = {route.value: path for route, (_, path) in routes().items()}
+    tracing.start({**paths, COUNT_TOKENS: f"{paths[Route.MESSAGES.value]}/count_tokens"})
     client()
     try:
         await catalogue.current()

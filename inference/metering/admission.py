@@ -79,13 +79,10 @@ class Refused:
     is_admitted: bool = False  # as in Checked
 
 
-async def authenticate(
-    http: MeteredRequest, route: MeteredRoute[Any, Any], observation: Observation | None = None
-) -> Arrival:
+async def authenticate(http: MeteredRequest, route: MeteredRoute[Any, Any], observation: Observation) -> Arrival:
     """Check proof and token. Raises if they are invalid, or RateLimited after too many uncharged calls; there is then no proof to
-    record. Without an `observation`, nobody looks at what is observed of the request.
+    record.
     """
-    observation = observation or observing.begin(http, route)
     path = http.raw_path.partition(b"?")[0].decode("latin-1")
     verified = await verify(http.method, path, _joined(http.raw_headers), time.time())
     principal = verified.principal

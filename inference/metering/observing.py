@@ -35,9 +35,9 @@ _ENDS = {
 }
 
 
-def begin(http: MeteredRequest, route: MeteredRoute[Any, Any]) -> Observation:
-    """Begin the observation of a request that has just arrived."""
-    observation = Observation(route.name.value, http.request_id, *_trace_context(http.raw_headers))
+def begin(http: MeteredRequest, route: MeteredRoute[Any, Any], name: str = "") -> Observation:
+    """Begin the observation of a request that has just arrived: of the route, or of a free one beside it that is named."""
+    observation = Observation(name or route.name.value, http.request_id, *_trace_context(http.raw_headers))
     note_known(observation)
     return observation
 
@@ -107,6 +107,12 @@ def answered(observation: Observation, answer: object) -> None:
         if not observation.outcome:
             observation.outcome = Outcome.REPLAYED
             observation.usage_id = answer.headers.get(USAGE_ID, "")
+
+
+@harmless
+def counted(observation: Observation) -> None:
+    """Record that the request was answered with a count of tokens, which is free."""
+    observation.outcome = Outcome.COUNTED
 
 
 @harmless

@@ -13,7 +13,7 @@ repeated request then gets the answer. A stream is cancelled, and what was deliv
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from billing.operations.ledger import Replay
 from gateway.core.api.async_viewsets import LeanViewSet
@@ -40,6 +40,7 @@ ServedAnswer = WholeAnswer | StreamedAnswer
 Result = ServedAnswer | ApiError | None
 """An error is returned where nothing would catch it, because the request's task may have ended; None ends a session."""
 
+Observed = TypeVar("Observed")
 Send = Callable[[Call], Awaitable[Result]]
 RunSession = Callable[[Call, Stream], Awaitable[None]]
 
@@ -85,7 +86,21 @@ async def serve_session(request: MeteredRequest, route: MeteredRoute[Any, Any], 
     return answer
 
 
-async def _observed(observation: Observation, serving: Awaitable[ServedAnswer | None]) -> ServedAnswer | None:
+async def serve_count(
+    request: LeanRequest,
+    route: MeteredRoute[Any, Any],
+    name: str,
+    count: Callable[[Observation], Awaitable[LeanAnswer]],
+) -> LeanAnswer:
+    """Answer a request that costs nothing and has no hold, as the route beside `route` that is named. Raises the catalogue's error."""
+    observation = observing.begin(request, route, name)
+    request.on_end(partial(observing.end_request, observation))
+    answer = await _observed(observation, count(observation))
+    observing.counted(observation)
+    return answer
+
+
+async def _observed(observation: Observation, serving: Awaitable[Observed]) -> Observed:
     """Wait for the answer, and record it or the error that the client gets instead. Raises only catalogue errors, unless the client
     has left."""
     try:

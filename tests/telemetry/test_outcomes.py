@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 
 from gateway.core.telemetry.observation import Observation, Outcome, Step
+from gateway.core.telemetry.rules.spans import span_of_request
 from tests.inference.calls.test_disconnects import connect, raw_request
 from tests.support.concurrency import eventually
 from tests.support.observed import Observed
 from tests.support.stage import Caller, Stage, chat
 from tests.support.upstream import closed_port
 
+COUNT = "/v1/messages/count_tokens"
 CHECKS = [Step.AUTHENTICATED, Step.RECEIVED, Step.CHECKED]
 HELD = [*CHECKS, Step.HELD, Step.SENT]
 WHOLE = [*HELD, Step.FIRST_BYTE, Step.UPSTREAM_DONE, Step.SETTLED, Step.ANSWERED]
@@ -64,6 +66,29 @@ def assert_of(observation: Observation, caller: Caller, alias: str) -> None:
     assert (observation.hold_microusd, observation.charge_microusd) == (call.hold_microusd, call.charge_microusd)
     assert observation.hold_inputs["price_version"] == call.price_version_id
     assert observation.hold_inputs["max_cost_microusd"] == 100_000
+
+
+def test_a_count_of_tokens(stage: Stage, observed: Observed) -> None:
+    """It is observed, and has neither a hold nor attempts, whether the upstream counts or not."""
+    for adapter, asked in (("anthropic", [Step.SENT, Step.UPSTREAM_DONE]), ("openai", [])):
+        alias, caller = stage.model(upstream=stage.upstream_row(adapter=adapter)), stage.caller()
+        body = {"model": alias, "messages": [{"role": "user", "content": "Count this."}]}
+        assert caller.post(body, path=COUNT, key=None, max_cost=None).status_code == 200
+        seen = observed.only(caller.did)
+        assert stated(seen) == ("counted", "", 200, "")
+        assert (seen.route, seen.model, seen.attempts) == ("messages.count_tokens", alias, [])
+        assert (seen.hold_microusd, seen.usage_id, caller.calls) == (None, "", [])
+        assert steps(seen) == [*CHECKS, *asked, Step.ANSWERED]
+        assert span_of_request(seen, COUNT).attributes["gen_ai.operation.name"] == "count_tokens"
+
+
+def test_a_count_of_tokens_that_is_refused(stage: Stage, observed: Observed) -> None:
+    alias, caller = stage.model(), stage.caller(scopes=("infer:other",))
+    body = {"model": alias, "messages": [{"role": "user", "content": "Count this."}]}
+    assert caller.post(body, path=COUNT, key=None, max_cost=None).status_code == 403
+    seen = observed.only(caller.did)
+    assert stated(seen) == ("refused", "insufficient_scope", 403, "insufficient_scope")
+    assert seen.route == "messages.count_tokens"
 
 
 def test_a_whole_answer(stage: Stage, observed: Observed) -> None:

@@ -23,7 +23,7 @@ from gateway.core.contract.error_docs import ErrorDocs
 from gateway.core.contract.error_help import HELP, ErrorHelp
 from gateway.core.contract.errors import ApiError
 from gateway.core.telemetry.models import RequestTrace
-from gateway.core.telemetry.observation import Outcome
+from gateway.core.telemetry.observation import COUNT_TOKENS, Outcome
 from gateway.core.telemetry.queries import traces
 from gateway.core.telemetry.rules import checks
 from gateway.core.telemetry.rules.phases import phases_of
@@ -36,6 +36,7 @@ OUTCOME_COLOURS = {
     "Review": "warning",
     "Released": "default",
     "Replayed": "info",
+    "Counted": "default",
 }
 CALLS = "calls"
 _MARKS = {
@@ -98,7 +99,7 @@ class RouteFilter(ChoiceFilter):
     title = parameter_name = "route"
 
     def words(self, request: HttpRequest) -> list[tuple[str, str]]:
-        return [(route, route) for route in Route]
+        return [(route, route) for route in (*Route, COUNT_TOKENS)]
 
 
 class ModelFilter(KeyFilter):

@@ -22,14 +22,19 @@ would keep the frames that it passed through, and a request's body in them, for 
 FAULTS_MAX = 10
 
 
+COUNT_TOKENS = "messages.count_tokens"
+"""The route of requests that are observed, and cost nothing."""
+
+
 class Outcome(StrEnum):
-    """How a request ended. All but `refused`, `replayed` and `failed` had a hold."""
+    """How a request ended. All but `refused`, `replayed`, `counted` and `failed` had a hold."""
 
     SETTLED = "settled"
     RELEASED = "released"
     REVIEW = "review"
     REFUSED = "refused"  # by a check: token, proof, limits, body, access, funds
     REPLAYED = "replayed"  # the first answer to a repeated request, again
+    COUNTED = "counted"  # tokens, which is free
     FAILED = "failed"  # before its hold: an error of the gateway's own, or the client left
 
 

@@ -6,7 +6,7 @@ from gateway.core.telemetry.rules.sums import Key, Sums
 KEYS_MAX = 5000
 """The most sums that wait, about 10 MB. What has no room is lost, and counted."""
 
-_USUAL = (Outcome.SETTLED, Outcome.REPLAYED)
+_USUAL = (Outcome.SETTLED, Outcome.REPLAYED, Outcome.COUNTED)
 
 
 class Batch:

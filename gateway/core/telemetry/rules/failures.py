@@ -3,8 +3,8 @@
 from gateway.core.telemetry.causes import Cause
 from gateway.core.telemetry.observation import Outcome
 
-NOT_SENT = (Outcome.REFUSED.value, Outcome.REPLAYED.value)
-"""These requests came to no model."""
+NOT_SENT = (Outcome.REFUSED.value, Outcome.REPLAYED.value, Outcome.COUNTED.value)
+"""These requests had no answer of a model."""
 
 CLIENTS_OWN = (
     *(Cause.CLIENT_LEFT.value, Cause.CUT_AT_CEILING.value, Cause.ACCESS_LOST.value),

@@ -7,7 +7,7 @@ prompt, an answer, a person or a key is among them.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gateway.core.telemetry.observation import Attempt, Observation, Step
+from gateway.core.telemetry.observation import COUNT_TOKENS, Attempt, Observation, Step
 
 Attributes = dict[str, str | int]
 
@@ -15,6 +15,7 @@ OPERATIONS = {
     "chat.completions": "chat",
     "responses": "chat",
     "messages": "chat",
+    COUNT_TOKENS: "count_tokens",
     "embeddings.contextual": "embeddings",
 }
 """`gen_ai.operation.name` by route, where the convention's word is not the route's own."""
