@@ -122,20 +122,20 @@ SYNC_REQUESTS_MAX = env.int("SYNC_REQUESTS_MAX", default=16)
 # Limits on the server resources that clients can hold.
 CONNECTIONS_MAX = env.int("CONNECTIONS_MAX", default=8000)
 CONNECTIONS_PER_ADDRESS_MAX = env.int("CONNECTIONS_PER_ADDRESS_MAX", default=1000)
-HEAD_SECONDS = env.float("HEAD_SECONDS", default=10.0)
-BODY_SECONDS = env.float("BODY_SECONDS", default=60.0)
-BODY_IDLE_SECONDS = env.float("BODY_IDLE_SECONDS", default=15.0)
-WRITE_SECONDS = env.float("WRITE_SECONDS", default=30.0)
-SOCKET_PING_SECONDS = env.float("SOCKET_PING_SECONDS", default=20.0)
-REALTIME_IDLE_SECONDS = env.float("REALTIME_IDLE_SECONDS", default=600.0)
-KEEP_ALIVE_SECONDS = env.float("KEEP_ALIVE_SECONDS", default=5.0)
+HEAD_SECONDS = env.seconds("HEAD_SECONDS", 10.0)
+BODY_SECONDS = env.seconds("BODY_SECONDS", 60.0)
+BODY_IDLE_SECONDS = env.seconds("BODY_IDLE_SECONDS", 15.0)
+WRITE_SECONDS = env.seconds("WRITE_SECONDS", 30.0)
+SOCKET_PING_SECONDS = env.seconds("SOCKET_PING_SECONDS", 20.0)
+REALTIME_IDLE_SECONDS = env.seconds("REALTIME_IDLE_SECONDS", 600.0)
+KEEP_ALIVE_SECONDS = env.seconds("KEEP_ALIVE_SECONDS", 5.0)
 # The end of a server process: how long it serves requests after SIGTERM, and how long open ones then have to end.
-DRAIN_NOTICE_SECONDS = env.float("DRAIN_NOTICE_SECONDS", default=2.0)
-DRAIN_SECONDS = env.float("DRAIN_SECONDS", default=10.0)
+DRAIN_NOTICE_SECONDS = env.seconds("DRAIN_NOTICE_SECONDS", 2.0)
+DRAIN_SECONDS = env.seconds("DRAIN_SECONDS", 10.0)
 LARGE_BODIES_MAX_BYTES = env.int("LARGE_BODIES_MAX_BYTES", default=96 * 1024 * 1024)
 UPLOADS_DIR = env.str("UPLOADS_DIR", default="")
 UPLOADS_MAX_BYTES = env.int("UPLOADS_MAX_BYTES", default=1024 * 1024 * 1024)
-LARGE_BODY_WAIT_SECONDS = env.float("LARGE_BODY_WAIT_SECONDS", default=10.0)
+LARGE_BODY_WAIT_SECONDS = env.seconds("LARGE_BODY_WAIT_SECONDS", 10.0)
 LEDGER_POOL_MAX_CONNECTIONS = env.int("LEDGER_POOL_MAX_CONNECTIONS", default=6)
 DATABASES = {"default": env.db_url("DATABASE_URL", default="postgresql://127.0.0.1:5432/gateway")}
 DATABASES["default"] |= {
@@ -146,8 +146,8 @@ DATABASES["default"] |= {
     },
 }
 # How long a request, and a job or command, waits for one database response; 0 is forever.
-DATABASE_WAIT_SECONDS = env.float("DATABASE_WAIT_SECONDS", default=6.0)
-DATABASE_JOB_WAIT_SECONDS = env.float("DATABASE_JOB_WAIT_SECONDS", default=600.0)
+DATABASE_WAIT_SECONDS = env.seconds("DATABASE_WAIT_SECONDS", 6.0)
+DATABASE_JOB_WAIT_SECONDS = env.seconds("DATABASE_JOB_WAIT_SECONDS", 600.0)
 
 # How many model requests each process records with their steps per second; the others are only counted. 0 records none.
 REQUEST_TRACES_PER_SECOND = env.int("REQUEST_TRACES_PER_SECOND", default=10)
@@ -224,22 +224,22 @@ DPOP_REQUIRE_EXP = env.bool("DPOP_REQUIRE_EXP", default=False)
 DPOP_NONCES = env.bool("DPOP_NONCES", default=False)
 
 # The maximum age of a process's copy of the configuration. Every process must see a change within 15 s.
-CATALOGUE_TTL_SECONDS = env.float("CATALOGUE_TTL_SECONDS", default=5.0)
+CATALOGUE_TTL_SECONDS = env.seconds("CATALOGUE_TTL_SECONDS", 5.0)
 
 # Upstreams: a named timeout for every phase.
-UPSTREAM_CONNECT_SECONDS = env.float("UPSTREAM_CONNECT_SECONDS", default=5.0)
-UPSTREAM_IDLE_SECONDS = env.float("UPSTREAM_IDLE_SECONDS", default=60.0)
+UPSTREAM_CONNECT_SECONDS = env.seconds("UPSTREAM_CONNECT_SECONDS", 5.0)
+UPSTREAM_IDLE_SECONDS = env.seconds("UPSTREAM_IDLE_SECONDS", 60.0)
 UPSTREAM_CONNECTIONS_MAX = env.int("UPSTREAM_CONNECTIONS_MAX", default=1000)
 UPSTREAM_KEY_DAYS = env.days(
     "UPSTREAM_KEY_DAYS", default=365, at_least=1, because="a key's age is counted from when it was put in force"
 )
-STREAM_CHECKPOINT_SECONDS = env.float("STREAM_CHECKPOINT_SECONDS", default=5.0)
+STREAM_CHECKPOINT_SECONDS = env.seconds("STREAM_CHECKPOINT_SECONDS", 5.0)
 
 # Payments. Without a key they are disabled: checkout responds `integration_unavailable`.
 STRIPE_SECRET_KEY = env("STRIPE_SECRET_KEY", default="")
 STRIPE_WEBHOOK_SECRET = [secret for part in env.list("STRIPE_WEBHOOK_SECRET", default=[]) if (secret := part.strip())]
 STRIPE_API_BASE = env("STRIPE_API_BASE", default="https://api.stripe.com").rstrip("/")
-STRIPE_TIMEOUT_SECONDS = env.float("STRIPE_TIMEOUT_SECONDS", default=10.0)
+STRIPE_TIMEOUT_SECONDS = env.seconds("STRIPE_TIMEOUT_SECONDS", 10.0)
 # The origins of hosted payment pages; add your custom domain here. The portal's forms redirect only to these.
 PAYMENT_PAGE_ORIGINS = env.list("PAYMENT_PAGE_ORIGINS", default=["https://checkout.stripe.com"])
 # The first month whose seats are charged to the organizations' saved payment methods. Without it, invoices are drafts.

@@ -81,6 +81,14 @@ class Environment(environ.Env):
             self.note(f"{var} must be a month such as 2027-01.")
         return None
 
+    def seconds(self, var: str, default: float) -> float:
+        """Return a time of at least 0, or record that it is negative or no number."""
+        found = float(self.float(var, default=default))
+        if found < 0:
+            self.note(f"{var} must be a number of at least 0.")
+            return default
+        return found
+
     def count(self, var: str, default: int) -> int:
         """Return a number of uses within a window, at least 1, or record that it is invalid."""
         found = int(self.int(var, default=default))

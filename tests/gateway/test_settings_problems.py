@@ -72,6 +72,16 @@ def test_are_named_where_a_retention_is_no_number_of_days(days: str) -> None:
     assert problem.startswith("AUDIT_DAYS must be a number of days from 365 to 36500: ")
 
 
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [("-1", "a number of at least 0"), ("-0.5", "a number of at least 0"), ("inf", "a number"), ("nan", "a number")],
+)
+def test_are_named_where_a_time_is_negative_or_endless(seconds: str, words: str) -> None:
+    wrong = {"DRAIN_NOTICE_SECONDS": seconds, "DRAIN_SECONDS": seconds, "HEAD_SECONDS": "0"}
+    problems = settings_problems({**os.environ, **wrong}, besides=[])
+    assert problems == [f"{name} must be {words}." for name in ("DRAIN_NOTICE_SECONDS", "DRAIN_SECONDS")]
+
+
 def test_are_named_before_make_run_does_anything(tmp_path: Path) -> None:
     code, lines = start(tmp_path, ["-m", "gateway.run"], WEB_CONCURRENCY="many", GATEWAY_CONFIG="/no/such.yaml")
     named = [
