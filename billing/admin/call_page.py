@@ -18,6 +18,7 @@ from billing.rules.prices import PICO_PER_MICRO, show
 from gateway.core.console import PartyColumn, links
 from gateway.core.console.moments import lasted, moment, offset
 from gateway.core.console.row_names import row_names
+from gateway.core.contract.aliases import Route
 from gateway.core.contract.amounts import pico_decimals, usd, usd_of_pico
 from gateway.core.telemetry.models import RequestTrace
 from gateway.core.telemetry.queries import traces
@@ -143,6 +144,7 @@ def _attempts(trace: RequestTrace | None, names: Mapping[str, str]) -> dict[str,
 
 
 def _hold(call: Call, money: CallMoney, trace: RequestTrace | None) -> dict[str, Any]:
+    held_at = money.held_at
     cover = [
         _linked(lot, "billing_creditlot_change", f"{usd(amount)} from credit {lot}")
         for lot, amount in money.credits_held
@@ -156,15 +158,15 @@ def _hold(call: Call, money: CallMoney, trace: RequestTrace | None) -> dict[str,
     return {
         "amount": usd(call.hold_microusd),
         "most": usd(call.max_cost_microusd),
-        "is_all": call.hold_microusd == call.max_cost_microusd,
+        "is_session": call.route == Route.REALTIME,
         "parts": _parts(money.held, "Hold", call.hold_microusd),
         "bound": [
             (name.replace("_", " "), f"{value:,}")
             for name, value in (money.bound.counts() if money.bound else {}).items()
         ],
         "is_kept": trace is not None,
-        "price": _linked(str(call.price_version_id), "billing_priceversion_change", f"Version {call.price_version_id}"),
-        "components": show(call.price_version.components),
+        "price": _linked(str(held_at.pk), "billing_priceversion_change", f"Version {held_at.pk}, of {held_at.alias}"),
+        "components": show(held_at.components),
         "cover": cover,
         "budgets": budgets,
     }

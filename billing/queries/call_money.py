@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import F, Q, QuerySet
 
-from billing.models import Budget, Call, Loss, Seal, Takeover, Transfer, UsageRecord
+from billing.models import Budget, Call, Loss, PriceVersion, Seal, Takeover, Transfer, UsageRecord
 from billing.queries import charges, seals
 from billing.rules import hold_components
 from billing.rules.charge_components import Component, Outcome, components_of
@@ -27,6 +27,7 @@ class CallMoney:
     takeover: Takeover | None
     bound: Quantities | None
     held: list[Component]
+    held_at: PriceVersion
     credits_held: list[tuple[str, int]]
     credits_charged: list[tuple[str, int]]
     budgets: list[Budget]
@@ -52,12 +53,13 @@ class CallMoney:
 def of_call(call: Call, hold_inputs: Mapping[str, object]) -> CallMoney:
     """Read the money of a call; `hold_inputs` is what its hold was computed from, empty if it was not kept."""
     used: UsageRecord | None = getattr(call, "usage_record", None)
-    bound = hold_components.bound_of(hold_inputs)
+    bound, held_at = hold_components.bound_of(hold_inputs), _held_at(call, hold_inputs)
     return CallMoney(
         used=used,
         takeover=getattr(call, "takeover", None),
         bound=bound,
-        held=_held(call, bound),
+        held=_held(call, bound, held_at),
+        held_at=held_at,
         credits_held=list(zip(call.lot_ids or (), call.lot_amounts_microusd or (), strict=True)),
         credits_charged=charges.by_lot(call.pk),
         budgets=list(_budgets(call)[:BUDGETS_MAX]),
@@ -69,16 +71,18 @@ def of_call(call: Call, hold_inputs: Mapping[str, object]) -> CallMoney:
     )
 
 
-def _held(call: Call, bound: Quantities | None) -> list[Component]:
-    """Explain the hold by the call's own prices, or by those of a model that might have taken it over."""
+def _held_at(call: Call, hold_inputs: Mapping[str, object]) -> PriceVersion:
+    """Return the price by which the hold was computed: the call's own, or that of a model that might have taken it over."""
+    version_id = hold_inputs.get("price_version")
+    if type(version_id) is not int or version_id == call.price_version_id:
+        return call.price_version
+    return PriceVersion.objects.filter(pk=version_id).first() or call.price_version
+
+
+def _held(call: Call, bound: Quantities | None, version: PriceVersion) -> list[Component]:
     if bound is None:
         return []
-    found = hold_components.components_of(bound, PriceList.parse(call.price_version.components), call.hold_microusd)
-    taken = getattr(call, "takeover", None)
-    if found or taken is None:
-        return found
-    prices = PriceList.parse(taken.price_version.components)
-    return hold_components.components_of(bound, prices, call.hold_microusd)
+    return hold_components.components_of(bound, PriceList.parse(version.components), call.hold_microusd)
 
 
 def _costed(used: UsageRecord) -> list[Component]:

@@ -36,7 +36,8 @@ class BoundedRequest(ABC):
 
     @property
     def bounds(self) -> Mapping[str, int]:
-        """Return the quantities that the hold covers, by their names in usage records, for who wants to follow its arithmetic."""
+        """Return the quantities that the hold covers, by their names in usage records, for who wants to follow its arithmetic; and
+        `price_version`, if it was computed by another price than the model's own."""
         return {}
 
     @property

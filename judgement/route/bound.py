@@ -39,11 +39,14 @@ class Valid:
 
 @value_class(frozen=True)
 class BoundedJudgement(BoundedJson):
-    """A judgement for one backend, whose alias is `backend`. `overloaded` is the alias that it answers in place of, if any."""
+    """A judgement for one backend, whose alias is `backend`. `overloaded` is the alias that it answers in place of, if any. The
+    hold covers `most` at the prices of `held_at`, which may be the fallback's."""
 
     params: JudgementRequest
     prices: PriceList
     backend: str
+    most: Quantities
+    held_at: PriceVersion
     images: tuple[Image | RemoteImage, ...] = ()
     overloaded: str | None = None
     fallback: Fallback | None = None
@@ -69,6 +72,10 @@ class BoundedJudgement(BoundedJson):
         if fallback is not None and isinstance(fallback.request, BoundedJudgement):
             fallback = replace(fallback, request=fallback.request.with_images(images))
         return replace(self, images=images, fallback=fallback)
+
+    @property
+    def bounds(self) -> Mapping[str, int]:
+        return {"price_version": self.held_at.id, **self.most.counts()}
 
     def usage(self, answer: Answer) -> Quantities:
         """Read the usage: `input_tokens`, and for a chat completion its other counts."""
@@ -98,12 +105,15 @@ def bound_judgement(valid: Valid, model: ServedModel, price: PriceVersion, max_c
     params, most = valid.params, _most(valid.params, model)
     needed = price.worst_case.cost_microusd(most)
     if valid.fallback is None:
-        return _bounded(params, within(needed, max_cost_microusd), model, price)
+        hold = within(needed, max_cost_microusd)
+        return _bounded(params, model=model, price=price, hold_microusd=hold, most=most, held_at=price)
     other, other_price = valid.fallback
-    higher = max(needed, other_price.worst_case.cost_microusd(_most(params, other)))
-    hold = within(higher, max_cost_microusd)
-    sent_there = _bounded(params, hold, other, other_price, overloaded=model.name)
-    return _bounded(params, hold, model, price, fallback=Fallback(other, other_price, sent_there))
+    other_most, held_at = _most(params, other), price
+    if (needed_there := other_price.worst_case.cost_microusd(other_most)) > needed:
+        needed, most, held_at = needed_there, other_most, other_price
+    terms: dict[str, Any] = {"hold_microusd": within(needed, max_cost_microusd), "most": most, "held_at": held_at}
+    sent_there = _bounded(params, model=other, price=other_price, overloaded=model.name, **terms)
+    return _bounded(params, model=model, price=price, fallback=Fallback(other, other_price, sent_there), **terms)
 
 
 def _most(params: JudgementRequest, model: ServedModel) -> Quantities:
@@ -120,11 +130,15 @@ def _most(params: JudgementRequest, model: ServedModel) -> Quantities:
     return Quantities(input_tokens=tokens, output_tokens=output_tokens(params.questions))
 
 
-def _bounded(
-    params: JudgementRequest, hold_microusd: int, model: ServedModel, price: PriceVersion, **more: Any
-) -> BoundedJudgement:
+def _bounded(params: JudgementRequest, *, model: ServedModel, price: PriceVersion, **terms: Any) -> BoundedJudgement:
     body = {"state": params.state, "questions": {question.name: question.sent for question in params.questions}}
     is_large = params.is_large or bool(params.images)
     return BoundedJudgement(
-        hold_microusd, body, is_large, params, price.prices, model.name, images=params.images, **more
+        body=body,
+        is_large=is_large,
+        params=params,
+        prices=price.prices,
+        backend=model.name,
+        images=params.images,
+        **terms,
     )

@@ -7,6 +7,7 @@ import pytest
 from tests.judgement.bench import Bench
 from tests.judgement.judges import JudgeUpstream
 from tests.support.image_host_fixtures import host, running_host  # noqa: F401
+from tests.support.observed import observed  # noqa: F401
 from tests.support.stage import Stage
 from tests.support.stage_fixtures import API_KEY, db, gateway, stage  # noqa: F401
 

@@ -8,9 +8,11 @@ import pytest
 from django.core.management import call_command
 
 from billing.models import PriceVersion, Takeover
+from billing.queries.call_money import of_call
 from tests.judgement.bench import BALANCE, Bench, ask, post
 from tests.judgement.judges import VERSION
 from tests.support.concurrency import eventually
+from tests.support.observed import Observed
 
 DEARER = {"input_token": "2"}
 CHEAP, EXPENSIVE = 406, 1624  # 812 tokens at half a micro-USD, and at two
@@ -66,6 +68,24 @@ def test_the_hold_covers_the_more_expensive_of_both(bench: Bench) -> None:
     refused = post(caller, ask(model=source, allow_fallback=True), max_cost=int(highest_hold) - 1)
     assert refused.json()["error"]["details"] == {"requiredMicrousd": int(highest_hold)}
     assert post(caller, ask(model=source), max_cost=int(highest_hold) - 1).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("price", "allows_fallback", "is_fallbacks"), [("2", True, True), ("0.25", True, False), ("2", False, False)]
+)
+def test_the_parts_of_a_hold_come_to_it(
+    bench: Bench, observed: Observed, price: str, allows_fallback: bool, is_fallbacks: bool
+) -> None:
+    """The hold is explained by the prices of the more expensive of both, whichever answers."""
+    source, target = pair(bench, "judge-1", price={"input_token": price})
+    caller = bench.caller()
+    assert post(caller, ask(model=source, allow_fallback=allows_fallback)).status_code == 200
+    call = caller.only_call
+    money = of_call(call, observed.only(caller.did).hold_inputs)
+    assert money.held_at.alias == (target if is_fallbacks else source)
+    [part] = money.held
+    assert part.name == "input_token"
+    assert -(-part.amount // 10**6) == call.hold_microusd > 0
 
 
 def test_a_cheaper_fallback_is_charged_as_such(bench: Bench) -> None:
