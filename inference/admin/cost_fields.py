@@ -12,11 +12,6 @@ from inference.admin.price_fields import OFTEN, PRICE_FIELDS, ComponentsForm, in
 
 PREFIX = "cost_"
 
-DESCRIPTION = (
-    "What the upstream charges you, in USD per million units with at most 6 decimals, as providers quote them. "
-    "All blank: not known, so there is no margin."
-)
-
 
 class CostFields(forms.Form):
     """The fields of a cost. `cleaned_data["cost"]` has its components; none if it is not known."""
@@ -45,7 +40,7 @@ def _field(name: str) -> forms.Field:
 CostFields.base_fields.update({PREFIX + name: _field(name) for name in PRICE_FIELDS})
 
 COST_FIELDSETS = (
-    ("Cost", {"fields": (tuple(PREFIX + name for name in OFTEN),), "description": DESCRIPTION}),
+    ("Cost: what the upstream charges you. All blank: not known", {"fields": tuple(PREFIX + name for name in OFTEN)}),
     (
         "Cost of caches, sound, images, other units, bands and service tiers",
         {"fields": tuple(PREFIX + name for name in PRICE_FIELDS if name not in OFTEN), "classes": ("collapse",)},
