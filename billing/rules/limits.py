@@ -4,7 +4,7 @@ A limit of a minute is a bucket that drains evenly: the generic cell rate algori
 `UNIT` for each request or token, and it drains by its quota in a microsecond, so that all arithmetic is of whole numbers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -42,10 +42,11 @@ class Kind(StrEnum):
     TOKENS = "tokens_per_minute"
     CONCURRENT = "concurrent"
 
-    @property
-    def suffix(self) -> str:
-        """Return the last word of its name in the header fields."""
-        return self.value.partition("_")[0]
+
+KINDS = tuple(Kind)
+_CONCURRENT = Kind.CONCURRENT  # a name of the module is read faster than an enumeration's member
+_NAMES = {scope: tuple(f"{scope}-{kind.partition('_')[0]}" for kind in KINDS) for scope in LimitScope}
+"""The names of the items of the header fields, in the order of the kinds."""
 
 
 class Quotas(NamedTuple):
@@ -95,19 +96,31 @@ class Caller(NamedTuple):
             yield LimitScope.ALIAS, self.alias
 
 
+CALLERS_MAX = 10_000
+"""For how many callers a reading of the limits remembers which apply to them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Every limit in force, by its scope and subject; the subject of a general one is None."""
 
     rows: Mapping[tuple[LimitScope, str | None], Quotas] = field(default_factory=dict)
+    _applied: MutableMapping[Caller, tuple[Applied, ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __bool__(self) -> bool:
         return bool(self.rows)
 
     def applied_to(self, caller: Caller) -> tuple[Applied, ...]:
         """Return the limits of a call, in the order of the checks. A subject's own row replaces the general one."""
-        found = (Applied(scope, subject, self.of(scope, subject)) for scope, subject in caller.subjects())
-        return tuple(applied for applied in found if any(applied.quotas))
+        applied = self._applied.get(caller)
+        if applied is None:
+            if len(self._applied) >= CALLERS_MAX:
+                self._applied.clear()
+            found = (Applied(scope, subject, self.of(scope, subject)) for scope, subject in caller.subjects())
+            applied = self._applied[caller] = tuple(limit for limit in found if any(limit.quotas))
+        return applied
 
     def of(self, scope: LimitScope, subject: str) -> Quotas:
         """Return what is in force for a subject."""
@@ -126,18 +139,19 @@ class Exceeded(NamedTuple):
 def stated(applied: Sequence[Applied], levels: Sequence[Level]) -> list[RateLimit]:
     """Return the items of the header fields, one for each limit."""
     return [
-        _item(limit.scope, kind, quota, level)
+        _at_once(name, quota, level or 0) if kind is _CONCURRENT else _of_a_minute(name, quota, level or 0)
         for limit, used in zip(applied, levels, strict=True)
-        for kind, quota, level in zip(Kind, limit.quotas, used, strict=True)
+        for name, kind, quota, level in zip(_NAMES[limit.scope], KINDS, limit.quotas, used, strict=True)
         if quota is not None
     ]
 
 
 def exceeded(applied: Sequence[Applied], levels: Sequence[Level]) -> Exceeded | None:
     """Return the first limit that leaves no room for another call, None if all do."""
-    for limit, used in zip(applied, levels, strict=True):
-        for kind, quota, level in zip(Kind, limit.quotas, used, strict=True):
-            if quota is not None and (item := _item(limit.scope, kind, quota, level)).remaining < 1:
+    items = iter(stated(applied, levels))
+    for limit in applied:
+        for kind, quota in zip(KINDS, limit.quotas, strict=True):
+            if quota is not None and (item := next(items)).remaining < 1:
                 return Exceeded(limit.scope, kind, max(item.reset_seconds or 0, AT_ONCE_RETRY_SECONDS))
     return None
 
@@ -164,10 +178,11 @@ def used_of(level: int) -> int:
     return -(-level // UNIT)
 
 
-def _item(scope: LimitScope, kind: Kind, quota: int, level: int | None) -> RateLimit:
-    name, level = f"{scope}-{kind.suffix}", level or 0
-    if kind is Kind.CONCURRENT:
-        return RateLimit(name, quota, None, max(quota - level, 0), None)
+def _at_once(name: str, quota: int, level: int) -> RateLimit:
+    return RateLimit(name, quota, None, max(quota - level, 0), None)
+
+
+def _of_a_minute(name: str, quota: int, level: int) -> RateLimit:
     remaining = max((quota * UNIT - level) // UNIT, 0)
     return RateLimit(name, quota, WINDOW_SECONDS, remaining, _seconds_until_more(quota, level, remaining))
 

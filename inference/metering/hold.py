@@ -115,7 +115,7 @@ def _element(
     limits = arrival.limits
     if not limits.applied:
         return Element(OPEN, owner, orjson.dumps(members), _read)
-    members["limits"] = limits.arguments()
+    members["limits"] = limits.argument()
     return Element(OPEN, owner, orjson.dumps(members), partial(_read_limited, limits))
 
 

@@ -1,25 +1,52 @@
 """The rate limits of one request: which apply, what was used of them, and how its answer states them."""
 
 from collections.abc import Sequence
-from typing import Any
+from functools import lru_cache
+from typing import NamedTuple
+
+import orjson
 
 from accounts.rules.principal import Principal
 from billing.rules import limits as rules
 from billing.rules.limits import Applied, Caller, Level, Limits
 from gateway.core.contract.errors import RateLimited
-from gateway.core.contract.rate_limits import rate_limit_headers
+from gateway.core.contract.headers import RATE_LIMIT, RATE_LIMIT_POLICY
+from gateway.core.contract.rate_limits import policy_of, state_of
 
 _NUMBERS = 1 + len(Level._fields)
+_UNUSED = Level(None, None, None)
+
+
+class _Rendered(NamedTuple):
+    """What every call under the same limits has in common: the limits as the first statement takes them, and their policy."""
+
+    argument: orjson.Fragment
+    policy: str
+
+
+@lru_cache(maxsize=4096)
+def _rendered(applied: tuple[Applied, ...]) -> _Rendered:
+    members = [
+        {
+            "scope": limit.scope,
+            "subject": limit.subject,
+            "requests": limit.quotas.requests_per_minute,
+            "tokens": limit.quotas.tokens_per_minute,
+            "concurrent": limit.quotas.concurrent,
+        }
+        for limit in applied
+    ]
+    policy = policy_of(rules.stated(applied, [_UNUSED] * len(applied)))
+    return _Rendered(orjson.Fragment(orjson.dumps(members)), policy)
 
 
 class RequestLimits:
     """Filled as the request is checked: first without its alias, which is not known then, and with it once it is."""
 
-    __slots__ = ("_levels", "_limits", "_principal", "_tokens", "applied", "is_counted")
+    __slots__ = ("_levels", "_principal", "_tokens", "applied", "is_counted")
 
     def __init__(self, principal: Principal) -> None:
         self._principal = principal
-        self._limits = Limits()
         self._levels: list[Level] | None = None
         self._tokens = 0
         self.applied: tuple[Applied, ...] = ()
@@ -32,18 +59,9 @@ class RequestLimits:
             caller = Caller(principal.owner, principal.membership_id, principal.client_id, alias)
             self.applied = limits.applied_to(caller)
 
-    def arguments(self) -> list[dict[str, Any]]:
+    def argument(self) -> orjson.Fragment:
         """Return the limits as the first statement takes them."""
-        return [
-            {
-                "scope": limit.scope,
-                "subject": limit.subject,
-                "requests": limit.quotas.requests_per_minute,
-                "tokens": limit.quotas.tokens_per_minute,
-                "concurrent": limit.quotas.concurrent,
-            }
-            for limit in self.applied
-        ]
+        return _rendered(self.applied).argument
 
     def take(self, levels: Sequence[int | None] | None, *, is_counted: bool) -> None:
         """Take what the statement returned: four numbers for each limit, without this call, of which the first is not for answers.
@@ -73,4 +91,5 @@ class RequestLimits:
             return {}
         if self.is_counted:
             levels = rules.counted(levels, self._tokens)
-        return rate_limit_headers(rules.stated(self.applied, levels))
+        state = state_of(rules.stated(self.applied, levels))
+        return {RATE_LIMIT_POLICY: _rendered(self.applied).policy, RATE_LIMIT: state}

@@ -28,10 +28,17 @@ def rate_limit_headers(limits: Sequence[RateLimit]) -> dict[str, str]:
     """Return `RateLimit-Policy` and `RateLimit` with an item for each limit, in this order; nothing where there is none."""
     if not limits:
         return {}
-    return {
-        RATE_LIMIT_POLICY: ", ".join(_policy(limit) for limit in limits),
-        RATE_LIMIT: ", ".join(_state(limit) for limit in limits),
-    }
+    return {RATE_LIMIT_POLICY: policy_of(limits), RATE_LIMIT: state_of(limits)}
+
+
+def policy_of(limits: Sequence[RateLimit]) -> str:
+    """Return the value of `RateLimit-Policy`, which does not depend on what is left."""
+    return ", ".join([_policy(limit) for limit in limits])
+
+
+def state_of(limits: Sequence[RateLimit]) -> str:
+    """Return the value of `RateLimit`."""
+    return ", ".join([_state(limit) for limit in limits])
 
 
 def _policy(limit: RateLimit) -> str:
