@@ -1,8 +1,10 @@
 """What the gateway uses of Django's private and undocumented names, which any release may change (docs/decisions/0065)."""
 
+import smtplib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from django.core.mail.backends import smtp
 from django.db import connection
 from django.db.backends.postgresql import base
 from django.db.models import Model, UniqueConstraint
@@ -37,6 +39,24 @@ class PostgresWrapper(base.DatabaseWrapper):
     def _configure_connection(self, connection: Any) -> bool:
         self.opened(connection)
         return bool(super()._configure_connection(connection))  # type: ignore[misc]
+
+
+class SmtpBackend(smtp.EmailBackend):
+    """Django's SMTP backend. `begun` is its last connection, which it has from before the server's greeting on."""
+
+    begun: smtplib.SMTP | None = None
+
+    @property
+    def connection_class(self) -> type[smtplib.SMTP]:
+        backend = self
+        kind: Any = super().connection_class
+
+        class Begun(kind):
+            def connect(self, *args: Any, **kwargs: Any) -> Any:
+                backend.begun = self
+                return super().connect(*args, **kwargs)
+
+        return Begun
 
 
 def condition_of(rule: UniqueConstraint, model: type[Model]) -> str:

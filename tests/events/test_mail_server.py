@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 from pytest_django import Settings
@@ -13,6 +13,7 @@ from gateway.core.events.models import Mail
 from gateway.core.events.operations.mails import Postman
 from gateway.core.events.rules.mail_retries import PAUSES
 from tests.events.mailing import ALICE, BOB, NOW, alarming, low
+from tests.support.concurrency import PATIENCE_SECONDS
 from tests.support.mail_server import ACCEPTED, DROPPED, MailServer
 
 pytestmark = pytest.mark.django_db
@@ -101,25 +102,38 @@ def test_nobody_listens(mail_server: MailServer, settings: Settings) -> None:
     assert state(bob) == ("due", NOW, "")
 
 
+SCRIPTS = {
+    "silence": [],
+    "greeting": [],
+    "hello": [b"220 mail.example\r\n"],
+    "sender": [b"220 mail.example\r\n", b"250 mail.example\r\n"],
+    "goodbye": [
+        b"220 mail.example\r\n",
+        b"250 mail.example\r\n",
+        b"250 OK\r\n",
+        b"250 OK\r\n",
+        b"354 go on\r\n",
+        b"250 OK\r\n",
+    ],
+}
+"""What a server says before it begins to hang, by what hangs."""
+
+
 @contextmanager
-def server(behaviour: str) -> Iterator[int]:
-    """Listen as a server that says nothing, or that greets and then says a byte at a time that never ends a line."""
+def server(hangs: str) -> Iterator[int]:
+    """Listen as a server that comes to a point where it sends a byte at a time and never ends the line, or says nothing at all."""
     stop = threading.Event()
 
     def serve(listener: socket.socket) -> None:
         peer, _ = listener.accept()
-        with peer:
-            if behaviour == "trickle":
-                peer.sendall(b"220 mail.example\r\n")
-                peer.recv(1000)
-                peer.sendall(b"250 mail.example\r\n")
-                peer.recv(1000)
+        with peer, peer.makefile("rb") as lines, suppress(OSError):
+            for line in SCRIPTS[hangs]:
+                peer.sendall(line)
+                while lines.readline() not in (b"", b".\r\n") and line[:3] == b"354":
+                    pass
             while not stop.wait(0.05):
-                if behaviour == "trickle":
-                    try:
-                        peer.sendall(b"2")
-                    except OSError:
-                        return
+                if hangs != "silence":
+                    peer.sendall(b"2")
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve, args=(listener,), daemon=True)
@@ -129,17 +143,30 @@ def server(behaviour: str) -> Iterator[int]:
         thread.join()
 
 
-@pytest.mark.parametrize("behaviour", ["silence", "trickle"])
+@pytest.mark.parametrize("hangs", ["silence", "greeting", "hello", "sender"])
 def test_a_server_that_hangs_is_left(
-    mail_server: MailServer, settings: Settings, monkeypatch: pytest.MonkeyPatch, behaviour: str
+    mail_server: MailServer, settings: Settings, monkeypatch: pytest.MonkeyPatch, hangs: str
 ) -> None:
-    settings.EMAIL_TIMEOUT = 0.3
+    """EMAIL_TIMEOUT ends a silence alone; the others would go on for days."""
+    settings.EMAIL_TIMEOUT = 0.3 if hangs == "silence" else PATIENCE_SECONDS
     monkeypatch.setattr(adapter, "MAIL_SECONDS", 0.5)
     alice, bob = low(ALICE, BOB)
-    with server(behaviour) as settings.EMAIL_PORT:
+    with server(hangs) as settings.EMAIL_PORT:
         assert send() == {"away": 1}
     assert state(alice)[:2] == ("due", NOW + PAUSES[0])
+    assert (alice.error == adapter.TOO_SLOW) is (hangs != "silence")
     assert state(bob) == ("due", NOW, "")
+
+
+def test_a_goodbye_that_drips_does_not_hold_the_worker(
+    mail_server: MailServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.EMAIL_TIMEOUT = PATIENCE_SECONDS
+    monkeypatch.setattr(adapter, "GOODBYE_SECONDS", 0.5)
+    [one] = low(ALICE)
+    with server("goodbye") as settings.EMAIL_PORT:
+        assert send() == {"accepted": 1}
+    assert state(one)[0] == "sent"
 
 
 def test_a_wrong_password_is_an_operators_to_correct(mail_server: MailServer, settings: Settings) -> None:

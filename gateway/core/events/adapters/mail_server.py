@@ -4,16 +4,26 @@ import logging
 import smtplib
 import socket
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 
 MAIL_SECONDS = 60.0
-"""How long one mail may take. The setting EMAIL_TIMEOUT limits each wait, this limits a server that sends a byte at a time."""
+"""How long one mail may take, with the connection that is opened for it. The setting EMAIL_TIMEOUT limits each wait, this limits a
+server that sends a byte at a time."""
+
+GOODBYE_SECONDS = 10.0
+"""How long the end of a connection may take."""
+
+CUT_AGAIN_SECONDS = 1.0
+"""When to cut once more what took too long, because the connection may have been opened since."""
+
+_DJANGOS = "django.core.mail.backends.smtp.EmailBackend"
+_REACHABLE = "gateway.core.django_internals.SmtpBackend"
 
 TOO_SLOW = "The mail server took too long."
 SERVICE_NOT_AVAILABLE = 421
@@ -43,38 +53,45 @@ class MailServer:
     """A connection to the mail server that is opened for the first mail, and again after a failure."""
 
     def __init__(self) -> None:
-        self._backend: Any = get_connection()
+        self._backend = _backend()
 
     def send(self, message: EmailMessage) -> Answer:
-        """Send a mail. Returns within three times MAIL_SECONDS, or without having sent it."""
-        began = time.monotonic()
+        """Send a mail. Returns within MAIL_SECONDS and GOODBYE_SECONDS, and one wait for an address or a name."""
+        with _cut_after(MAIL_SECONDS, self._backend) as cut:
+            answer = self._open() or self._deliver(message)
+        if cut.is_set() or answer.outcome is not Outcome.ACCEPTED:
+            self.close()
+        if cut.is_set() and answer.outcome is not Outcome.ACCEPTED:
+            return Answer(Outcome.AWAY, TOO_SLOW)
+        return answer
+
+    def _open(self) -> Answer | None:
         try:
             self._backend.open()
         except Exception as error:  # noqa: BLE001 - whatever a backend raises: the mail stays
-            self.close()
             return Answer(Outcome.AWAY, _words(error))
-        if time.monotonic() - began > MAIL_SECONDS:  # its claim may have ended
-            self.close()
-            return Answer(Outcome.AWAY, TOO_SLOW)
-        return self._deliver(message)
+        return None
+
+    def _deliver(self, message: EmailMessage) -> Answer:
+        try:
+            self._backend.send_messages([message])
+        except Exception as error:  # noqa: BLE001 - whatever a backend raises: the mail stays
+            return _answer_of(error)
+        return Answer(Outcome.ACCEPTED)
 
     def close(self) -> None:
         """End the connection, whether or not the server still answers."""
         try:
-            self._backend.close()
+            with _cut_after(GOODBYE_SECONDS, self._backend):
+                self._backend.close()
         except Exception:
             log.info("the mail server did not say goodbye", exc_info=True)
-            self._backend = get_connection()
+            self._backend = _backend()
 
-    def _deliver(self, message: EmailMessage) -> Answer:
-        cut = threading.Event()
-        try:
-            with _cut_after(MAIL_SECONDS, self._backend, cut):
-                self._backend.send_messages([message])
-        except Exception as error:  # noqa: BLE001 - whatever a backend raises: the mail stays
-            self.close()
-            return Answer(Outcome.AWAY, TOO_SLOW) if cut.is_set() else _answer_of(error)
-        return Answer(Outcome.ACCEPTED)
+
+def _backend() -> Any:
+    """Return the backend that is set; of SMTP the one whose connection can be cut before the server's greeting."""
+    return get_connection(_REACHABLE if settings.EMAIL_BACKEND == _DJANGOS else None)
 
 
 def _answer_of(error: Exception) -> Answer:
@@ -110,22 +127,23 @@ def _decoded(words: bytes | str) -> str:
 
 
 @contextmanager
-def _cut_after(seconds: float, backend: Any, cut: threading.Event) -> Iterator[None]:
-    """Cut the connection of an SMTP backend, and set `cut`, if the block lasts longer."""
-    timer = threading.Timer(seconds, _cut, args=(getattr(getattr(backend, "connection", None), "sock", None), cut))
-    timer.daemon = True
-    timer.start()
+def _cut_after(seconds: float, backend: Any) -> Iterator[threading.Event]:
+    """Cut the connection of an SMTP backend, and set the event, if the block lasts longer."""
+    cut, over = threading.Event(), threading.Event()
+    thread = threading.Thread(target=_cut_until, args=(over, seconds, backend, cut), name="mail-deadline", daemon=True)
+    thread.start()
     try:
-        yield
+        yield cut
     finally:
-        timer.cancel()
+        over.set()
+        thread.join()
 
 
-def _cut(sock: socket.socket | None, cut: threading.Event) -> None:
-    if sock is None:
-        return
-    cut.set()
-    try:
-        sock.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        log.info("the connection to the mail server was closed already")
+def _cut_until(over: threading.Event, seconds: float, backend: Any, cut: threading.Event) -> None:
+    while not over.wait(seconds):
+        cut.set()
+        seconds = CUT_AGAIN_SECONDS
+        sock: socket.socket | None = getattr(getattr(backend, "begun", None), "sock", None)
+        if sock is not None:
+            with suppress(OSError):  # it is closed already, or is becoming one with TLS
+                sock.shutdown(socket.SHUT_RDWR)
