@@ -28,6 +28,7 @@ from billing.operations import (
 )
 from billing.queries import audit
 from gateway.core.contract.ids import new_id
+from gateway.core.database.clock import database_now
 from gateway.core.jobs.operations.messages import notify
 from gateway.core.jobs.operations.recording import job
 from gateway.core.telemetry.operations import traffic_days
@@ -72,7 +73,7 @@ def reconcile_payments() -> dict[str, int]:
 @job("charges")
 def charge_auto_top_ups() -> dict[str, int]:
     """Send the charges of automatic top-up and follow up those with an unknown outcome; delete removed payment methods."""
-    now = timezone.now()
+    now = database_now()  # it leases charges
     return {**auto_top_up_charges.send_all(now=now), "forgotten": payment_methods.forget_removed(now=now)}
 
 

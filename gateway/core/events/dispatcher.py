@@ -15,8 +15,8 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from django.db import close_old_connections, connections
-from django.utils import timezone
 
+from gateway.core.database.clock import database_now
 from gateway.core.events.adapters.posting import Line, Poster
 from gateway.core.events.operations import deliveries
 from gateway.core.events.operations.deliveries import Message, Target, Turn
@@ -97,7 +97,7 @@ class Dispatcher:
             return []
         try:
             await self._ask(close_old_connections)  # to the newest copy of the database, after a failover
-            return await self._ask(lambda: deliveries.claim(now=timezone.now(), limit=limit, failing=failing))
+            return await self._ask(lambda: deliveries.claim(now=database_now(), limit=limit, failing=failing))
         except Exception as error:  # noqa: BLE001 - a database that is away: the next look tries again
             _failed.write(type(error).__name__, f"deliveries wait: {type(error).__name__}: {error}")
             return []
@@ -107,20 +107,20 @@ class Dispatcher:
             try:
                 await self._take(turn)
             finally:
-                await self._ask(lambda: deliveries.release(turn, now=timezone.now()))
+                await self._ask(lambda: deliveries.release(turn, now=database_now()))
             self.wake()
         except Exception as error:  # noqa: BLE001 - what was not recorded is sent again once the lease has ended
             _failed.write(turn.name, f"deliveries to {turn.name} wait: {type(error).__name__}: {error}")
 
     async def _take(self, turn: Turn) -> None:
         ends_at = self._loop.time() + TURN_SECONDS
-        target = await self._ask(lambda: deliveries.target_of(turn, now=timezone.now()))
+        target = await self._ask(lambda: deliveries.target_of(turn, now=database_now()))
         if target is None:
             return
         async with self._poster.connected(target.url, at_once=AT_ONCE) as line:
             sending = _Sending(turn, target, line, lambda: self._is_over or self._loop.time() >= ends_at, self._ask)
             while not sending.is_over():
-                due = await self._ask(lambda: deliveries.due(turn, now=timezone.now(), limit=BATCH))
+                due = await self._ask(lambda: deliveries.due(turn, now=database_now(), limit=BATCH))
                 if not due:
                     return
                 await sending.send(due)
@@ -162,7 +162,7 @@ class _Sending:
     async def _send(self, message: Message) -> None:
         headers = message.headers(self._target.secrets, timestamp=int(time.time()))
         answer = await self._line.post(message.body, headers)
-        goes_on = await self._ask(lambda: deliveries.note(self._turn, message, answer, now=timezone.now()))
+        goes_on = await self._ask(lambda: deliveries.note(self._turn, message, answer, now=database_now()))
         self._is_disabled = self._is_disabled or not goes_on
 
 

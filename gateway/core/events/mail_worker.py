@@ -9,8 +9,8 @@ import threading
 from contextlib import suppress
 
 from django.db import connections
-from django.utils import timezone
 
+from gateway.core.database.clock import database_now
 from gateway.core.events.operations.mails import Postman
 from gateway.core.runtime.logs import RecurringLog
 
@@ -50,7 +50,7 @@ class MailWorker:
         """Send what is due; return whether anything was."""
         try:
             try:
-                return bool(self._postman.send_due(timezone.now))
+                return bool(self._postman.send_due(database_now))
             finally:
                 connections.close_all()  # this thread's own
         except Exception as error:  # noqa: BLE001 - a database that is away: the next look tries again

@@ -9,8 +9,8 @@ import threading
 from contextlib import suppress
 
 from django.db import close_old_connections, connections
-from django.utils import timezone
 
+from gateway.core.database.clock import database_now
 from gateway.core.events.adapters.posting import Poster
 from gateway.core.events.dispatcher import Dispatcher
 from gateway.core.events.operations.fanning_out import fan_out
@@ -63,7 +63,7 @@ class EventWorker:
     def _fan_out_some(self) -> int:
         close_old_connections()
         try:
-            count = fan_out(now=timezone.now())
+            count = fan_out(now=database_now())
         except Exception as error:  # noqa: BLE001 - a database that is away: the next look tries again
             connections.close_all()
             _failed.write(type(error).__name__, f"events wait: {type(error).__name__}: {error}")
