@@ -2,8 +2,11 @@
 
 from typing import Any
 
-from django.contrib.admin.apps import AdminConfig
+from django.contrib import admin
+from django.contrib.admin.apps import SimpleAdminConfig
+from django.contrib.admin.checks import check_admin_app, check_dependencies
 from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.core import checks
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
@@ -58,7 +61,17 @@ class ConsoleSite(UnfoldAdminSite):
         return redirect("account_change_password")
 
 
-class ConsoleConfig(AdminConfig):
-    """Configures Django's admin with this site."""
+class ConsoleConfig(SimpleAdminConfig):
+    """Configures Django's admin with this site, whose tables are discovered by the first page (`gateway.console_urls`)."""
 
     default_site = "gateway.site.ConsoleSite"
+
+    def ready(self) -> None:
+        """Register Django's start-up checks, with all tables."""
+        checks.register(check_dependencies, checks.Tags.admin)
+        checks.register(_check_tables, checks.Tags.admin)
+
+
+def _check_tables(app_configs: Any, **options: Any) -> list[checks.CheckMessage]:
+    admin.autodiscover()
+    return list(check_admin_app(app_configs, **options))

@@ -10,13 +10,17 @@ from django.db.backends.postgresql import base
 from django.db.models import Model, UniqueConstraint
 from django.db.models.query_utils import DeferredAttribute
 from django.urls import ResolverMatch, URLPattern, URLResolver
-from django.urls.resolvers import RegexPattern
+from django.urls.resolvers import RegexPattern, RoutePattern
 
 
 class FieldAttribute(DeferredAttribute):
     """The attribute of a model's field in a row. A field replaces it by a subclass, named `descriptor_class`."""
 
     field: Any
+
+
+class Pages(URLResolver):
+    """The URLs of a module that is imported when the first path is not found before them, or the first address is built."""
 
 
 class PostgresWrapper(base.DatabaseWrapper):
@@ -67,3 +71,8 @@ def condition_of(rule: UniqueConstraint, model: type[Model]) -> str:
 def resolver_of(patterns: Sequence[URLPattern]) -> Callable[[str], ResolverMatch]:
     """Return a function that finds the pattern of a path, or raises Resolver404."""
     return URLResolver(RegexPattern(r"^/"), list(patterns)).resolve
+
+
+def pages(module: str, *, prefix: str = "", namespace: str | None = None) -> Pages:
+    """Include a module of URLs, as `django.urls.include` does, without importing it."""
+    return Pages(RoutePattern(prefix), module, app_name=namespace, namespace=namespace)

@@ -1,4 +1,4 @@
-"""Reads the URL map: the actions with their addresses."""
+"""Reads the URL map of the API: the actions with their addresses. The pages for people, which have none, are not imported for it."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -6,6 +6,7 @@ from functools import lru_cache
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from gateway.core.api.access import declared_access
+from gateway.core.django_internals import Pages
 
 
 def actions() -> Iterator[tuple[type, str]]:
@@ -33,6 +34,8 @@ def _all_addresses(resolver: URLResolver) -> tuple[tuple[str, type, str], ...]:
 def _addresses(patterns: Sequence[URLPattern | URLResolver], prefix: str) -> Iterator[tuple[str, type, str]]:
     for pattern in patterns:
         path = f"{prefix}{pattern.pattern}"
+        if isinstance(pattern, Pages):
+            continue
         if isinstance(pattern, URLResolver):
             yield from _addresses(pattern.url_patterns, path)
             continue
