@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.email_verification import send_verification_email_at_login
@@ -11,12 +11,13 @@ from allauth.account.internal.flows.login import record_authentication
 from allauth.core.internal import ratelimit
 from allauth.core.internal.ratelimit import RateLimitUsage, get_ip
 from allauth.mfa.base.internal.flows import delete_dangling_recovery_codes
-from allauth.mfa.webauthn.internal import auth
 from allauth.socialaccount.models import SocialApp
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.core.cache import cache
 from django.http import HttpRequest
-from fido2.webauthn import AuthenticatorData
+
+if TYPE_CHECKING:
+    from fido2.webauthn import AuthenticatorData
 
 __all__ = [
     "CountingAdapter",
@@ -87,14 +88,20 @@ def uses_of(request: HttpRequest, *, app: str, action: str) -> Uses | None:
 
 def begin_passkey(user: Any) -> Any:
     """Begin to add a passkey that can sign in, and return the options for the browser."""
+    from allauth.mfa.webauthn.internal import auth  # it imports fido2, which only passkeys need
+
     return auth.begin_registration(user, passwordless=True)
 
 
 def passkey_challenge() -> str:
     """Return the challenge of the request's session, empty if there is none."""
+    from allauth.mfa.webauthn.internal import auth  # as above
+
     return str((auth.get_state() or {}).get("challenge", ""))
 
 
-def passkey_answer(credential: Any) -> AuthenticatorData:
+def passkey_answer(credential: Any) -> "AuthenticatorData":
     """Return what an authenticator says in its response to a challenge. Raises any error if it is malformed."""
+    from allauth.mfa.webauthn.internal import auth  # as above
+
     return auth.parse_authentication_response(credential).response.authenticator_data

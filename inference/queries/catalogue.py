@@ -12,8 +12,9 @@ from django.conf import settings
 
 from billing.queries import limits
 from billing.rules.limits import Limits
-from gateway.core.contract.aliases import ALIAS_ROUTES
+from gateway.core.contract.aliases import ALIAS_ROUTES, VECTOR_ROUTES
 from gateway.core.outbound.distrust import distrust
+from gateway.core.runtime.deferred import load_numpy
 from gateway.core.runtime.snapshots import Snapshot
 from inference.interface.model import ServedModel, unconfigured
 from inference.models import Alias, Deployment, RawModel
@@ -103,6 +104,8 @@ def read() -> Catalogue:
     costs = rows.costs_until(horizon, {rows.deployment_id(each) for each in served})
     models = [rows.of_alias(alias, versions, costs) for alias in aliases]
     models += [rows.of_raw_model(raw, versions, costs) for raw in raw_models]
+    if any(VECTOR_ROUTES.intersection(model.routes) for model in models):
+        load_numpy()  # here, where no call waits for it
     # An alias takes precedence over a raw model with the same name: aliases are written last.
     return Catalogue({model.name: model for model in reversed(models)}, _choices(), limits.in_force())
 

@@ -22,6 +22,9 @@ class Route(StrEnum):
     JUDGEMENT = "judgement"
 
 
+VECTOR_ROUTES = frozenset((Route.EMBEDDINGS, Route.EMBEDDINGS_CONTEXTUAL, Route.LATE_INTERACTION))
+"""The routes whose answers are vectors, or are computed from them."""
+
 _TEXT = (Route.CHAT_COMPLETIONS, Route.RESPONSES, Route.MESSAGES)
 
 # The routes of the service's aliases. A configured alias of another name serves text unless its options say otherwise.

@@ -3,21 +3,24 @@
 import base64
 import binascii
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 import orjson
 
+from gateway.core.runtime.deferred import numpy as np
 from inference.adapters.exchange import NotJSONError
 
-Matrix = npt.NDArray[np.float64]
-Floats = npt.NDArray[np.float32]
-Int8s = npt.NDArray[np.int8]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Matrix: TypeAlias = "npt.NDArray[np.float64]"
+Floats: TypeAlias = "npt.NDArray[np.float32]"
+Int8s: TypeAlias = "npt.NDArray[np.int8]"
 
 NUMBERS = frozenset((int, float))
 """The types of a JSON number. `isinstance` would accept booleans too."""
-FLOAT32_MAX = float(np.finfo(np.float32).max)
+FLOAT32_MAX = (2 - 2**-23) * 2.0**127
+"""The largest number of single precision (IEEE 754)."""
 FLOAT_BYTES = 4
 UNIT_TOLERANCE = 1e-6
 

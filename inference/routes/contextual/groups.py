@@ -1,14 +1,15 @@
 """Groups the vectors of chunks by document, as in the response."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
+from gateway.core.runtime.deferred import numpy as np
 from inference.adapters.representation import vectors
 from inference.adapters.representation.batches import in_batches
 from inference.routes.contextual.request import ContextualRequest
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 Group = tuple[str, ...]
 

@@ -3,11 +3,15 @@ token."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+from gateway.core.runtime.deferred import numpy as np
 
-Floats = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Floats: TypeAlias = "npt.NDArray[np.float32]"
 
 BLOCK_TOKENS = 8192
 """The number of document tokens compared at once; besides the products of one block, little memory is needed."""
@@ -22,11 +26,14 @@ class Match:
     document without tokens."""
 
     score: float
-    tokens: npt.NDArray[np.intp]
+    tokens: "npt.NDArray[np.intp]"
     similarities: Floats
 
 
-NO_MATCH = Match(0.0, np.empty(0, np.intp), np.empty(0, np.float32))
+@cache
+def no_match() -> Match:
+    """Return the match of a document without tokens, or with a query without any."""
+    return Match(0.0, np.empty(0, np.intp), np.empty(0, np.float32))
 
 
 def match_documents(query: Floats, tokens: Floats, counts: Sequence[int]) -> list[Match]:
@@ -42,7 +49,7 @@ def match_documents(query: Floats, tokens: Floats, counts: Sequence[int]) -> lis
 
 def _match_block(query: Floats, tokens: Floats, counts: Sequence[int]) -> list[Match]:
     if not len(tokens) or not len(query):
-        return [NO_MATCH] * len(counts)
+        return [no_match()] * len(counts)
     ends = np.cumsum(counts).tolist()
     filled = [(end - count, end) for end, count in zip(ends, counts, strict=True) if count]
     step = max(1, PRODUCTS_MAX // len(tokens))
@@ -50,10 +57,10 @@ def _match_block(query: Floats, tokens: Floats, counts: Sequence[int]) -> list[M
     best, similarities = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
     scores = similarities.sum(axis=1, dtype=np.float64).tolist()
     found = iter([Match(*match) for match in zip(scores, best, similarities, strict=True)])
-    return [next(found) if count else NO_MATCH for count in counts]
+    return [next(found) if count else no_match() for count in counts]
 
 
-def _best(query: Floats, tokens: Floats, documents: Sequence[tuple[int, int]]) -> tuple[npt.NDArray[np.intp], Floats]:
+def _best(query: Floats, tokens: Floats, documents: Sequence[tuple[int, int]]) -> "tuple[npt.NDArray[np.intp], Floats]":
     """Return, for each document (a range of tokens) and each query token, the best token and their product."""
     products = tokens @ query.T
     best = np.empty((len(documents), len(query)), np.intp)

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import orjson
 
+from gateway.core.runtime.deferred import numpy as np
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.representation.vectors import written
-from inference.routes.late_interaction.maxsim import NO_MATCH, Floats, Match, match_documents
+from inference.routes.late_interaction.maxsim import Floats, Match, match_documents
 from inference.routes.late_interaction.request import Document
 
 LAST_OF_ONE_UNIT = "\uffff"
@@ -55,7 +55,7 @@ def score(query: Floats, documents: Sequence[Document], tokens: Tokens, top_span
 
 def empty(document: Document) -> Scored:
     """Return the score of a document without text."""
-    return Scored(document.id, NO_MATCH.score, [])
+    return Scored(document.id, 0.0, [])
 
 
 def ranked(scored: Sequence[Scored]) -> orjson.Fragment:

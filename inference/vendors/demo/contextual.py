@@ -1,10 +1,9 @@
 """Contextual embeddings of the demo: a chunk's vector is shifted towards its document's mean."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
+from gateway.core.runtime.deferred import numpy as np
 from gateway.core.runtime.offload import offload
 from inference.adapters.representation.answers import Facts, representation_answer
 from inference.adapters.representation.vectors import written
@@ -16,7 +15,10 @@ from inference.vendors.demo.endpoint import DemoEndpoint
 from inference.vendors.demo.local_model import serving
 from inference.vendors.demo.representations import Floats, embed
 
-CONTEXT_SHARE = np.float32(0.25)
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+CONTEXT_SHARE = 0.25
 """The weight of the document's mean in a chunk's vector."""
 INT8_SCALE = 127
 
@@ -54,5 +56,5 @@ def _widened(group: Floats, dimensions: int) -> Floats:
     return np.pad(group, ((0, 0), (0, dimensions - group.shape[1])))
 
 
-def _quantized(group: Floats) -> npt.NDArray[np.int8]:
+def _quantized(group: Floats) -> "npt.NDArray[np.int8]":
     return np.rint(group * INT8_SCALE).astype(np.int8)

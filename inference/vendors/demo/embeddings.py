@@ -5,9 +5,8 @@ import asyncio
 import base64
 from typing import Any
 
-import numpy as np
-
 from gateway.core.contract.errors import ImagesUnsupported
+from gateway.core.runtime.deferred import numpy as np
 from gateway.core.runtime.offload import offload
 from inference.adapters.representation import vectors
 from inference.adapters.representation.answers import representation_answer

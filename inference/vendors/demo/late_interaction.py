@@ -4,8 +4,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-import numpy as np
-
+from gateway.core.runtime.deferred import numpy as np
 from gateway.core.runtime.offload import offload
 from inference.adapters.representation.answers import Facts, representation_answer
 from inference.interface.answer import Answer

@@ -3,17 +3,19 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, TypeAlias
 
 from gateway.core.contract.errors import InvalidRequest
+from gateway.core.runtime.deferred import numpy as np
 from inference.adapters.representation.answers import Facts
 from inference.vendors.demo.local_model import serving
 from inference.vendors.demo.tokens import count_tokens
 from inference.vendors.demo.vectors import vector_of
 
-Floats = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Floats: TypeAlias = "npt.NDArray[np.float32]"
 
 DIMENSIONS = 256
 DIMENSIONS_MAX = 3072

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-
+from gateway.core.runtime.deferred import numpy as np
 from gateway.core.runtime.offload import offload
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.representation import vectors
