@@ -42,7 +42,8 @@ class Region(NamedTuple):
 def use_huge_pages(smaps: Path = Path("/proc/self/smaps")) -> None:
     """Ask the system to move the memory in use onto huge pages. If it refuses, nothing changes."""
     try:
-        regions = list(_regions(smaps.read_text().splitlines()))
+        with smaps.open() as lines:  # one by one: thousands of them at once would leave a gap of megabytes
+            regions = list(_regions(lines))
         advise = ctypes.CDLL(None).madvise
     except (OSError, AttributeError):
         return  # not Linux
