@@ -20,7 +20,7 @@ from tests.support.gateways import OURS
 OPTIONS = ("-m", "--http", "--ws", "--app")
 DOCUMENTED = re.compile(r"(?:(?:-m|--http|--ws|--app)[ =]|\buvicorn )`?\s*([a-z_]+(?:\.[a-z_]+)*(?::[A-Za-z]+)?)")
 PACKAGES = {path.parent.name for path in PROJECT_DIR.glob("*/__init__.py")}
-WRITTEN = ("Makefile", "*.md", "docs/**/*.md", "deploy/*", "clients/**/*.md")
+WRITTEN = ("Makefile", "*.md", "docs/**/*.md", "deploy/**/*", "clients/**/*.md")
 IMPORT = "import importlib, sys; importlib.import_module(sys.argv[1])"
 
 

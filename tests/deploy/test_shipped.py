@@ -1,47 +1,25 @@
 """The unit and the image's command run as the restricted role, on a database that its owner prepared."""
 
 import json
-import os
 import re
 import shlex
 import subprocess
 import sys
-from base64 import urlsafe_b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from configparser import ConfigParser
-from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 import requests
 
-from gateway.run import binaries
 from gateway.run.__main__ import main
 from gateway.run.options import PROJECT_DIR
-from gateway.run.postgres import Cluster
+from tests.deploy.operator import HOST, PASSWORD, Database, documented
 from tests.support.concurrency import eventually
-from tests.support.database import make_home
 from tests.support.gateways import GatewayProcess
-from tests.support.pages import Page
 
 DEPLOY = PROJECT_DIR / "deploy"
-GUIDE = Page("docs/guides/production.md")
-HOST = "gateway.example"
-PASSWORD = "only-for-this-test"
-SECRETS = {"SECRET_KEY": "s" * 40, "FIELD_ENCRYPTION_KEYS": urlsafe_b64encode(b"k" * 32).decode()}
-CONFIGURATION = """
-products: [{slug: studio, name: Studio}]
-upstreams: [{name: cloud, adapter: openai, base_url: "https://models.example/v1", api_key: sk-1}]
-aliases:
-  - name: fast
-    max_output_tokens: 100
-    context_tokens: 1000
-    deployments: [{upstream: cloud, model: small-1}]
-    price: {input_token: "0.15", output_token: "0.60"}
-credits: [{account: "did:web:studio.example:ada", amount_microusd: 1000, key: first}]
-"""
 
 
 class ShippedGateway(GatewayProcess):
@@ -51,69 +29,10 @@ class ShippedGateway(GatewayProcess):
         return f"ready: https://{HOST}\n" in self.stdout
 
 
-@dataclass
-class Database:
-    """An operator's database: a server, and the URLs of a superuser, an owner, and the gateway's role."""
-
-    cluster: Cluster
-
-    def url(self, role: str, name: str = "gateway") -> str:
-        at = urlsplit(self.cluster.url)
-        return at._replace(netloc=f"{role}:{PASSWORD}@127.0.0.1:{at.port}", path=f"/{name}").geturl()
-
-    def run(self, statement: str, url: str = "") -> None:
-        with psycopg.connect(url or self.cluster.url, autocommit=True) as connection:
-            connection.execute(statement.encode())
-
-
-@pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    """Make a database as the guide says: prepared by its owner, then the script of the role, then the role's password."""
-    database = Database(Cluster(make_home(), durable=False))
-    database.cluster.start()
-    try:
-        database.run(f"CREATE ROLE owner LOGIN CREATEROLE PASSWORD '{PASSWORD}'")
-        database.run("CREATE DATABASE made OWNER owner")
-        database.run("CREATE DATABASE empty OWNER owner")
-        follow_the_guide(tmp_path_factory.mktemp("owner"), database.url("owner", "made"))
-        yield database
-    finally:
-        database.cluster.stop()
-
-
-def follow_the_guide(folder: Path, owner_url: str) -> None:
-    """Run the guide's commands for tables and rights, as this user and in this folder. The password is not asked for."""
-    (folder / "environment").write_text("".join(f"{name}={value}\n" for name, value in documented(folder).items()))
-    commands = GUIDE.code("sh", after="## 4. Tables and rights")
-    for written, here in {
-        "/etc/account-gateway/environment": f"{folder}/environment",
-        "postgresql://gateway_owner:owner-password@127.0.0.1:5432/gateway": f"'{owner_url}'",
-        "runuser -u gateway -- .venv/bin/python": sys.executable,
-        "'\\password gateway_app'": f"\"ALTER ROLE gateway_app PASSWORD '{PASSWORD}'\"",
-    }.items():
-        assert written in commands
-        commands = commands.replace(written, here)
-    path = f"{binaries.find(None, os.environ).directory}{os.pathsep}{os.environ['PATH']}"
-    environment = {"PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
-    followed = subprocess.run(
-        ["bash", "-euc", commands], cwd=PROJECT_DIR, env=environment, capture_output=True, text=True
-    )
-    assert followed.returncode == 0, followed.stderr
-
-
 def manage(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command in production."""
     settings = {**documented(folder), **environment}
     return GatewayProcess(data_dir=folder / "data", settings=settings).manage(*arguments)
-
-
-def documented(folder: Path) -> dict[str, str]:
-    """Return the environment that the guide shows, with values for what it leaves out."""
-    shown = dict(line.split("=", 1) for line in GUIDE.code("ini").splitlines())
-    assert shown.keys() >= SECRETS.keys() | {"DATABASE_URL", "GATEWAY_CONFIG", "WEB_CONCURRENCY"}
-    config = folder / "gateway.yaml"
-    config.write_text(CONFIGURATION)
-    return {**shown, **SECRETS, "GATEWAY_CONFIG": str(config), "DATA_DIR": str(folder / "data")}
 
 
 def service_of_the_unit() -> Mapping[str, str]:
@@ -211,7 +130,11 @@ def test_the_data_directory_is_where_the_unit_and_the_image_provide_one() -> Non
     folder = image()[1]["DATA_DIR"]
     assert f"VOLUME {folder}\n" in text
     [user] = re.findall(r"^USER (\d+):\d+$", text, re.MULTILINE)
-    assert re.search(rf"install --directory --owner={user} --group={user} --mode=0700 {folder}$", text, re.MULTILINE)
+    assert re.search(
+        rf"install --directory --owner={user} --group={user} --mode=0700 {folder} /srv/gateway/journal$",
+        text,
+        re.MULTILINE,
+    )
 
 
 def test_the_unit_has_the_restrictions_that_the_sandbox_bears() -> None:
