@@ -4,7 +4,19 @@ from pathlib import Path
 
 import pytest
 
-SLOW_PACKAGES = ("bench", "browser", "chaos", "clients", "contract", "deploy", "faults", "interop", "journeys", "run", "server")
+SLOW_PACKAGES = (
+    "bench",
+    "browser",
+    "chaos",
+    "clients",
+    "contract",
+    "deploy",
+    "faults",
+    "interop",
+    "journeys",
+    "run",
+    "server",
+)
 """They start processes, and a gateway as a whole."""
 SLOW_FILES = (
     "accounts/test_devices.py",
