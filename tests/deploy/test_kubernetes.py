@@ -122,4 +122,3 @@ def test_the_pods_wait_until_the_job_has_prepared_the_database_and_their_command
             stack.callback(gateway.stop)
             eventually(lambda gateway=gateway: "ready: " in gateway.stdout or gateway.has_ended())
             assert gateway.children().keys() == {part}, gateway.log
-            assert gateway.complaints == ""
