@@ -18,8 +18,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add what needs this operator, and the figures that they may see."""
     lines = needs.lines(request)
     context["title"] = "Overview"
-    context["now"] = timezone.now()
-    context["parts"] = home.parts(request, context["now"])
+    context["parts"] = home.parts(request, timezone.now())
     context["waiting"] = [line for line in lines if not line.need.is_setup]
     context["setup"] = [line for line in lines if line.need.is_setup]
     return context

@@ -43,6 +43,7 @@ class JudgementFallbackAdmin(ConsoleAdmin):
 class AnswerCountAdmin(ReadOnlyAdmin):
     """Distribution of the recent answers of each backend and version, as a page of plots."""
 
+    empty_text = "The first judgement is counted here."
     ordering = ("-id",)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

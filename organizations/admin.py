@@ -92,6 +92,7 @@ class SuspendForm(ReasonForm):
 class OrganizationAdmin(ReadOnlyAdmin):
     """Organizations. Their wallets and budgets are listed under Money."""
 
+    empty_text = "People create organizations in the portal. Support can look at them here."
     list_display = ("name", "id", "is_past_due", "suspended_at", "created_at", "changed_at")
     list_filter = ("is_past_due", ("suspended_at", admin.EmptyFieldListFilter))
     actions_detail = ("suspend", "unsuspend")
@@ -175,6 +176,7 @@ class OrganizationAdmin(ReadOnlyAdmin):
 class SeatAdmin(ReadOnlyAdmin):
     """Current and past seats."""
 
+    empty_text = "Owners and admins of an organization assign seats in the portal."
     organization = PartyColumn("Organization", "membership.organization")
     member = PartyColumn("Member", "membership.account")
 
@@ -210,6 +212,7 @@ class ActionFilter(WordFilter):
 class AuditEntryAdmin(ReadOnlyAdmin):
     """The audit log."""
 
+    empty_text = "What members change in their organizations is listed here."
     where = PartyColumn("Organization", "organization")
     actor = PartyColumn("By", "actor_did")
 

@@ -80,6 +80,7 @@ class PublicClientAdmin(ConsoleAdmin):
 class DeviceSessionAdmin(ReadOnlyAdmin):
     """Signed-in devices."""
 
+    empty_text = "One begins when a person signs in through an app, or with the command line: agw login."
     person = PartyColumn("Account", "account")
 
     list_display = ("name", "person", "client_id", "created_at", "last_used_at", "expires_at", "revoked_at")

@@ -199,6 +199,7 @@ class EndpointAdmin(ConsoleAdmin):
 class DeliveryAdmin(ReadOnlyAdmin):
     """Events for endpoints, newest first, with the last answer."""
 
+    empty_text = "Add an event endpoint first: what is sent to it is listed here."
     owner = PartyColumn("Owner", "event.owner_key", kind_path="event.owner_kind")
 
     list_display = ("event_id_shown", "type", "to", "state", "status_code", "attempts", "attempted_at", "next_at")

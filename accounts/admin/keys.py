@@ -16,6 +16,7 @@ from gateway.core.console import ReadOnlyAdmin, ReasonForm, dialog
 class _RotatedKeyAdmin(ReadOnlyAdmin):
     """Keys whose pending one can be promoted by `rotate`. Their private parts are never loaded here."""
 
+    empty_text = "The worker makes the first one. Start it, if it is not running."
     list_filter = ("state",)
     ordering = ("-created_at",)
     actions_list = ("rotate",)

@@ -12,6 +12,7 @@ from gateway.core.console import PartyColumn, ReadOnlyAdmin
 class LogEntryAdmin(ReadOnlyAdmin):
     """Operators' actions, with the reason that was given."""
 
+    empty_text = "Whatever an operator changes is listed here, with the reason."
     operator = PartyColumn("Operator", "user")
 
     list_display = ("action_time", "operator", "kind", "object_repr", "message")

@@ -26,6 +26,7 @@ STATUSES = {
 class MailAdmin(ReadOnlyAdmin):
     """Mails, newest first. What they say is encrypted until they are sent, and never shown."""
 
+    empty_text = "The service sends mail once EMAIL_URL names a mail server."
     owner = PartyColumn("About", "owner_key", kind_path="owner_kind")
 
     list_display = ("subject", "to", "owner", "kind_shown", "state", "attempts", "error", "happened_at")

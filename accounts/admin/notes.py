@@ -10,6 +10,7 @@ from gateway.core.console import PartyColumn, ReadOnlyAdmin
 class NoteAdmin(ReadOnlyAdmin):
     """Notes, newest first."""
 
+    empty_text = "Search for a customer, and add a note on their page."
     owner = PartyColumn("About", "owner_key", kind_path="owner_kind")
     writer = PartyColumn("By", "author")
 

@@ -22,6 +22,7 @@ for _model in (EmailAddress, Authenticator, SocialAccount, SocialApp, SocialToke
 class EmailAddressAdmin(ReadOnlyAdmin):
     """Email addresses, and whether they are verified."""
 
+    empty_text = "Each person who signs up at the portal has one."
     person = PartyColumn("Account", "user")
 
     list_display = ("email", "person", "primary", "verified")
@@ -36,6 +37,7 @@ class EmailAddressAdmin(ReadOnlyAdmin):
 class AuthenticatorAdmin(ReadOnlyAdmin):
     """Second factors and passkeys, without their secrets. An operator can delete one for a person who lost it."""
 
+    empty_text = "People add passkeys and authenticator apps in the portal, under Security."
     person = PartyColumn("Account", "user", is_linked=False)
 
     list_display = ("person", "type", "created_at", "last_used_at")
@@ -62,6 +64,7 @@ class AuthenticatorAdmin(ReadOnlyAdmin):
 class UserSessionAdmin(ReadOnlyAdmin):
     """Browsers that are signed in to the portal. Session keys are not shown."""
 
+    empty_text = "One begins when a person signs in at the portal."
     person = PartyColumn("Account", "user", is_linked=False)
 
     list_display = ("person", "ip", "user_agent", "created_at", "last_seen_at")
@@ -76,6 +79,9 @@ class UserSessionAdmin(ReadOnlyAdmin):
 class SocialAccountAdmin(ReadOnlyAdmin):
     """Accounts at identity providers that people sign in with."""
 
+    empty_text = (
+        "One is made when a person signs in with another provider's identity, which the configuration has to allow."
+    )
     person = PartyColumn("Account", "user", is_linked=False)
 
     list_display = ("person", "provider", "uid", "date_joined", "last_login")

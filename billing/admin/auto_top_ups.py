@@ -31,6 +31,7 @@ NO_REVIEW = "The charge is not in review any more."
 class AutoTopUpAdmin(ReadOnlyAdmin):
     """The terms that owners set. An operator's pause is ended by an operator only."""
 
+    empty_text = "People turn it on in the portal, under Wallet."
     threshold = money("Below", "threshold_microusd")
     amount = money("Charge", "amount_microusd")
     limit = money("At most per month", "monthly_limit_microusd")
@@ -117,6 +118,7 @@ class AutoTopUpChargeAdmin(ReadOnlyAdmin):
     """The charges. One that was paid has a checkout with the same id, where refunds and disputes are booked. One in review keeps its
     wallet's next charge waiting, until the provider's record agrees or an operator dismisses it."""
 
+    empty_text = "One is made when a wallet with an automatic top-up falls below its threshold."
     amount = money("Amount", "amount_microusd")
 
     owner = OWNER

@@ -60,6 +60,7 @@ class RaiseForm(ReasonForm):
 class BudgetAdmin(ReadOnlyAdmin):
     """Limits of a day, a week or a month that organizations and people have set for themselves. An operator can raise one."""
 
+    empty_text = "People set budgets in the portal, under Apps. Here they can be raised."
     limit = money("Limit", "limit_microusd")
     held = money("Held", "held_microusd")
 

@@ -74,6 +74,7 @@ class ChargeForm(ReasonForm):
 class CallAdmin(ReadOnlyAdmin):
     """Calls. A reconciling call can be charged or released here, once."""
 
+    empty_text = "An app makes the first one. To try it, run make demo."
     owner = OWNER
     actor = PartyColumn("Called by", "actor_did")
     organization = PartyColumn("Organization", "org_id", kind="organization")

@@ -36,6 +36,7 @@ class StateFilter(admin.SimpleListFilter):
 class PaymentDifferenceAdmin(ReadOnlyAdmin):
     """Differences. The match closes one once both sides agree; an operator can close one with a reason, once."""
 
+    empty_text = "There is nothing to do: the provider's records and these agree."
     their_paid = money("Paid at the provider", "their_paid_microusd")
     their_kept = money("Kept at the provider", "their_kept_microusd")
     our_paid = money("Paid here", "our_paid_microusd")

@@ -8,7 +8,6 @@ from typing import Any
 from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
-from django.utils.timesince import timesince
 
 from billing.queries import money_days, standing
 from billing.queries.money_days import MoneyDays
@@ -16,11 +15,13 @@ from billing.queries.standing import Sum
 from billing.rules.margins import Margin
 from gateway.core.console import home
 from gateway.core.console.home import UNKNOWN, Breakdown, Card, Days, Figure, Parts, Section
+from gateway.core.console.moments import elapsed
 from gateway.core.console.row_names import row_names
 from gateway.core.contract.amounts import usd
 
 NO_PRODUCT = "No product"
 NOT_KNOWN = "Not known"
+GONE = "No longer configured"
 LAGS = "Not all of the newest calls are counted: the job that adds them up is late."
 
 Amount = Callable[[Margin], int]
@@ -160,9 +161,16 @@ def _breakdowns(found: MoneyDays, report: str) -> list[Breakdown]:
     named = (
         ("product", "product", lambda key: key or NO_PRODUCT),
         ("model", "model", lambda key: key or ""),
-        ("upstream", "deployment", lambda key: NOT_KNOWN if key is None else upstreams[key]),
+        ("upstream", "deployment", lambda key: _upstream(key, upstreams)),
     )
     return [_breakdown(title, found.by[kind], name, report) for title, kind, name in named]
+
+
+def _upstream(deployment: str | None, names: dict[str, str]) -> str:
+    """Return a deployment's upstream. One that is gone is named by nothing but its number, which says nothing here."""
+    if deployment is None:
+        return NOT_KNOWN
+    return GONE if names[deployment] == deployment else names[deployment]
 
 
 def _breakdown(title: str, sums: dict[str | None, Margin], name: Callable[[str | None], str], report: str) -> Breakdown:
@@ -177,7 +185,7 @@ def _card(title: str, found: Sum, words: str, table: str, query: str) -> Card:
 
 
 def _oldest(found: Sum, now: datetime) -> str:
-    return f", oldest {timesince(found.oldest, now, depth=1)}" if found.oldest else ""
+    return f", oldest {elapsed(found.oldest, now, depth=1)}" if found.oldest else ""
 
 
 home.register(Section(10, ("billing.view_marginday",), earnings))

@@ -89,6 +89,7 @@ class CreditNoteInline(ReadOnlyInline):
 class InvoiceAdmin(ReadOnlyAdmin):
     """Invoices. An unpaid one can be made void here, a paid one can be credited."""
 
+    empty_text = "The first one is made after the first month in which an organization has a product enabled."
     organization = PartyColumn("Organization", "org_id", kind="organization")
     total = money("Total", "total_microusd")
     due = money("Amount due", "due_microusd")
@@ -245,6 +246,7 @@ class InvoiceAdmin(ReadOnlyAdmin):
 class SeatPriceAdmin(ReadOnlyAdmin):
     """Seat prices and the times from which they apply. They are set on the catalogue's pages."""
 
+    empty_text = "Set a price for a seat on the page of a product."
     price = money("Price per month", "price_microusd")
 
     list_display = ("product", "price", "effective_at")

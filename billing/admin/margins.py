@@ -62,6 +62,7 @@ GROUPINGS = (
 class MarginDayAdmin(ReadOnlyAdmin):
     """The margins of a month by model, product, upstream or day, as a page and as a CSV file."""
 
+    empty_text = "Margins are known once calls are charged."
     ordering = ("-closed_on", "model", "id")
 
     def get_urls(self) -> list[Any]:
@@ -85,6 +86,7 @@ class MarginDayAdmin(ReadOnlyAdmin):
             "table": _table(grouping, rows),
             "begin_at": begin_at,
             "negative": _negative_table(),
+            "empty_text": self.empty_text,
         }
         return TemplateResponse(request, "admin/billing/margins.html", context)
 

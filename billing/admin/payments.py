@@ -30,6 +30,9 @@ TOO_LATE = "Someone else has resolved this checkout, or it has changed. Check it
 class CheckoutAdmin(ReadOnlyAdmin):
     """Checkouts. A checkout in review can be credited or dismissed here, once."""
 
+    empty_text = (
+        "One is made when a person adds money in the portal. That needs a payment provider: set STRIPE_SECRET_KEY."
+    )
     owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
     payer = PartyColumn("Requested by", "requested_by")
     amount = money("Amount", "amount_microusd")
@@ -141,6 +144,7 @@ class CheckoutAdmin(ReadOnlyAdmin):
 class ProviderEventAdmin(ReadOnlyAdmin):
     """Signed webhook events, and the checkouts that they referred to."""
 
+    empty_text = "The payment provider sends them to /webhooks/stripe, once that address is set up there."
     list_display = ("event_id", "type", "object_ref", "checkout_id", "received_at", "handled_at")
     list_filter = (("handled_at", admin.EmptyFieldListFilter), "received_at")
     search_fields = ("event_id__exact", "object_ref__exact", "payment_ref__exact", "checkout_id__exact")
@@ -152,6 +156,7 @@ class ProviderEventAdmin(ReadOnlyAdmin):
 class ExternalMappingAdmin(ReadOnlyAdmin):
     """Products whose seats are billed by an account at a provider."""
 
+    empty_text = "The API makes one when a provider's account is to bill an organization's seats."
     organization = PartyColumn("Organization", "org_id", kind="organization", is_linked=False)
     verifier = PartyColumn("Verified by", "verified_by")
 

@@ -13,6 +13,7 @@ from gateway.core.console import PartyColumn, ReadOnlyAdmin, money
 class UsageRecordAdmin(ReadOnlyAdmin):
     """Usage of settled calls: model, quantities, charge."""
 
+    empty_text = "The first charged call makes one. To try it, run make demo."
     owner = PartyColumn("Owner", "call.wallet.owner_key", kind_path="call.wallet.owner_kind")
     charge = money("Charge", "charge_microusd")
     cost = money("Cost", "cost_microusd")

@@ -26,6 +26,7 @@ class CreditInline(LotAmounts, ReadOnlyInline):
 class WalletAdmin(ReadOnlyAdmin):
     """Wallets of accounts and organizations."""
 
+    empty_text = "An account or organization has one from its first payment, credit or call on."
     balance = money("Balance", "balance_microusd")
     held = money("Held from balance", "held_microusd")
     debt = money("Debt", "debt_microusd")
@@ -80,6 +81,7 @@ class TransferKindFilter(WordFilter):
 class TransferAdmin(ReadOnlyAdmin):
     """The ledger, newest first."""
 
+    empty_text = "The first payment, credit or charge is booked here."
     amount = money("Amount", "amount_microusd")
 
     owner = OWNER
@@ -109,6 +111,7 @@ class TransferAdmin(ReadOnlyAdmin):
 class LossAdmin(ReadOnlyAdmin):
     """Amounts that no customer was billed for."""
 
+    empty_text = "There is nothing to do: every call was paid in full."
     amount = money("Amount", "amount_microusd")
 
     owner = PartyColumn("Owner", "call.wallet.owner_key", kind_path="call.wallet.owner_kind")

@@ -43,6 +43,7 @@ class BeyondBoundsForm(BaseDialogForm):
 class PriceProposalAdmin(ReadOnlyAdmin):
     """Prices that `manage.py propose_prices` found in a published catalogue."""
 
+    empty_text = "Compare the prices with a published catalogue: run manage.py propose_prices with its address."
     list_display = ("alias", "kind", "change", "bounds", "stage", "source", "created_at")
     list_filter = ("state", "is_beyond_bounds", "created_at")
     search_fields = ("alias", "source")

@@ -10,6 +10,7 @@ from integrations.models import AccountKey
 class AccountKeyAdmin(ReadOnlyAdmin):
     """The keys that the devices of an account share."""
 
+    empty_text = "An account has one from the moment at which one of its devices asks for it."
     holder = PartyColumn("Account", "account")
 
     list_display = ("kid", "holder", "created_at")

@@ -28,6 +28,7 @@ class EvidenceInline(ReadOnlyInline):
 class EvolutionArtifactAdmin(ReadOnlyAdmin):
     """Artifacts by content hash. Operators can delete those that no revision and no unfinished job needs."""
 
+    empty_text = "The API keeps them: clients store the first artifact of an evolution."
     owner = OWNER
 
     list_display = ("id", "owner", "kind", "size", "created_at")
@@ -56,6 +57,7 @@ class EvolutionArtifactAdmin(ReadOnlyAdmin):
 class EvolutionRevisionAdmin(ReadOnlyAdmin):
     """Activations of artifacts. An owner's highest revision is the active one."""
 
+    empty_text = "One is made when a client activates an artifact."
     owner = OWNER
 
     list_display = ("named", "owner", "artifact", "activated_at")

@@ -12,6 +12,7 @@ from integrations.models import CIRun
 class CIRunAdmin(ReadOnlyAdmin):
     """CI runs."""
 
+    empty_text = "Add a CI provider and a project with a repository. The provider then reports its runs."
     list_display = ("external_id", "project", "provider", "ref", "status", "created_at", "finished_at")
     list_filter = ("status", "provider", "created_at")
     list_select_related = ("project", "provider")

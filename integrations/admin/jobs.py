@@ -12,6 +12,7 @@ from integrations.models import EvolutionJob
 class EvolutionJobAdmin(ReadOnlyAdmin):
     """Evolution jobs."""
 
+    empty_text = "Add an evolution program; clients start jobs of it."
     owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
     requester = PartyColumn("Requested by", "requested_by")
 

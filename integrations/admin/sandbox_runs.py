@@ -15,6 +15,7 @@ from integrations.operations import sandbox_runs
 class SandboxRunAdmin(ReadOnlyAdmin):
     """Sandbox runs, without input and output, which belong to their owners."""
 
+    empty_text = "Add a project; its members start runs by the API."
     requester = PartyColumn("Requested by", "requested_by")
 
     list_display = ("id", "project", "requester", "status", "exit_code", "created_at", "finished_at")

@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.db.models import Field, ForeignKey
 from django.test import Client, RequestFactory
 
+from accounts.models import Account
 from gateway.core.contract.amounts import usd
 from gateway.navigation import GROUPS, Row
 from tests.gateway.operators import clerk
@@ -100,3 +101,17 @@ def test_a_password_is_changed_in_the_portal_whose_limits_count() -> None:
 )  # fmt: skip
 def test_money_is_shown_exactly(amount: int | None, shown: str) -> None:
     assert usd(amount) == shown
+
+
+def test_an_empty_list_says_what_makes_its_first_row(operator: Client) -> None:
+    """Either a button adds one, or a text says where they come from. Pages of single rows are never empty."""
+    request = RequestFactory().get("/")
+    request.user = Account.objects.get(pk=operator.session["_auth_user_id"])
+    silent = [
+        model._meta.label
+        for model, tables in admin.site._registry.items()
+        if not tables.has_add_permission(request) and not getattr(tables, "empty_text", "")
+    ]
+    assert silent == []
+    answer = operator.get(page(("billing", "loss"), "changelist"))
+    assert "There are no losses yet. There is nothing to do: every call was paid in full." in answer.content.decode()

@@ -14,6 +14,7 @@ from billing.models import ActiveAccount, ActiveDay, Call, MarginDay, ModelMargi
 from billing.operations import usage_days
 from gateway.core.console import needs
 from gateway.core.console.home import Breakdown, Figure
+from gateway.core.console.moments import elapsed
 from gateway.core.jobs.models import JobRun
 from gateway.core.telemetry.models import HourlyTraffic
 from gateway.core.telemetry.operations import traffic_days
@@ -222,6 +223,7 @@ def test_everything_that_waits_is_a_line_and_a_badge(operator: Client) -> None:
     assert [line.need.is_urgent for line in lines] == sorted((line.need.is_urgent for line in lines), reverse=True)
     [audit] = [line for line in lines if line.need.key == "billing.audit"]
     assert audit.found.since == now - timedelta(minutes=20)
+    assert audit.elapsed.endswith("\xa0minutes")
     badged = {line.need.badge or line.need.key for line in lines}
     assert badged <= {row.badge for rows in GROUPS.values() for row in rows}
     for link in found.values():
@@ -256,6 +258,12 @@ def test_an_old_key_waits_until_it_is_replaced(operator: Client, settings: Any) 
     assert len([text for text in waiting(operator) if "key" in text]) == 1
     upstream_keys.switch(rows[0].pk, now=now)
     assert [text for text in waiting(operator) if "key" in text] == []
+
+
+def test_what_has_just_begun_lasts_for_less_than_a_minute() -> None:
+    now = timezone.now()
+    spoken = {0: "less than a minute", 59: "less than a minute", 60: "1\xa0minute", 7320: "2\xa0hours, 2\xa0minutes"}
+    assert {ago: elapsed(now - timedelta(seconds=ago), now) for ago in spoken} == spoken
 
 
 @pytest.mark.usefixtures("furnished")

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+from django.utils.timesince import timesince
+
 
 def moment(at: datetime) -> str:
     """Render a time in UTC with milliseconds, such as `2026-11-27 15:20:00.123`."""
@@ -21,6 +23,11 @@ def lasted(microseconds: int) -> str:
     if abs(seconds) < 600:
         return f"{seconds:.3f} s"
     return f"{seconds / 60:,.1f} min"
+
+
+def elapsed(start: datetime, now: datetime, *, depth: int = 2) -> str:
+    """Render how long ago a start is in at most `depth` units, such as `5 hours, 2 minutes`; it is never "0 minutes"."""
+    return timesince(start, now, depth=depth) if now - start >= timedelta(minutes=1) else "less than a minute"
 
 
 def offset(microseconds: int) -> str:

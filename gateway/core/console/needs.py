@@ -16,6 +16,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
+from gateway.core.console.moments import elapsed
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -61,6 +63,8 @@ class Line:
 
     need: Need
     found: Found
+    elapsed: str
+    """How long it has waited, in words; empty if that is not known."""
 
     @property
     def text(self) -> str:
@@ -106,7 +110,8 @@ def _read(needs: Iterable[Need], now: datetime) -> list[Line]:
     by_key = {need.key: need for need in needs}
     rows = [*_read_rows([need for need in by_key.values() if need.sql], now), *_find(by_key.values(), now)]
     places = {key: (not need.is_urgent, place) for place, (key, need) in enumerate(_needs.items())}
-    return [Line(by_key[key], found) for key, found in sorted(rows, key=lambda row: places[row[0]])]
+    found_rows = sorted(rows, key=lambda row: places[row[0]])
+    return [Line(by_key[key], found, elapsed(found.since, now) if found.since else "") for key, found in found_rows]
 
 
 def _read_rows(needs: list[Need], now: datetime) -> list[tuple[str, Found]]:

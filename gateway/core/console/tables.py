@@ -29,8 +29,9 @@ class Rows(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        if isinstance(self.paginator, InfinitePaginator):
-            self.full_result_count = self.result_count  # neither is a number of rows, so no page shows one
+        # Of an infinite list neither is a number of rows, and a list that nothing narrows has no more: no page compares them.
+        if isinstance(self.paginator, InfinitePaginator) or not (self.query or self.has_active_filters):
+            self.full_result_count = self.result_count
         rows = list(self.result_list)  # type: ignore[has-type]
         self.model_admin.complete(rows)
         self.result_list = rows
@@ -47,6 +48,8 @@ class ConsoleAdmin(ModelAdmin):
     actions_selection_counter = True
     party_fields: tuple[str, ...] = ()
     """The columns with the key of a person or organization; the list is searched by their name, email or key."""
+    empty_text: str = ""
+    """What leads to the table's first row, for whoever sees the list empty; only where rows are not added here."""
     permanent_fields: tuple[str, ...] = ()
     """The fields by which other records or configuration files refer to a row: only a new one can be given them."""
 

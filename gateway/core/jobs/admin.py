@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.timesince import timesince
 from unfold.decorators import display
 
 from gateway.core.console import ReadOnlyAdmin, WordFilter, needs
+from gateway.core.console.moments import elapsed
 from gateway.core.console.needs import Found, Need
 from gateway.core.jobs.models import JobRun, Outcome
 from gateway.core.jobs.queries import statuses, texts
@@ -60,6 +60,7 @@ class WorkFilter(admin.SimpleListFilter):
 class JobRunAdmin(ReadOnlyAdmin):
     """Runs, newest first, below a table of the jobs' states."""
 
+    empty_text = "The worker notes each run here. If nothing has appeared after a minute, start the worker."
     list_display = ("name", "started_at", "result", "did", "error", "lasted", "runs")
     list_filter = ("outcome", JobFilter, WorkFilter, "started_at")
     search_fields = ("job", "error")
@@ -137,7 +138,9 @@ def _row(one: JobStatus) -> list[Any]:
     run = one.newest
     if run is None:
         return [name, _state(one), _interval(one.interval), "", "", ""]
-    ago = format_html('<time datetime="{}">{} ago</time>', run.seen_at.isoformat(), timesince(run.seen_at, depth=1))
+    ago = format_html(
+        '<time datetime="{}">{} ago</time>', run.seen_at.isoformat(), elapsed(run.seen_at, timezone.now(), depth=1)
+    )
     return [name, _state(one), _interval(one.interval), ago, format_counts(run.counts), run.error or ""]
 
 

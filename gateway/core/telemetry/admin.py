@@ -124,6 +124,7 @@ class AccountFilter(KeyFilter):
 class RequestTraceAdmin(ReadOnlyAdmin):
     """Recent requests: by default those that were refused, or failed, before they became calls."""
 
+    empty_text = "Nothing was refused. Requests that became calls are listed under Calls."
     who = PartyColumn("Account", "account")
     organization = PartyColumn("Organization", "org_id", kind="organization")
 

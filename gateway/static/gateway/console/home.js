@@ -80,6 +80,8 @@
 
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   drawAll();
+  // Names are measured in the font that they are drawn with, which may have arrived only now.
+  document.fonts.ready.then(drawAll);
   // The console's own switch and the device's both end as a class of the root.
   new MutationObserver(drawAll).observe(document.documentElement, { attributes: true, attributeFilter: ["class"] });
 })();
