@@ -3,9 +3,10 @@
 from django.db import migrations, models
 
 import billing.models.fields
+from gateway.core.database.migrations import RestartableMigration
 
 
-class Migration(migrations.Migration):
+class Migration(RestartableMigration):
     dependencies = [("inference", "0009_upstream_keys")]
 
     operations = [

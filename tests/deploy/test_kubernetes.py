@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -120,5 +121,9 @@ def test_the_pods_wait_until_the_job_has_prepared_the_database_and_their_command
             gateway.settings |= {"GATEWAY_CONFIG": "", "PORT": str(gateway.port)}
             gateway.start()
             stack.callback(gateway.stop)
-            eventually(lambda gateway=gateway: "ready: " in gateway.stdout or gateway.has_ended())
+            eventually(partial(_has_begun, gateway))
             assert gateway.children().keys() == {part}, gateway.log
+
+
+def _has_begun(gateway: ForkedGateway) -> bool:
+    return "ready: " in gateway.stdout or gateway.has_ended()

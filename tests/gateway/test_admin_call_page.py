@@ -110,7 +110,7 @@ def test_a_released_call_says_that_the_upstream_refused_the_key(operator: Client
     failed = attempt(small(), first_byte=None, status=401, cause="upstream_401")
     trace_of(usage_id, marks=marks, attempts=[failed], status=503, outcome="released", cause="upstream_401")
     shown = call_page(operator, usage_id)
-    assert "Not charged. The model provider refused the request." in shown
+    assert "Not charged. The model provider did not give this gateway access to the model." in shown
     assert "Charge $0.00 Upstream: the gateway's key was refused (401)" in shown
     assert "+303.0 ms The ledger released the hold: Upstream: the gateway's key was refused (401)" in shown
     assert "Nothing was charged." in shown

@@ -12,6 +12,9 @@ from tests.gateway.operators import address, errors
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 
+NO_REFUSALS = {"refusals-TOTAL_FORMS": "0", "refusals-INITIAL_FORMS": "0"}
+"""What the page's form has for its list of refused assertions."""
+
 
 def test_an_integration_takes_only_public_keys_and_known_capabilities(operator: Client) -> None:
     integration = Integration.objects.get()
@@ -23,7 +26,7 @@ def test_an_integration_takes_only_public_keys_and_known_capabilities(operator: 
         "capabilities": "wallet:read\r\ninfer:*\r\n",
         "jwks": json.dumps(integration.jwks),
         "enabled": "on",
-    }
+    } | NO_REFUSALS
     page = address("accounts_integration_change", integration.pk)
     assert operator.post(page, form).status_code == 303
     integration.refresh_from_db()
@@ -44,14 +47,18 @@ def test_an_integration_takes_only_public_keys_and_known_capabilities(operator: 
 
 
 def integration_form(**members: str) -> dict[str, str]:
-    return {
-        "issuer": "https://other.example",
-        "product": "studio",
-        "audience": "https://gateway.example",
-        "did_prefix": "did:web:other.example:",
-        "capabilities": "wallet:read",
-        "enabled": "on",
-    } | members
+    return (
+        {
+            "issuer": "https://other.example",
+            "product": "studio",
+            "audience": "https://gateway.example",
+            "did_prefix": "did:web:other.example:",
+            "capabilities": "wallet:read",
+            "enabled": "on",
+        }
+        | NO_REFUSALS
+        | members
+    )
 
 
 @pytest.mark.parametrize("printed", [str, json.dumps])

@@ -67,7 +67,7 @@ def test_one_within_the_bounds_is_accepted_once(operator: Client) -> None:
     assert (found.state, found.decided_by) == ("accepted", "did:web:localhost:operator")
     assert logged() == [
         (ADDITION, "Accepted a proposal: input_token 0.75, output_token 15"),
-        (CHANGE, "Accepted. The price of careful is published."),
+        (CHANGE, "Accepted. The price of careful is published. Reason: right"),
     ]
     assert decide(operator, "careful", "accept").status_code == 403
     assert decide(operator, "careful", "dismiss").status_code == 403

@@ -133,7 +133,7 @@ def front(kind: str, folder: Path, origins: Sequence[str]) -> Iterator[Front]:
     assert program, f"{kind} is not installed; .ci/run installs it"
     environment = {"HOME": str(folder), "PATH": os.environ.get("PATH", "")}
     with (folder / "log").open("wb") as log:
-        command = [program, *shipped.command[1:], configuration]
+        command = [program, *shipped.command[1:], str(configuration)]
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     try:
         eventually(lambda: _listens(port) or process.poll() is not None)

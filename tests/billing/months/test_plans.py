@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 MONTHS = [date(2025, number, 1) for number in range(1, 13)]
 # Functions that others than calls use; and where a call is looked for once it is not in the hot table.
-READERS = {"months.sql", "seals.sql", "usage_days.sql"}
+READERS = {"active_days.sql", "months.sql", "seals.sql", "usage_days.sql"}
 LOOKS_AT_CALLS = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO) +(?:ONLY +)?billing_(?:reservation|usage_record)\b.*")
 LAST_LOOK = "FROM billing_reservation r WHERE r.id = p_usage_id;"
 LOCKS = """

@@ -31,7 +31,7 @@ class Bounded(HttpProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.timeout_keep_alive = settings.KEEP_ALIVE_SECONDS
+        self.timeout_keep_alive = settings.KEEP_ALIVE_SECONDS  # type: ignore[assignment] # the loop takes fractions
         self._watch = watch_of(self.server_state)
         self._drain = drain_of_loop()
         self._since = self._unread_since = self.loop.time()
