@@ -8,12 +8,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from billing.models import Budget, Call, CostVersion, CreditLot, Transfer
+from billing.models import Budget, Call, CostVersion, CreditLot, PriceVersion, Transfer
 from billing.operations import budgets, seals
 from billing.rules.budgets import Subject
 from inference.models import Deployment, RawModel
 from inference.queries.rows import RAW_PREFIX
-from tests.factories.billing import price_version, release, review, settle
+from tests.factories.billing import Purse, price_version, release, review, settle
 from tests.factories.payments import top_up
 from tests.gateway.console import ALICE, make_call, make_review
 from tests.gateway.operators import address, clerk
@@ -67,6 +67,20 @@ def test_a_settled_call_shows_its_money_and_its_times(operator: Client) -> None:
     assert "Duration 303.2 ms first byte after 254.6 ms" in shown
     charge = Transfer.objects.get(kind="charge", source=usage_id)
     assert f"charge {charge.seq} {charge.debit_account} platform:revenue $0.000435" in shown
+
+
+def test_a_hold_at_a_fallbacks_price_is_explained_by_it(operator: Client) -> None:
+    larger = PriceVersion.objects.create(alias="larger", components={"input_token": "0.35"})
+    usage_id = make_call(hold_microusd=1_050)
+    trace_of(usage_id, hold={"price_version": larger.pk, "input_tokens": 3_000})
+    shown = call_page(operator, usage_id)
+    assert "Input tokens 3,000 $0.35 a million $0.00105 Sum $0.00105 Hold exact $0.00105" in shown
+    assert f"Price Version {larger.pk}, of larger , in USD per million: input_token 0.35" in shown
+
+
+def test_a_session_holds_its_whole_maximum(operator: Client) -> None:
+    usage_id = Purse("account", ALICE).call(2_000, route="realtime")
+    assert "so this whole maximum is held." in call_page(operator, usage_id)
 
 
 def test_an_amount_is_rounded_up_once(operator: Client) -> None:
