@@ -18,6 +18,8 @@ RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
 DECLARE
   v_closing record;
   v_done record;
+  v_subjects text[];
+  v_tokens bigint[];
 BEGIN
   FOR v_closing IN
     SELECT c.* FROM ROWS FROM (json_to_recordset(p_closings) AS (
@@ -29,9 +31,13 @@ BEGIN
     IF NOT billing_lock_call(v_closing.usage_id, p_wait) THEN
       answer := json_build_object('usage_id', v_closing.usage_id, 'outcome', 'busy');
     ELSIF v_closing.action = 'settle' THEN
-      v_done := billing_settle_locked(
+      v_done := billing_settle_in_batch(
         v_closing.usage_id, v_closing.cost, v_closing.basis, v_closing.quantities, v_closing.replay_status,
         v_closing.replay_headers, p_bodies[v_closing.ordinality], v_closing.deployment, v_closing.resolution);
+      IF v_done.token_subjects IS NOT NULL THEN
+        v_subjects := v_subjects || v_done.token_subjects;
+        v_tokens := v_tokens || array_fill(v_done.tokens, ARRAY[cardinality(v_done.token_subjects)]);
+      END IF;
       answer := json_build_object(
         'usage_id', v_closing.usage_id, 'outcome', v_done.outcome, 'charge_microusd', v_done.charge_microusd,
         'hold_microusd', v_done.hold_microusd, 'overrun_microusd', v_done.overrun_microusd);
@@ -60,6 +66,9 @@ BEGIN
     END IF;
     RETURN NEXT;
   END LOOP;
+  IF v_subjects IS NOT NULL THEN
+    PERFORM billing_use_tokens(v_subjects, v_tokens, clock_timestamp());
+  END IF;
 END $$;
 
 

@@ -260,35 +260,48 @@ BEGIN
 END $$;
 
 
--- billing_use_tokens(p_call record, p_quantities jsonb, p_now timestamptz) RETURNS void
+-- billing_use_tokens(p_subjects text[], p_tokens bigint[], p_now timestamptz) RETURNS void
 --
--- Counts the tokens of a settled call under the limits of its token_scopes, which are those that it was admitted under. The caller
--- holds the wallet's lock. p_call has actor_did, org_id, membership_id, client_id, model and token_scopes.
-CREATE OR REPLACE FUNCTION billing_use_tokens(p_call record, p_quantities jsonb, p_now timestamptz) RETURNS void
+-- Counts the tokens of the calls that a transaction has settled: p_tokens[n] under the limit p_subjects[n], its scope and subject with a
+-- space between (billing_token_subjects). Each meter is written once, whatever the number of calls. The caller holds the locks of
+-- their wallets.
+CREATE OR REPLACE FUNCTION billing_use_tokens(p_subjects text[], p_tokens bigint[], p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_tokens bigint := coalesce((p_quantities->>'input_tokens')::bigint, 0)
-                   + coalesce((p_quantities->>'output_tokens')::bigint, 0);
-  v_scope text;
+  v_used record;
 BEGIN
-  IF v_tokens = 0 THEN
-    RETURN;
-  END IF;
-  FOREACH v_scope IN ARRAY p_call.token_scopes LOOP
-    IF v_scope IN ('client', 'alias') THEN
+  FOR v_used IN
+    SELECT split_part(u.subject, ' ', 1) AS scope, substr(u.subject, strpos(u.subject, ' ') + 1) AS subject,
+           least(sum(u.tokens), 9000000000000000000)::bigint AS tokens
+      FROM unnest(p_subjects, p_tokens) u (subject, tokens) GROUP BY u.subject
+  LOOP
+    IF v_used.scope IN ('client', 'alias') THEN
       INSERT INTO billing_limit_use (scope, subject, tokens, used_at)
-      VALUES (v_scope, CASE v_scope WHEN 'client' THEN p_call.client_id ELSE p_call.model END, v_tokens, p_now);
+      VALUES (v_used.scope, v_used.subject, v_used.tokens, p_now);
     ELSE
       UPDATE billing_limit_meter m
-         SET tokens_level = billing_filled(m.tokens_level, m.tokens_at, m.tokens_quota, v_tokens, p_now), tokens_at = p_now
-       WHERE m.scope = v_scope AND m.tokens_quota IS NOT NULL
-         AND m.subject = CASE v_scope WHEN 'account' THEN p_call.actor_did WHEN 'member' THEN p_call.membership_id
-                                      ELSE p_call.org_id END;
+         SET tokens_level = billing_filled(m.tokens_level, m.tokens_at, m.tokens_quota, v_used.tokens, p_now), tokens_at = p_now
+       WHERE m.scope = v_used.scope AND m.subject = v_used.subject AND m.tokens_quota IS NOT NULL;
     END IF;
   END LOOP;
+END $$;
+
+
+-- The limits of tokens that a call was admitted under (its token_scopes), as billing_use_tokens takes them.
+CREATE OR REPLACE FUNCTION billing_token_subjects(p_call record) RETURNS text[] LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  v_subjects text[];
+BEGIN
+  FOR v_place IN 1 .. cardinality(p_call.token_scopes) LOOP
+    v_subjects[v_place] := p_call.token_scopes[v_place] || ' ' || CASE p_call.token_scopes[v_place]
+      WHEN 'account' THEN p_call.actor_did WHEN 'member' THEN p_call.membership_id WHEN 'client' THEN p_call.client_id
+      WHEN 'alias' THEN p_call.model ELSE p_call.org_id END;
+  END LOOP;
+  RETURN v_subjects;
 END $$;
 
 
 -- What only functions of an earlier revision called.
 DROP FUNCTION IF EXISTS billing_weigh_call(billing_rate_limit[], text, text, text, boolean, timestamptz);
 DROP FUNCTION IF EXISTS billing_count_call(billing_rate_limit[], bigint[], text, timestamptz);
+DROP FUNCTION IF EXISTS billing_use_tokens(record, jsonb, timestamptz);

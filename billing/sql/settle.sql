@@ -24,23 +24,36 @@ CREATE OR REPLACE FUNCTION billing_settle(
   p_expected text[] DEFAULT '{dispatched,review}', p_now timestamptz DEFAULT NULL,
   OUT outcome text, OUT charge_microusd bigint, OUT hold_microusd bigint, OUT overrun_microusd bigint)
 LANGUAGE plpgsql AS $$
+DECLARE
+  v_done record;
 BEGIN
   PERFORM billing_lock_call(p_usage_id, true);
-  SELECT s.* INTO outcome, charge_microusd, hold_microusd, overrun_microusd
-    FROM billing_settle_locked(
-      p_usage_id, p_cost, p_basis, p_quantities, p_replay_status, p_replay_headers, p_replay_body, p_deployment,
-      p_resolution, p_expected, p_now) s;
+  v_done := billing_settle_in_batch(
+    p_usage_id, p_cost, p_basis, p_quantities, p_replay_status, p_replay_headers, p_replay_body, p_deployment,
+    p_resolution, p_expected, p_now);
+  outcome := v_done.outcome;
+  charge_microusd := v_done.charge_microusd;
+  hold_microusd := v_done.hold_microusd;
+  overrun_microusd := v_done.overrun_microusd;
+  IF v_done.token_subjects IS NOT NULL THEN
+    PERFORM billing_use_tokens(
+      v_done.token_subjects, array_fill(v_done.tokens, ARRAY[cardinality(v_done.token_subjects)]),
+      coalesce(p_now, clock_timestamp()));
+  END IF;
 END $$;
 
 
--- The same for a caller that has locked the call's wallet. The parameters are listed twice because locking again would take 3 % of the
--- time of a settlement, and processes of the version before call billing_settle with exactly these (gateway/core/database/sql.py).
-CREATE OR REPLACE FUNCTION billing_settle_locked(
+-- The same for a caller that has locked the call's wallet, and counts the tokens of all its calls together: each used `tokens` under
+-- every limit of `token_subjects`, null if there are none (billing_use_tokens). The parameters are listed twice because locking again
+-- would take 3 % of the time of a settlement, and processes of the version before call billing_settle with exactly these
+-- (gateway/core/database/sql.py).
+CREATE OR REPLACE FUNCTION billing_settle_in_batch(
   p_usage_id text, p_cost bigint, p_basis text, p_quantities jsonb,
   p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL, p_replay_body bytea DEFAULT NULL,
   p_deployment text DEFAULT NULL, p_resolution text DEFAULT NULL,
   p_expected text[] DEFAULT '{dispatched,review}', p_now timestamptz DEFAULT NULL,
-  OUT outcome text, OUT charge_microusd bigint, OUT hold_microusd bigint, OUT overrun_microusd bigint)
+  OUT outcome text, OUT charge_microusd bigint, OUT hold_microusd bigint, OUT overrun_microusd bigint,
+  OUT token_subjects text[], OUT tokens bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_call record;
@@ -136,7 +149,10 @@ BEGIN
     VALUES (p_usage_id, 'overrun', v_call.overrun_microusd, v_now);
   END IF;
   IF v_call.token_scopes IS NOT NULL THEN
-    PERFORM billing_use_tokens(v_call, p_quantities, v_now);
+    tokens := coalesce((p_quantities->>'input_tokens')::bigint, 0) + coalesce((p_quantities->>'output_tokens')::bigint, 0);
+    IF tokens > 0 THEN
+      token_subjects := billing_token_subjects(v_call);
+    END IF;
   END IF;
 
   IF v_call.product IS NOT NULL THEN
@@ -146,3 +162,8 @@ BEGIN
     PERFORM billing_watch_wallet(v_call.wallet_id, v_now);
   END IF;
 END $$;
+
+
+-- What only functions of the version before called.
+DROP FUNCTION IF EXISTS billing_settle_locked(
+  text, bigint, text, jsonb, integer, jsonb, bytea, text, text, text[], timestamptz);

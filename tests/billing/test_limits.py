@@ -141,7 +141,7 @@ def test_a_settlement_feeds_the_limits_that_its_call_was_admitted_under(org: Pur
         use(each, 60, NOW)
     assert meter("organization", org.key).tokens_level == meter("member", "mem_1").tokens_level == 60 * UNIT
     shared = [("client", "https://app.example", 60), ("alias", "fast", 60)]
-    assert list(LimitUse.objects.order_by("id").values_list("scope", "subject", "tokens")) == shared
+    assert list(LimitUse.objects.order_by("-scope").values_list("scope", "subject", "tokens")) == shared
     assert [level.tokens for level in admit(*limits, now=NOW, member="mem_1").levels] == [60 * UNIT] * 4
     assert not LimitUse.objects.exists()
     assert settle(call, 1).outcome == "already"

@@ -1,16 +1,20 @@
-"""Rate limits of calls that are opened in one statement: each counts those before it, as if they had come one by one."""
+"""Rate limits of calls that are opened or settled in one statement: they count as if they had come one by one."""
 
+import json
 from collections import Counter
 from itertools import count
 
 import pytest
+from django.db import connection
+from django.utils import timezone
 
+from billing.models import LimitUse
 from billing.rules.limits import UNIT, Applied
 from gateway.core.contract.ids import new_id
 from tests.factories import batches
 from tests.factories.accounts import make_account
 from tests.factories.billing import Purse, price_version
-from tests.factories.limits import applied, element, meter
+from tests.factories.limits import admit, applied, element, meter
 
 pytestmark = pytest.mark.django_db
 
@@ -91,3 +95,43 @@ def test_a_call_without_funds_takes_no_room_in_its_batch() -> None:
     limit = applied("client", "app", 2)
     poor.call(9_950)
     assert Counter(opened([poor, rich, poor, rich], limit)) == {"reserved": 2, "insufficient_funds": 2}
+
+
+CLOSE = "SELECT answer->>'outcome' FROM billing_close_calls(%s::json, NULL, true)"
+
+
+@pytest.mark.parametrize("size", [6, 1], ids=["in one statement", "one by one"])
+def test_settlements_count_the_tokens_of_each_call(alias: str, size: int) -> None:
+    """The calls are of two accounts, one has no limits, and one used nothing."""
+    alice, bob = purses(2)
+    own, shared = [applied("account", payer.key, None, 1) for payer in (alice, bob)], applied("alias", alias, None, 1)
+    admit(*own, shared, now=timezone.now())
+    limits = [(own[0], shared), (own[0], shared), (own[0],), (own[1],), (), (own[1],)]
+    calls = [
+        payer.call(100, did=payer.key, model=alias, limits=element(*each) or None)
+        for payer, each in zip([alice] * 3 + [bob] * 3, limits, strict=True)
+    ]
+    for at in range(0, 6, size):
+        batch = list(zip(calls, (10, 20, 30, 40, 50, 0), strict=True))[at : at + size]
+        assert closed(batch) == ["settled"] * size
+    assert 59 * UNIT < meter("account", alice.key).tokens_level <= 60 * UNIT
+    assert 39 * UNIT < meter("account", bob.key).tokens_level <= 40 * UNIT
+    used = list(LimitUse.objects.filter(subject=alias).order_by("id").values_list("scope", "tokens"))
+    assert used == ([("alias", 30)] if size == 6 else [("alias", 10), ("alias", 20)])
+
+
+def closed(batch: list[tuple[str, int]]) -> list[str]:
+    """Settle calls that used so many tokens, half of them output, in one statement; return the outcomes."""
+    closings = [
+        {
+            "action": "settle",
+            "usage_id": usage_id,
+            "cost": 1,
+            "basis": "upstream",
+            "quantities": {"input_tokens": tokens // 2, "output_tokens": tokens // 2},
+        }
+        for usage_id, tokens in batch
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(CLOSE, [json.dumps(closings)])
+        return [outcome for (outcome,) in cursor.fetchall()]

@@ -254,9 +254,12 @@ SCHEMES: Corruptions = {
     ),
     "settling that passes guards by": (
         "guards_are_intact",
-        "ALTER FUNCTION billing_settle_locked SET session_replication_role = replica",
+        "ALTER FUNCTION billing_settle_in_batch SET session_replication_role = replica",
     ),
-    "settling with its owner's rights": ("guards_are_intact", "ALTER FUNCTION billing_settle_locked SECURITY DEFINER"),
+    "settling with its owner's rights": (
+        "guards_are_intact",
+        "ALTER FUNCTION billing_settle_in_batch SECURITY DEFINER",
+    ),
     "a guard that reads others' tables": ("guards_are_intact", "ALTER FUNCTION billing_only_moves() RESET ALL"),
     "a guard of other columns": (
         "guards_are_intact",
