@@ -22,7 +22,6 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.urls import path, re_path  # noqa: E402
 
-import gateway.celery  # noqa: E402, F401 (makes it the application that tasks are handed to)
 from gateway.core.database.bounded import serve_requests  # noqa: E402
 from gateway.core.http.lean import LeanHandler  # noqa: E402
 from gateway.core.http.request_log import RequestLog  # noqa: E402

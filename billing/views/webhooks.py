@@ -5,7 +5,6 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from billing import tasks
 from billing.operations import events
 from gateway.core.contract.errors import ApiError, RequestTooLarge
 from gateway.core.contract.limits import WEBHOOK_BODY_MAX_BYTES
@@ -26,6 +25,8 @@ def stripe(request: HttpRequest) -> HttpResponse:
     except ApiError as error:
         return error_response(error, request_id_of(request))
     if event is not None:
+        from billing import tasks  # it imports Celery, which a server of model routes does without
+
         tasks.hand_over(event)
     return json_response({"received": True})
 

@@ -252,6 +252,8 @@ INVOICE_SELLER = env.str("INVOICE_SELLER", default="Account Gateway", multiline=
 REDIS_URL = env("REDIS_URL", default="")
 # Sign-in attempts and used codes are counted across processes in the database, which every page needs anyway.
 CACHES = {"default": {"BACKEND": "gateway.core.database.cache.SharedCache", "LOCATION": "accounts_cache_entry"}}
+# Imported with the first message: a server that sends none needs no Celery.
+CELERY_APPLICATION = "gateway.celery"
 CELERY_BROKER_URL = env("CELERY_BROKER_URL", default=REDIS_URL or "files://localhost")
 # A request that starts a task never waits for an unreachable broker: the schedule does what was not sent.
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {

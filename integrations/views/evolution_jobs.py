@@ -12,7 +12,6 @@ from gateway.core.api.serializers import read
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import IdempotencyKeyReused, IntegrationUnavailable, NotFound, RateLimited
-from integrations import tasks
 from integrations.operations import evolution_jobs as operations
 from integrations.queries import evolution
 from integrations.serializers.evolution_jobs import EvolutionJobList, EvolutionJobRequest, EvolutionJobResponse
@@ -47,6 +46,8 @@ class EvolutionJobViewSet(ApiViewSet):
         body = read(EvolutionJobRequest, request.data)
         job, is_new = operations.create(caller(request), body)
         if is_new:
+            from integrations import tasks  # it imports Celery, which a server of model routes does without
+
             tasks.begin(tasks.execute_job, job.id)
         return Response(EvolutionJobResponse(job).data, status=202)
 

@@ -20,7 +20,6 @@ from gateway.core.contract.errors import (
     RateLimited,
 )
 from gateway.core.contract.limits import SANDBOX_BODY_MAX_BYTES
-from integrations import tasks
 from integrations.operations import sandbox_runs as operations
 from integrations.queries import sandbox_runs
 from integrations.serializers.sandbox_runs import SandboxRunList, SandboxRunRequest, SandboxRunResponse
@@ -64,6 +63,8 @@ class SandboxRunViewSet(ApiViewSet):
         body = read(SandboxRunRequest, request.data)
         run, is_new = operations.create(caller(request), body)
         if is_new:
+            from integrations import tasks  # it imports Celery, which a server of model routes does without
+
             tasks.begin(tasks.execute_run, run.id)
         return Response(SandboxRunResponse(run).data, status=202)
 
@@ -90,5 +91,7 @@ class SandboxRunViewSet(ApiViewSet):
         sandbox_runs.visible_to(caller(request))
         check_no_members(request)
         run = operations.cancel(caller(request), run_id)
+        from integrations import tasks  # as above
+
         tasks.pass_on_cancel(run)
         return Response(SandboxRunResponse(run).data, status=202)

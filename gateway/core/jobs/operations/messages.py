@@ -7,10 +7,14 @@ is sent for a moment: a request waits for the broker once, for less than a secon
 import logging
 import threading
 import time
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from celery import Task
+from django.conf import settings
 from django.db import transaction
+
+if TYPE_CHECKING:
+    from celery import Task
 
 AWAY_SECONDS = 5.0
 """How long nothing is sent after a failure."""
@@ -25,13 +29,14 @@ class Sender:
         self._turn = threading.Lock()
         self._away_until = 0.0
 
-    def send(self, task: Task, about: str, **options: Any) -> None:
+    def send(self, task: "Task", about: str, **options: Any) -> None:
         """Send a task about a row, or leave it to the schedule."""
         with self._turn:
             if time.monotonic() < self._away_until:
                 log.warning("%s is left to the scheduled job", about)
                 return
             try:
+                import_module(settings.CELERY_APPLICATION)  # makes it the one that tasks are handed to
                 task.apply_async(retry=False, **options)
             except Exception:
                 self._away_until = time.monotonic() + AWAY_SECONDS
@@ -45,6 +50,6 @@ class Sender:
 sender = Sender()
 
 
-def notify(task: Task, argument: Any, about: str, **options: Any) -> None:
+def notify(task: "Task", argument: Any, about: str, **options: Any) -> None:
     """Send a task to a worker once the transaction is committed. `about` names the row in the log."""
     transaction.on_commit(lambda: sender.send(task, about, args=(argument,), **options))
