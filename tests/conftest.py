@@ -23,6 +23,7 @@ import hypothesis
 
 django.setup()
 
+import gateway.console_urls  # noqa: E402, F401 (a test that looks up a table of the console may be the first)
 from billing.operations import finality  # noqa: E402
 from gateway.core.runtime import snapshots  # noqa: E402
 from gateway.run import ports  # noqa: E402

@@ -26,6 +26,10 @@ from typing import Any, NoReturn, cast
 
 PRELOADED = (
     "gateway.urls",
+    "gateway.console_urls",
+    "accounts.portal.urls",
+    "billing.portal.urls",
+    "organizations.portal.urls",
     "inference.urls",
     "judgement.urls",
     "inference.routes.realtime.application",
@@ -37,7 +41,7 @@ PRELOADED = (
     "uvicorn.main",
     "uvloop",
 )
-"""What servers, workers and commands import, except for `gateway.asgi`, which reads settings as it is imported."""
+"""What servers, workers and commands import, some at their first page, except for `gateway.asgi`, which reads settings as it is imported."""
 SETTINGS = "gateway.settings"
 STARTING = ("GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON")
 """The variables that an interpreter and its libraries read as they start."""
