@@ -49,7 +49,7 @@ REVOKE UPDATE, DELETE ON
   FROM gateway_app;
 REVOKE DELETE ON
   billing_wallet, billing_budget, billing_credit_lot, billing_reservation, billing_checkout, billing_invoice,
-  billing_invoice_payment, billing_matched_day
+  billing_invoice_payment, billing_matched_day, billing_lost_receipt
   FROM gateway_app;
 
 COMMIT;

@@ -74,6 +74,7 @@ GROUPS: dict[str, list[Row]] = {
             "?state=open",
             badge="billing.differences",
         ),
+        Row("receipt", "billing.lostreceipt", "?state=open", badge="billing.lost"),
         Row("schedule", "jobs.jobrun", badge="jobs.states"),
     ],
     "Money": [

@@ -37,6 +37,7 @@ GIVEN = {
             "billing.change_call",
             "billing.change_checkout",
             "billing.change_invoice",
+            "billing.change_lostreceipt",
             "billing.change_paymentdifference",
             "inference.change_priceproposal",
         }

@@ -16,6 +16,11 @@ SELECT count(*), min(created_at), '',
                                            AND created_at >= %(now)s - interval '1 day'), 0) || ' older than an hour'), ''
   FROM billing_reservation WHERE closed_at IS NULL AND review_reason IS NOT NULL AND state = 'review'
 """
+_LOST = """
+SELECT count(*), min(found_at), '', '$' || to_char(coalesce(sum(charge_microusd), 0) / 1000000.0, 'FM999,999,999,990.000000')
+       || ' on their receipts', ''
+  FROM billing_lost_receipt WHERE outcome IS NULL
+"""
 _CHECKOUTS = "SELECT count(*), min(created_at), '', '', '' FROM billing_checkout WHERE status = 'review'"
 _CHARGES = """
 SELECT count(*), min(begun_at), '', '', '' FROM billing_auto_top_up_charge WHERE ended_at IS NULL AND status = 'review'
@@ -64,6 +69,16 @@ needs.register(
         query="?job=billing.tasks.audit_ledger",
         sql=_AUDIT,
         badge="jobs.states",
+        is_urgent=True,
+    ),
+    Need(
+        key="billing.lost",
+        right="billing.view_lostreceipt",
+        one="receipt was lost by the database",
+        many="receipts were lost by the database",
+        page="billing_lostreceipt_changelist",
+        query="?state=open",
+        sql=_LOST,
         is_urgent=True,
     ),
     Need(

@@ -16,6 +16,7 @@ from billing.models.limit import Limit
 from billing.models.limit_meter import LimitMeter
 from billing.models.limit_use import LimitUse
 from billing.models.loss import Loss, LossKind
+from billing.models.lost_receipt import LostOutcome, LostReceipt
 from billing.models.margin import MarginDay, ModelMargin
 from billing.models.matched_day import MatchedDay
 from billing.models.payment_difference import DifferenceClosing, DifferenceKind, PaymentDifference
@@ -65,6 +66,8 @@ __all__ = [
     "LimitUse",
     "Loss",
     "LossKind",
+    "LostOutcome",
+    "LostReceipt",
     "MappingMode",
     "MarginDay",
     "MatchedDay",

@@ -74,6 +74,9 @@ CREATE OR REPLACE TRIGGER payment_difference_stays BEFORE DELETE OR UPDATE OR TR
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER difference_closing_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_difference_closing
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER lost_receipt_stays
+  BEFORE DELETE OR UPDATE OF usage_id, owner_kind, owner_key, charge_microusd, delivered, found_at OR TRUNCATE
+  ON billing_lost_receipt FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER seat_price_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_seat_price
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 

@@ -1,7 +1,7 @@
 """Remembers the calls that this process closed lately, and looks for them in a database that begins a new history.
 
 After a failover to an asynchronous standby, the new primary lacks what was committed last. A call that is open there is closed again,
-as its receipt says. A call that is not there can only be reported: each with what it was charged.
+as its receipt says. A call that is not there can only be reported: each with what it was charged, in the log and to operators.
 """
 
 import asyncio
@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from billing.operations import closings
+from billing.operations import closings, lost_receipts
 from billing.operations.closings import Closing
 from billing.operations.ledger import CloseOutcome, Settlement
+from billing.operations.lost_receipts import Lost
 from billing.rules.owners import Owner
 from gateway.core import database
 from gateway.core.database.connection import ANSWER_SECONDS
+from gateway.core.runtime.background import spawn
 
 log = logging.getLogger("inference.recent")
 
@@ -56,6 +58,8 @@ class Closed(NamedTuple):
 
 
 _closed: deque[Closed] = deque(maxlen=CALLS_MAX)
+_lost: deque[Lost] = deque()
+"""Calls that are named in the log, and still to be recorded for operators."""
 
 
 def remember(closing: Closing[Any], row: Any) -> None:
@@ -66,6 +70,7 @@ def remember(closing: Closing[Any], row: Any) -> None:
     closed = Closed(now, closing.element.owner, note, charge)  # type: ignore[arg-type] # a closing's is an Owner
     if getattr(row, "outcome", row) is CloseOutcome.UNKNOWN:
         _report(closed)
+        spawn(_record())
         return
     while _closed and _closed[0].at < now - REMEMBERED_SECONDS:
         _closed.popleft()
@@ -78,8 +83,10 @@ async def compare() -> None:
     met_at = time.monotonic()
     log.warning("the database begins a new history: looking for the %d calls that were closed last", len(_closed))
     await _look_for(deque(_closed))
+    await _record()
     await asyncio.sleep(met_at + LATE_SECONDS - time.monotonic())
     await _look_for(deque(closed for closed in _closed if closed.at >= met_at))
+    await _record()
 
 
 async def _look_for(left: deque[Closed]) -> None:
@@ -122,14 +129,29 @@ async def _close_again(closed: Closed) -> None:
     log.warning("%s: the database had lost its closing; closed again: %s", closed.usage_id, outcome)
 
 
+async def _record() -> None:
+    """Record what was lost in the new primary, for operators. Retries after failures."""
+    failures = 0
+    while _lost:
+        part = [_lost.popleft() for _ in range(min(CHUNK, len(_lost)))]
+        try:
+            await lost_receipts.record(part)
+        except Exception as error:  # noqa: BLE001 - the new primary may fail too
+            _lost.extendleft(reversed(part))
+            log.warning("%d lost calls are still to be recorded (%s: %s)", len(_lost), type(error).__name__, error)
+            await asyncio.sleep(PAUSES_SECONDS[min(failures, len(PAUSES_SECONDS) - 1)])
+            failures += 1
+
+
 def _report(closed: Closed) -> None:
-    """Log a call that the database lost after it was closed. One that was released cost nobody anything."""
+    """Log a call that the database lost after it was closed, and have it recorded. One that was released cost nobody anything."""
     noted, (kind, key) = orjson.loads(closed.note), closed.owner
     if noted["action"] == "settle":
         charge = noted["cost"] if closed.charge_microusd is None else closed.charge_microusd
         log.critical(
             "%s: the database lost this call of %s %s, charged %d micro-USD", closed.usage_id, kind, key, charge
         )
+        _lost.append(Lost(closed.usage_id, closed.owner, charge, None))
     elif noted["action"] == "review":
         delivered = noted["evidence"] or "nothing known"
         log.critical(
@@ -139,6 +161,7 @@ def _report(closed: Closed) -> None:
             key,
             delivered,
         )
+        _lost.append(Lost(closed.usage_id, closed.owner, None, noted["evidence"]))
 
 
 database.on_new_history(compare)

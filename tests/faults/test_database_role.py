@@ -50,6 +50,7 @@ FORBIDDEN = [
     "DELETE FROM billing_matched_day",
     "DELETE FROM billing_payment_difference",
     "DELETE FROM billing_difference_closing",
+    "DELETE FROM billing_lost_receipt",
     "INSERT INTO billing_ledger_month (month) VALUES ('2025-01-01')",
     "DELETE FROM billing_ledger_month",
     "SELECT billing_add_month('2025-01-01')",

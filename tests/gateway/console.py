@@ -21,6 +21,7 @@ from billing.models import (
     Checkout,
     ExternalMapping,
     Limit,
+    LostReceipt,
     PaymentDifference,
     ProviderEvent,
     Wallet,
@@ -87,6 +88,7 @@ def furnish(folder: Path) -> None:
     invoicing.credit(invoicing.paid("org_acme", months_ago=2), 1_000_000)
     invoicing.refused("org_acme")
     differing("pay_" + 26 * "0")
+    lose("use_lost", 1_234)
     make_proposals()
     make_delivery()
     make_mail()
@@ -142,6 +144,12 @@ def differing(transaction_id: str) -> PaymentDifference:
     found = payment_differences.Difference(transaction_id, "pi_1", "unknown", 7_000_000, 7_000_000, 0, 0)
     assert payment_differences.record(books, found, now=timezone.now())
     return PaymentDifference.objects.latest("pk")
+
+
+def lose(usage_id: str, charge_microusd: int | None) -> LostReceipt:
+    """Find a call of Alice's that the database lost."""
+    owner = {"owner_kind": "account", "owner_key": ALICE}
+    return LostReceipt.objects.create(usage_id=usage_id, charge_microusd=charge_microusd, **owner)
 
 
 def make_proposals() -> None:

@@ -28,6 +28,7 @@ PEOPLE = (
     "billing_checkout",
     "billing_creditlot",
     "billing_loss",
+    "billing_lostreceipt",
     "billing_call",
     "billing_transfer",
     "billing_usagerecord",

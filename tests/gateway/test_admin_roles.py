@@ -49,6 +49,7 @@ ACTIONS = {
     "billing.call": {"charge": FINANCES, "release": FINANCES},
     "billing.checkout": {"ask_again": FINANCES, "credit": FINANCES, "dismiss": FINANCES},
     "billing.invoice": {"charge_again": FINANCES, "credit": FINANCES, "record_refund": FINANCES, "void": FINANCES},
+    "billing.lostreceipt": {"charged": FINANCES, "written_off": FINANCES},
     "billing.paymentdifference": {"resolve": FINANCES},
     "events.delivery": {"send_one_again": SUPPORTS, "send_again": SUPPORTS},
     "events.endpoint": {"send_test": ADMINS, "rotate_secret": ADMINS},

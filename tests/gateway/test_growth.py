@@ -63,6 +63,7 @@ BOOKS = {
         "billing_credit_note",
         "billing_seat_price",
     ),
+    "billing_lost_receipt",
     *("billing_difference_closing", "billing_matched_day", "billing_payment_difference", "billing_provider_movement"),
     *(
         "billing_ledger_month",

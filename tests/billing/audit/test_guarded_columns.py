@@ -51,6 +51,7 @@ CHANGING = {
         "end_recorded_at",
     },
     "billing_matched_day": {"matched_at", "recorded_at"},
+    "billing_lost_receipt": {"outcome", "reason", "resolved_by", "resolved_at"},
 }
 UNGUARDED = """
 SELECT a.attname FROM pg_attribute a

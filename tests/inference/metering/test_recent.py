@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
-from billing.operations import closings
+from billing.models import LostReceipt
+from billing.operations import closings, lost_receipts
 from billing.operations.closings import Closing, OpenCall
 from billing.operations.ledger import CloseOutcome, Release, Replay, Settlement
 from billing.queries import audit
 from gateway.core.database import close_pool
 from inference.metering import recent
 from tests.factories.billing import Purse, review, settle, state, used_for
+from tests.support.concurrency import eventually_async
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,8 +27,10 @@ CHARGED = Settlement(CloseOutcome.SETTLED, 30, 100, 0)
 def forget(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(recent, "LATE_SECONDS", 0.0)
     recent._closed.clear()
+    recent._lost.clear()
     yield
     recent._closed.clear()
+    recent._lost.clear()
 
 
 def settlement(purse: Purse, call: str) -> Closing[Any]:
@@ -97,6 +101,42 @@ def test_each_call_that_the_database_does_not_know_is_named_with_its_amount(capl
     }
 
 
+def test_each_lost_call_is_recorded_once_for_operators() -> None:
+    purse = Purse().pay(10_000)
+    for number in range(recent.CHUNK + 5):
+        recent.remember(settlement(purse, f"use_lost_{number}"), CHARGED)
+    recent.remember(to_review(purse, "use_left"), CloseOutcome.REVIEW)
+    compare()
+    compare()
+    charged = LostReceipt.objects.exclude(charge_microusd=None)
+    assert set(charged.values_list("usage_id", flat=True)) == {
+        f"use_lost_{number}" for number in range(recent.CHUNK + 5)
+    }
+    assert set(charged.values_list("owner_kind", "owner_key", "charge_microusd", "outcome")) == {
+        ("account", purse.key, 30, None)
+    }
+    left = LostReceipt.objects.get(charge_microusd=None)
+    assert (left.usage_id, left.delivered) == ("use_left", {"output_tokens": 5, "charge_microusd": 3})
+    assert not recent._lost
+
+
+def test_a_lost_call_is_recorded_once_the_database_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    record, tried = lost_receipts.record, list[int]()
+
+    async def fail_twice(lost: Any) -> None:
+        tried.append(len(lost))
+        if len(tried) < 3:
+            raise OSError("away")
+        await record(lost)
+
+    monkeypatch.setattr(lost_receipts, "record", fail_twice)
+    monkeypatch.setattr(recent, "PAUSES_SECONDS", (0.0,))
+    recent.remember(settlement(Purse(), "use_1"), CHARGED)
+    compare()
+    assert tried == [1, 1, 1]
+    assert [(one.usage_id, one.charge_microusd) for one in LostReceipt.objects.all()] == [("use_1", 30)]
+
+
 def test_a_call_that_the_former_primary_confirms_during_the_look_is_named_too(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,8 +205,15 @@ def test_a_receipt_whose_call_was_released_instead_is_named(caplog: pytest.LogCa
 
 def test_a_call_whose_hold_is_gone_when_it_is_closed_is_named_at_once(caplog: pytest.LogCaptureFixture) -> None:
     purse = Purse()
-    recent.remember(settlement(purse, "use_1"), Settlement(CloseOutcome.UNKNOWN, None, None, None))
-    recent.remember(to_review(purse, "use_2"), CloseOutcome.UNKNOWN)
+
+    async def close_both() -> None:
+        recent.remember(settlement(purse, "use_1"), Settlement(CloseOutcome.UNKNOWN, None, None, None))
+        recent.remember(to_review(purse, "use_2"), CloseOutcome.UNKNOWN)
+        await eventually_async(LostReceipt.objects.count)
+        await close_pool()
+
+    asyncio.run(close_both())
+    assert set(LostReceipt.objects.values_list("usage_id", flat=True)) == {"use_1", "use_2"}
     assert [line.split(":")[0] for line in critical(caplog)] == ["use_1", "use_2"]
     assert "charged 30 micro-USD" in critical(caplog)[0]
     assert not recent._closed
