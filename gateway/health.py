@@ -18,6 +18,7 @@ from psycopg import Error
 from gateway.core.database.history import History, histories
 from gateway.core.database.pooler import is_refused_since
 from gateway.core.database.psycopg_internals import LimitedAsyncConnection
+from gateway.core.database.refusals import DatabaseRefused
 from gateway.core.database.sessions import check_async
 from gateway.core.http.draining import drain_of_loop
 from gateway.core.http.lean import LeanRequest
@@ -29,31 +30,35 @@ log = logging.getLogger("gateway.health")
 ANSWER_SECONDS = 1.2
 """Below two seconds, to allow for a busy event loop."""
 
+DRAINS, UNAVAILABLE, READ_ONLY = "", "unavailable", "read_only"
+
 QUESTION = "SELECT current_setting('transaction_read_only') = 'off', (SELECT count(*) FROM accounts_replay_epoch)"
 
 
 @require_safe
 async def healthz(request: LeanRequest) -> JsonResponse:
     """Check whether this process can serve requests."""
-    return _status(is_ready=await _probes.get().answers())
+    return _status(await _probes.get().reason())
 
 
 @require_safe
 async def readyz(request: LeanRequest) -> JsonResponse:
     """Check whether this process should get requests."""
-    return _status(is_ready=not drain_of_loop().has_begun and await _probes.get().answers())
+    return _status(DRAINS if drain_of_loop().has_begun else await _probes.get().reason())
 
 
 @require_safe
 async def livez(request: LeanRequest) -> JsonResponse:
     """Respond: a process that cannot has to be restarted."""
-    return _status(is_ready=True)
+    return _status(None)
 
 
-def _status(*, is_ready: bool) -> JsonResponse:
-    if is_ready:
+def _status(reason: str | None) -> JsonResponse:
+    """Answer with 200, or with 503 and why the process is not ready. A process that stops needs no reason."""
+    if reason is None:
         return JsonResponse({"status": "ok"})
-    return JsonResponse({"status": "not_ready"}, status=503)
+    named = {"reason": reason} if reason else {}
+    return JsonResponse({"status": "not_ready", **named}, status=503)
 
 
 class _Connection(LimitedAsyncConnection):
@@ -72,15 +77,15 @@ class Probe:
 
     def __init__(self) -> None:
         self._connection: _Connection | None = None
-        self._question: asyncio.Task[bool] | None = None
+        self._question: asyncio.Task[str | None] | None = None
 
-    async def answers(self) -> bool:
-        """Return whether the database responds within ANSWER_SECONDS."""
+    async def reason(self) -> str | None:
+        """Return None if the database responds within ANSWER_SECONDS and takes writes, or in a word why it is not used."""
         question = self._question
         if question is None or question.done():
             question = self._question = spawn(self._ask())
         await asyncio.wait({question}, timeout=ANSWER_SECONDS)
-        return question.done() and not question.cancelled() and question.result()
+        return question.result() if question.done() and not question.cancelled() else UNAVAILABLE
 
     async def close(self) -> None:
         """Hang up."""
@@ -88,7 +93,7 @@ class Probe:
         if connection is not None:
             await connection.close()
 
-    async def _ask(self) -> bool:
+    async def _ask(self) -> str | None:
         was_open = self._connection is not None
         try:
             return await self._answer()
@@ -97,9 +102,9 @@ class Probe:
             if was_open:  # it may have closed while idle
                 return await self._ask()
             log.warning("the database does not answer: %s", error)
-            return False
+            return error.reason if isinstance(error, DatabaseRefused) else UNAVAILABLE
 
-    async def _answer(self) -> bool:
+    async def _answer(self) -> str | None:
         histories.refresh()
         if self._connection is not None and self._connection.is_outdated:
             await self.close()
@@ -107,7 +112,10 @@ class Probe:
             self._connection = await _connect()
         cursor = await self._connection.execute(QUESTION)
         row = await cursor.fetchone()
-        return bool(row and row[0])
+        if row and row[0]:
+            return None
+        await self.close()  # another server may take writes by now
+        return READ_ONLY
 
 
 async def close_probe() -> None:

@@ -48,16 +48,19 @@ CHAPTERS = {
 _rendering = Lock()
 
 
-def _status(status: str) -> dict[str, Any]:
+REASON = {"type": "string", "description": "Why the database is not used, in a word. Absent while the process stops."}
+
+
+def _status(status: str, **more: Any) -> dict[str, Any]:
     member = {"type": "string", "enum": [status]}
-    schema = {"type": "object", "properties": {"status": member}, "required": ["status"]}
+    schema = {"type": "object", "properties": {"status": member, **more}, "required": ["status"]}
     return {"application/json": {"schema": schema}}
 
 
 def _check(name: str, summary: str, description: str, refusal: str = "") -> dict[str, Any]:
     responses = {"200": {"description": "Yes.", "content": _status("ok")}}
     if refusal:
-        responses["503"] = {"description": refusal, "content": _status("not_ready")}
+        responses["503"] = {"description": refusal, "content": _status("not_ready", reason=REASON)}
     declared = {"summary": summary, "description": description, "security": [], "responses": responses}
     return {"get": {"operationId": name, "tags": ["Health"], **declared}}
 

@@ -1,7 +1,8 @@
 """A failover to an asynchronous standby that lacks the last commits: nothing is lost in silence, and no proof serves twice."""
 
-import re
-import sys
+import os
+import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -10,59 +11,19 @@ from typing import Any
 
 import httpx
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection, connections, transaction
 
+from accounts.models import ReplayEpoch
+from gateway.core.database.replication import Unreplicated
+from tests.faults.nodes import Node, disconnect_django
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
-from tests.support.processes import ServerProcess
 from tests.support.replicated import Replicated
 from tests.support.stage import CHAT, Caller, Stage, chat
 from tests.support.stage_fixtures import API_KEY
 from tests.support.upstream import FakeUpstream
 
-LOST = re.compile(r"(use_\w+): the database lost this call of account (\S+), charged (\d+) micro-USD")
+WAITING = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = %s"
 OLDER = "The database is not used: it is older than the one used before"
-
-
-@pytest.fixture(scope="module")
-def pair(django_db_setup: None, django_db_blocker: Any) -> Iterator[Replicated]:
-    """Run the two servers, and make Django use whichever is the primary."""
-    with django_db_blocker.unblock(), Replicated() as pair:
-        at, connect = connection.settings_dict, dict(connection.settings_dict)
-        _disconnect()
-        at |= {"HOST": "127.0.0.1,127.0.0.1", "PORT": f"{pair.primary},{pair.standby}", "NAME": "gateway"}
-        at |= {"USER": "gateway", "PASSWORD": pair.password}
-        at["OPTIONS"] = {**at["OPTIONS"], "target_session_attrs": "read-write"}
-        try:
-            yield pair
-        finally:
-            _disconnect()
-            at.update(connect)
-
-
-def _disconnect() -> None:
-    """Make Django connect again, with the settings as they are then."""
-    wrapper: Any = connection
-    wrapper.close()
-    wrapper.close_pool()
-
-
-class Node(ServerProcess):
-    """A server with a data directory of its own, as on a machine of its own."""
-
-    def __init__(self, pair: Replicated, data_dir: Path) -> None:
-        super().__init__(settings={"DATABASE_URL": pair.url, "DJANGO_SETTINGS_MODULE": "gateway.settings.test"})
-        self.settings["DATA_DIR"] = str(data_dir)
-        self.settings["PORT"] = str(self.port)
-        self.command = (sys.executable, "-m", "tests.faults.crashing_server")
-
-    @property
-    def lost(self) -> set[tuple[str, str, int]]:
-        """Return the calls that it has named as lost: id, account and charge."""
-        return {(usage_id, did, int(charge)) for usage_id, did, charge in LOST.findall(self.log)}
-
-    def healthz(self) -> int:
-        """Return the status of GET /healthz."""
-        return httpx.get(f"{self.base_url}/healthz", timeout=30).status_code
 
 
 def receipt(caller: Caller, alias: str) -> tuple[str, str, int]:
@@ -71,6 +32,152 @@ def receipt(caller: Caller, alias: str) -> tuple[str, str, int]:
     assert answer.status_code == 200, answer.text
     charge = int(answer.headers["x-service-charge-microusd"])
     return answer.headers["x-service-usage-id"], caller.did, charge
+
+
+@pytest.fixture
+def synchronous(pair: Replicated) -> Iterator[Replicated]:
+    """Make commits wait for the standby."""
+    pair.set(pair.primary, "synchronous_standby_names", "*")
+    is_synchronous = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'"
+    eventually(lambda: pair.execute(pair.primary, is_synchronous))
+    yield pair
+    pair.set(pair.primary, "synchronous_standby_names", "")
+
+
+def test_a_hold_that_the_standby_may_lack_sends_nothing(
+    synchronous: Replicated, upstream: FakeUpstream, tmp_path: Path
+) -> None:
+    pair = synchronous
+    with Node(pair, tmp_path) as node, ThreadPoolExecutor() as threads:
+        stage = Stage(node.base_url, upstream, API_KEY)
+        alias = stage.model("small-1", max_output_tokens=20)
+        patient, cancelled = (stage.caller(balance=100_000) for _ in range(2))
+        eventually(lambda: patient.post(chat(alias)).status_code == 200)
+        before, sent = patient.wallet, len(upstream.ledger)
+        standby = pair.directory(pair.standby)
+        pair.kill(pair.standby)
+
+        # Nobody cancels the commit when the client's wait has ended, and no limit of the gateway's does.
+        answer = patient.post(chat(alias))
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "not_ready")
+        [pid] = waiting(pair, "gateway-ledger")
+        pending = threads.submit(cancelled.post, chat(alias))
+        [other] = eventually(lambda: waiting(pair, "gateway-ledger") - {pid})
+        cancel(pair, other)
+        answer = pending.result()
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "not_ready")
+        eventually(lambda: pid in waiting(pair, "gateway-ledger") and len(waiting(pair, "gateway-ledger")) == 2)
+        assert cancelled.only_call.state == "dispatched"  # as long as its release is not on the standby
+        assert cancelled.wallet["held"] > 0
+
+        pair.start(pair.standby, standby)
+        eventually(lambda: (patient.wallet["held"], cancelled.wallet["held"]) == (0, 0))
+        assert (patient.wallet, cancelled.wallet["balance"], len(upstream.ledger)) == (before, 100_000, sent)
+        assert node.lost == set()
+        stage.client.close()
+
+
+def test_a_charge_that_the_standby_may_lack_is_not_confirmed(
+    synchronous: Replicated, upstream: FakeUpstream, tmp_path: Path
+) -> None:
+    pair = synchronous
+    with Node(pair, tmp_path) as node, ThreadPoolExecutor() as threads:
+        stage = Stage(node.base_url, upstream, API_KEY)
+        alias = stage.model("small-1", max_output_tokens=20)
+        caller = stage.caller(balance=100_000)
+        eventually(lambda: caller.post(chat(alias)).status_code == 200)
+        with upstream.holding():
+            before = len(upstream.ledger)
+            pending = threads.submit(caller.post, chat(alias))
+            eventually(lambda: len(upstream.ledger) > before)
+            standby = pair.directory(pair.standby)
+            pair.kill(pair.standby)
+            upstream.release()
+        [pid] = eventually(lambda: waiting(pair, "gateway-ledger"))
+        cancel(pair, pid)
+        answer = pending.result()
+        assert answer.status_code == 200
+        # What is repeated waits for the standby too, though the primary has it.
+        eventually(lambda: waiting(pair, "gateway-ledger") - {pid})
+        first, charged = caller.calls
+        assert (charged.state, charged.charge_microusd) == ("settled", first.charge_microusd)
+        pair.start(pair.standby, standby)
+        eventually(lambda: not waiting(pair, "gateway-ledger"))
+        assert caller.wallet == {"balance": 100_000 - 2 * first.charge_microusd, "held": 0, "debt": 0}
+        stage.client.close()
+
+
+@pytest.fixture
+def without_standby(synchronous: Replicated) -> Iterator[Replicated]:
+    """Stop the standby that commits wait for, and start it again."""
+    standby = synchronous.directory(synchronous.standby)
+    synchronous.kill(synchronous.standby)
+    yield synchronous
+    synchronous.start(synchronous.standby, standby)
+    eventually(lambda: not waiting(synchronous, ""))
+
+
+def test_a_commit_of_django_that_the_standby_may_lack_is_an_error(without_standby: Replicated) -> None:
+    pair = without_standby
+
+    def write() -> None:
+        try:
+            with transaction.atomic():
+                ReplayEpoch.objects.update(id=1)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor() as threads:
+        pending = threads.submit(write)
+        [pid] = eventually(lambda: waiting(pair, ""))
+        cancel(pair, pid)
+        with pytest.raises(OperationalError) as error:
+            pending.result()
+    assert isinstance(error.value.__cause__, Unreplicated)
+
+
+def test_an_interruption_does_not_cancel_what_is_being_committed(without_standby: Replicated) -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+    interrupting = threading.Thread(target=interrupt_when, args=(lambda: waiting(without_standby, ""),))
+    interrupting.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ReplayEpoch.objects.update(id=1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        interrupting.join()
+        connection.close()
+    assert waiting(without_standby, "")
+
+
+def interrupt_when(condition: Any) -> None:
+    """Interrupt the main thread once the condition is true, as Ctrl-C does."""
+    eventually(condition)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_primary_that_refuses_writes_is_left_for_the_one_that_takes_them(
+    pair: Replicated, upstream: FakeUpstream, tmp_path: Path
+) -> None:
+    with Node(pair, tmp_path) as node:
+        stage = Stage(node.base_url, upstream, API_KEY)
+        alias = stage.model("small-1", max_output_tokens=20)
+        caller = stage.caller(balance=100_000)
+        eventually(lambda: caller.post(chat(alias)).status_code == 200)
+        assert caller.get("/v1/models").status_code == 200
+        pair.catch_up()
+        pair.set(pair.primary, "default_transaction_read_only", "on")
+        eventually(lambda: node.why() == (503, "read_only"))
+        pair.promote()
+        # The former primary still runs, and all connections to it are open.
+        eventually(lambda: caller.post(chat(alias)).status_code == 200)
+        eventually(lambda: node.why() == (200, None))
+        eventually(lambda: caller.get("/v1/models").status_code == 200)
+        ours = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'gateway-%%' AND datname = %s"
+        eventually(lambda: pair.execute(pair.primary, ours, "gateway") == [(0,)])
+        stage.client.close()
+    disconnect_django()
+    pair.follow()
 
 
 def test_a_failover_that_loses_commits(pair: Replicated, upstream: FakeUpstream, tmp_path: Path) -> None:
@@ -119,8 +226,10 @@ def test_a_failover_that_loses_commits(pair: Replicated, upstream: FakeUpstream,
         assert (usage_id, charge > 0) == (pending.result().headers["x-service-usage-id"], True)
         assert not {usage_id for usage_id, _, _ in confirmed} & {usage_id for usage_id, _, _ in one.lost | other.lost}
         eventually(lambda: idle.lost == lost_by_idle)  # though it has got no request since
+        recorded = "SELECT usage_id, owner_key, charge_microusd FROM billing_lost_receipt WHERE outcome IS NULL"
+        eventually(lambda: set(pair.execute(pair.standby, recorded)) == one.lost | other.lost | idle.lost)
         [(history,)] = pair.execute(pair.standby, "SELECT split_part(history, '/', 2) FROM accounts_replay_epoch")
-        assert history == "00000002"
+        assert history == "00000003"
 
         # The former primary returns, and the new one is away.
         pair.execute(pair.standby, "UPDATE accounts_replay_epoch SET lost_until = NULL")
@@ -131,7 +240,7 @@ def test_a_failover_that_loses_commits(pair: Replicated, upstream: FakeUpstream,
         calls = pair.execute(pair.primary, "SELECT count(*), max(closed_at) FROM billing_reservation")
         restarted = nodes.enter_context(Node(pair, tmp_path / "one"))
         for node in (one, other, restarted):
-            eventually(lambda node=node: node.healthz() == 503 and OLDER in node.log)  # type: ignore[misc]
+            eventually(lambda node=node: node.why() == (503, "older_database") and OLDER in node.log)  # type: ignore[misc]
             refused = httpx_post(node, payers[0].headers(CHAT), alias)
             assert (refused.status_code, refused.json()["error"]["code"]) == (503, "not_ready")
         assert pair.execute(pair.primary, "SELECT count(*), max(closed_at) FROM billing_reservation") == calls
@@ -141,6 +250,17 @@ def test_a_failover_that_loses_commits(pair: Replicated, upstream: FakeUpstream,
         eventually(lambda: {node.healthz() for node in (one, other, restarted)} == {200})
         eventually(lambda: payers[0].post(chat(alias)).status_code == 200)
         stage.client.close()  # its models went with a database to which Django has no connection any more
+
+
+def waiting(pair: Replicated, program: str) -> set[int]:
+    """Return the server processes of a program whose commits wait for the standby."""
+    rows = pair.execute(pair.primary, WAITING, program)
+    return {pid for (pid,) in rows}
+
+
+def cancel(pair: Replicated, pid: int) -> None:
+    """Cancel a server process's wait for the standby, as an operator can."""
+    pair.execute(pair.primary, "SELECT pg_cancel_backend(%s)", pid)
 
 
 def httpx_post(node: Node, headers: dict[str, str], alias: str) -> httpx.Response:

@@ -13,6 +13,8 @@ from accounts.models import ReplayEpoch
 from gateway.core.database.bounded import BoundedConnection, DatabaseHangs
 from gateway.core.database.history import History, KnownHistories, histories
 from gateway.core.database.outage import Outage
+from gateway.core.database.replication import FRESH_SECONDS
+from tests.support.concurrency import eventually
 from tests.support.database import connect
 
 
@@ -64,6 +66,19 @@ def test_connections_to_a_former_primary_are_not_lent(
     finally:
         wrapper.close()
         wrapper.close_pool()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_to_a_server_that_refuses_writes_is_not_lent() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+        before = cursor.connection
+    before.opened_at -= FRESH_SECONDS  # else it is lent: there is probably no other server
+    connection.close()
+    for _ in range(10):
+        ReplayEpoch.objects.update(id=1)
+        connection.close()
+    assert eventually(lambda: before.closed)
 
 
 def borrowed() -> Any:

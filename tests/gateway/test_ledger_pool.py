@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from psycopg import OperationalError
+from psycopg.errors import ReadOnlySqlTransaction
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from gateway.core.database import pool as pools
 from gateway.core.database.connection import LedgerConnection
 from gateway.core.database.pool import LedgerPool
+from gateway.core.database.replication import FRESH_SECONDS
 from gateway.core.runtime import logs
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -198,6 +200,26 @@ def test_failed_attempts_to_connect_free_their_places(monkeypatch: pytest.Monkey
         assert not (await pool.acquire()).failure
 
     with_pool(1, run)
+
+
+def test_no_connection_to_a_server_that_refuses_writes_is_lent_again() -> None:
+    async def run(pool: LedgerPool) -> None:
+        refused, idle = await pool.acquire(), await pool.acquire()
+        pool.release(idle)
+        await refused.run("SELECT set_config('default_transaction_read_only', 'on', false)")
+        with pytest.raises(ReadOnlySqlTransaction):
+            await refused.run("UPDATE accounts_replay_epoch SET id = id RETURNING id")
+        refused.opened_at -= FRESH_SECONDS
+        pool.release(refused)
+        after = await pool.acquire()
+        assert (idle.failure is None, after in (refused, idle)) == (False, False)
+        await after.run("UPDATE accounts_replay_epoch SET id = id RETURNING id")
+        # One that was opened a moment ago stays: there is probably no other server.
+        after.is_read_only, after.opened_at = True, time.monotonic() + 60
+        pool.release(after)
+        assert await pool.acquire() is after
+
+    with_pool(3, run)
 
 
 def test_the_watch_goes_on_after_every_failure(

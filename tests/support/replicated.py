@@ -29,7 +29,6 @@ class Replicated:
         self._identity = database_identity()
         self._binaries = place_binaries(find(None, os.environ), self._identity)
         self._cluster = Cluster(make_home(), settings=REPLICATION)
-        self._standby_home = make_home()
         self._servers: dict[int, tuple[Path, subprocess.Popen[bytes]]] = {}
 
     @property
@@ -51,7 +50,8 @@ class Replicated:
             self.primary = int(psycopg.conninfo.conninfo_to_dict(self._one)["port"] or 0)
             assert self._cluster.process is not None
             self._servers[self.primary] = ((self._cluster.home / "postgres").resolve(), self._cluster.process)
-            self.standby = self._copy()
+            self.standby = free_port()
+            self._copy(self.standby)
         except BaseException:
             self.__exit__()
             raise
@@ -84,6 +84,22 @@ class Replicated:
         """Make the standby a primary."""
         assert self.execute(self.standby, "SELECT pg_promote()") == [(True,)]
 
+    def follow(self) -> None:
+        """Put a new standby in place of the former primary, and name them as what they are now."""
+        if self.primary in self._servers:
+            self.kill(self.primary)
+        self.primary, self.standby = self.standby, self.primary
+        self._copy(self.standby)
+
+    def set(self, port: int, name: str, value: str) -> None:
+        """Change a setting of one server, and wait until it has it."""
+        with psycopg.connect(self._one, port=port, autocommit=True) as database:
+            database.execute("SET default_transaction_read_only = off")
+            database.execute(f"ALTER SYSTEM SET {name} = '{value}'".encode())
+            database.execute("SELECT pg_reload_conf()")
+        shown = "SELECT setting FROM pg_settings WHERE name = %s"
+        eventually(lambda: self.execute(port, shown, name) == [(value,)], seconds=60)
+
     def kill(self, port: int) -> None:
         """Stop one server at once."""
         _, process = self._servers.pop(port)
@@ -115,13 +131,13 @@ class Replicated:
         with psycopg.connect(self._one) as database:
             database.execute(FORGET_HISTORY)
 
-    def _copy(self) -> int:
-        target = self._standby_home / "data"
-        self._standby_home.chmod(0o777)  # of a test's own; the servers run as another user
-        self._run("pg_basebackup", "-D", str(target), "-R", "-X", "stream", "--checkpoint=fast", "-d", self._one)
-        port = free_port()
+    def _copy(self, port: int) -> None:
+        """Start a standby of the primary."""
+        home = make_home()
+        home.chmod(0o777)  # of a test's own; the servers run as another user
+        target, source = home / "data", psycopg.conninfo.make_conninfo(self._one, port=self.primary)
+        self._run("pg_basebackup", "-D", str(target), "-R", "-X", "stream", "--checkpoint=fast", "-d", source)
         self.start(port, target)
-        return port
 
     def _run(self, program: str, *arguments: str, text: str | None = None) -> str:
         done = subprocess.run(

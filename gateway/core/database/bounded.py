@@ -4,15 +4,18 @@ libpq has no timeout for an answer, and TCP does not detect a server that hangs,
 byte.
 """
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from psycopg import OperationalError
+from psycopg.errors import Diagnostic
 
 from gateway.core.database.history import History
 from gateway.core.database.psycopg_internals import LimitedConnection
+from gateway.core.database.replication import Unreplicated, is_unreplicated
 
 STATEMENT_MARGIN_SECONDS = 1.0
 """The server cancels a statement this much earlier than the client gives up, so that only a hung server costs the connection."""
@@ -23,12 +26,29 @@ class DatabaseHangs(OperationalError):
 
 
 class BoundedConnection(LimitedConnection):
-    """Closes itself and raises DatabaseHangs when an answer does not come within the process's limit."""
+    """Closes itself and raises DatabaseHangs when an answer does not come within the process's limit.
+
+    Raises Unreplicated for a commit that a synchronous standby may lack. `opened_at` is in seconds of the monotonic clock.
+    """
 
     serves_requests: ClassVar[bool] = False
     is_service: ClassVar[bool] = False  # whether this process is a server or a worker
     history: History | None = None  # of its database, in a server or a worker
     _own_limit_seconds: float | None = None
+    _is_unreplicated: bool = False
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.opened_at = time.monotonic()
+        self.add_notice_handler(self._noticed)
+
+    def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
+        """Wait for the answer to a statement, and refuse one that is committed here alone."""
+        answer = super().wait(gen, *args, **options)
+        if self._is_unreplicated:
+            self._is_unreplicated = False
+            raise Unreplicated
+        return answer
 
     def wait_limit_seconds(self) -> float | None:
         """Return the limit of the context, or else the process's."""
@@ -38,6 +58,9 @@ class BoundedConnection(LimitedConnection):
         """Close the connection."""
         self.close()
         return DatabaseHangs(f"the database did not answer within {seconds:g} s")
+
+    def _noticed(self, notice: Diagnostic) -> None:
+        self._is_unreplicated = self._is_unreplicated or is_unreplicated(notice)
 
     @contextmanager
     def limited_to(self, seconds: float) -> Iterator[Self]:

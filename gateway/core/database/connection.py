@@ -12,12 +12,13 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
-from psycopg import AsyncConnection, OperationalError
-from psycopg.errors import FeatureNotSupported, InvalidSqlStatementName
+from psycopg import OperationalError
+from psycopg.errors import Diagnostic, FeatureNotSupported, InvalidSqlStatementName, ReadOnlySqlTransaction
 from psycopg.pq import ExecStatus, TransactionStatus
 
 from gateway.core.database.history import History
-from gateway.core.database.psycopg_internals import Result, error_of
+from gateway.core.database.psycopg_internals import Result, UncancelledAsyncConnection, error_of
+from gateway.core.database.replication import Unreplicated, is_unreplicated
 from gateway.core.database.values import Decoder, decoder, encode
 
 ANSWER_SECONDS = 6.0
@@ -35,11 +36,12 @@ class Unanswered(OperationalError):
     """A statement was sent and not answered. It is unknown whether it was executed, or still will be."""
 
 
-class LedgerConnection(AsyncConnection[Any]):
+class LedgerConnection(UncancelledAsyncConnection):
     """A connection that tracks its prepared statements, and that reads incoming data between statements too.
 
     `failure` is set once it is unusable: the server closed it, or a statement was abandoned before its answer, so that it is
-    unknown what is still in transit. `opened_at` and `used_at` are seconds of the monotonic clock.
+    unknown what is still in transit. `opened_at` and `used_at` are seconds of the monotonic clock. `is_read_only` is set once the
+    server refused a write as one that takes none.
     """
 
     prepared: dict[str, bytes]
@@ -49,11 +51,14 @@ class LedgerConnection(AsyncConnection[Any]):
     opened_at: float
     used_at: float
     history: History | None = None
+    is_read_only: bool = False
+    _is_unreplicated: bool = False
 
     def watch(self) -> None:
         """Start reading whenever data arrives. psycopg itself no longer waits for anything after this."""
         self.prepared, self.decoders = {}, {}
         self.failure, self.waiter = None, None
+        self.add_notice_handler(self._noticed)
         self.opened_at = self.used_at = time.monotonic()
         self._loop = asyncio.get_running_loop()
         self.pgconn.nonblocking = 1
@@ -66,7 +71,7 @@ class LedgerConnection(AsyncConnection[Any]):
         """Run a statement with `$1` placeholders in its own transaction, and return its rows.
 
         It is committed, and on disk, when this returns. Raises the error that the database reported, after a rollback; or
-        Unanswered, and the connection is then unusable.
+        Unanswered, and the connection is then unusable: also if it is committed, and a synchronous standby may lack it.
         """
         values, formats = encode(parameters)
         timer = self._loop.call_later(ANSWER_SECONDS, self._overdue)
@@ -74,6 +79,8 @@ class LedgerConnection(AsyncConnection[Any]):
             name = self.prepared.get(sql) or await self._prepare(sql)
             self.pgconn.send_query_prepared(name, values, formats, _TEXT)
             answer = await self._answer()
+            if self._is_unreplicated:
+                raise Unreplicated
         except OperationalError as error:
             self.fail(error)
             raise Unanswered(str(error)) from error
@@ -96,6 +103,9 @@ class LedgerConnection(AsyncConnection[Any]):
         self.failure = self.failure or error
         self.pgconn.finish()
         _wake(self.waiter)
+
+    def _noticed(self, notice: Diagnostic) -> None:
+        self._is_unreplicated = self._is_unreplicated or is_unreplicated(notice)
 
     def _overdue(self) -> None:
         self.fail(OperationalError(f"no answer within {ANSWER_SECONDS:g} s"))
@@ -145,6 +155,7 @@ class LedgerConnection(AsyncConnection[Any]):
             return Unanswered(str(error))
         if isinstance(error, FeatureNotSupported | InvalidSqlStatementName):
             self.fail(error)
+        self.is_read_only = isinstance(error, ReadOnlySqlTransaction)
         return error
 
     async def _result(self) -> Result | None:

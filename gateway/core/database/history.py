@@ -35,6 +35,8 @@ class History(NamedTuple):
 class OlderDatabase(DatabaseRefused):
     """The server is a former primary, or a copy of the past."""
 
+    reason = "older_database"
+
 
 class KnownHistories:
     """The newest history of each database, in memory and in a file that the machine's processes share. Thread-safe."""

@@ -20,6 +20,7 @@ from psycopg_pool import PoolClosed, PoolTimeout
 from gateway.core.database.connection import TRANSACTIONS, LedgerConnection
 from gateway.core.database.history import History, histories
 from gateway.core.database.refusals import SharedSessions
+from gateway.core.database.replication import FRESH_SECONDS
 from gateway.core.database.sessions import check_async
 from gateway.core.runtime.background import spawn
 from gateway.core.runtime.logs import RecurringLog
@@ -36,6 +37,8 @@ IDLE_SECONDS = 600.0
 WATCH_SECONDS = 5.0
 """How often a process looks at its pool even if no call needs it."""
 
+IS_READ_ONLY = "SELECT current_setting('transaction_read_only') = 'on'"
+
 LOCK_WAIT = "2s"
 STATEMENT_TIME = "5s"
 
@@ -51,6 +54,7 @@ class LedgerPool:
         self._idle: list[LedgerConnection] = []
         self._waiting: deque[asyncio.Future[LedgerConnection | None]] = deque()
         self._is_closed = False
+        self._opened_since = 0.0  # a connection that was opened before leads to a server that refuses writes
         self._history: History | None = None  # of the newest connection
         self.refusal: SharedSessions | None = None  # the reason why the last attempt to open a connection failed
 
@@ -75,7 +79,9 @@ class LedgerPool:
         if connection.failure or now - connection.opened_at > LIFETIME_SECONDS or self._is_closed:
             self._discard(connection)
             return
-        if self._waiting and not _is_usable(connection):  # an idle one is checked when it is taken
+        if connection.is_read_only:
+            self._leave(connection, now)
+        if self._waiting and not self._is_usable(connection):  # an idle one is checked when it is taken
             self._discard(connection)
             return
         connection.used_at = now
@@ -93,10 +99,26 @@ class LedgerPool:
     def _take_idle(self) -> LedgerConnection | None:
         while self._idle:
             connection = self._idle.pop()
-            if _is_usable(connection):
+            if self._is_usable(connection):
                 return connection
             self._discard(connection)
         return None
+
+    def _leave(self, connection: LedgerConnection, now: float) -> None:
+        """Use no connection any more that leads to this one's server, which refuses writes: there may be another by now."""
+        connection.is_read_only = False
+        if now - connection.opened_at > FRESH_SECONDS:
+            self._opened_since = now
+            while self._idle:
+                self._discard(self._idle.pop())
+
+    def _is_usable(self, connection: LedgerConnection) -> bool:
+        """Return whether the server has not closed it while it was idle, nor refused writes, and no newer history was met since."""
+        return (
+            not connection.failure
+            and connection.opened_at >= self._opened_since
+            and not histories.is_outdated(connection.history)
+        )
 
     def _may_open(self) -> bool:
         if self._is_closed:
@@ -199,15 +221,16 @@ async def open_pool() -> None:
 async def watch_pool() -> None:
     """Keep the running loop's pool connected to the newest copy of the database that this machine knows, until cancelled.
 
-    So a process that gets no more calls meets a new history too, and names what was lost of those that it closed.
+    So a process that gets no more calls meets a new history too, and names what was lost of those that it closed. A server that
+    refuses writes is left, in case that another one takes them.
     """
     while True:
         await asyncio.sleep(WATCH_SECONDS)
         try:
             histories.refresh()
             with suppress(Error):  # the database is away, or must not be used, which is logged
-                async with ledger_connection():
-                    pass
+                async with ledger_connection() as connection:
+                    [(connection.is_read_only,)] = await connection.run(IS_READ_ONLY)
         except Exception as error:  # noqa: BLE001 - such as a thread that cannot be started: the next look tries again
             _unwatched.write(type(error).__name__, f"the pool was not looked at: {type(error).__name__}: {error}")
 
@@ -226,11 +249,6 @@ def on_new_history(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 _on_new_history: list[Callable[[], Coroutine[Any, Any, None]]] = []
 _pools = PerLoop(lambda: LedgerPool(settings.LEDGER_POOL_MAX_CONNECTIONS))
-
-
-def _is_usable(connection: LedgerConnection) -> bool:
-    """Return whether the server has not closed it while it was idle, and no newer history was met since."""
-    return not connection.failure and not histories.is_outdated(connection.history)
 
 
 async def _connect() -> LedgerConnection:

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from psycopg import AsyncConnection, Connection, errors
-from psycopg.errors import _WaitTimeout
+from psycopg.errors import QueryCanceled, _WaitTimeout
 from psycopg.pq.abc import PGresult
 
 Result = PGresult
@@ -15,6 +15,8 @@ error_of = errors.error_from_result
 
 class LimitedConnection(Connection[Any]):
     """A connection whose waits for an answer have a limit. psycopg itself has none for them."""
+
+    _is_committing = False
 
     def wait_limit_seconds(self) -> float | None:
         """Hook: return the limit of a wait for which the caller sets none; None if there is none."""
@@ -34,8 +36,32 @@ class LimitedConnection(Connection[Any]):
                 raise
             raise self.overdue(limit) from None
 
+    def commit(self) -> None:
+        """Commit the transaction, if there is one."""
+        self._is_committing = True
+        try:
+            super().commit()
+        finally:
+            self._is_committing = False
 
-class LimitedAsyncConnection(AsyncConnection[Any]):
+    def _try_cancel(self, *, timeout: float = 5.0) -> None:
+        """Cancel what runs when the process is interrupted, unless it may be a commit that waits for a standby.
+
+        Such a commit would be kept by the primary alone. psycopg waits for it for a few seconds more, and hangs up then.
+        """
+        if not (self.autocommit or self._is_committing):
+            super()._try_cancel(timeout=timeout)
+
+
+class UncancelledAsyncConnection(AsyncConnection[Any]):
+    """A connection that is closed if its task is cancelled during a statement, which may be a commit that waits for a standby."""
+
+    async def _try_cancel(self, **options: Any) -> None:
+        self.pgconn.finish()
+        raise QueryCanceled("the connection was closed instead")
+
+
+class LimitedAsyncConnection(UncancelledAsyncConnection):
     """The same for an asynchronous connection, which raises an OperationalError and is then to be closed."""
 
     answer_seconds: ClassVar[float]

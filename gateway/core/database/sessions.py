@@ -13,7 +13,7 @@ from psycopg.errors import UndefinedColumn, UndefinedFunction, UndefinedTable
 from gateway.core.database.bounded import BoundedConnection
 from gateway.core.database.history import History, histories
 from gateway.core.database.pooler import refuse_shared_sessions
-from gateway.core.database.refusals import DatabaseRefused
+from gateway.core.database.refusals import DatabaseRefused, StandbyDatabase
 from gateway.core.runtime.logs import RecurringLog
 
 ENTER = "SELECT pg_backend_pid(), e.is_standby, e.origin, e.began_at FROM accounts_enter_database() e"
@@ -65,7 +65,7 @@ def _enter(row: tuple[Any, ...]) -> History | None:
     """Remember the database's history. Raises DatabaseRefused for a standby and for an older copy."""
     _, is_standby, origin, began_at = row
     if is_standby:  # it would be unchecked when it is promoted, or accepts writes, under this connection
-        raise DatabaseRefused("it is a standby, or was one and refuses writes")
+        raise StandbyDatabase("it is a standby, or was one and refuses writes")
     if began_at is None:
         return None
     history = History(origin, began_at)

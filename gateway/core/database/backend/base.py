@@ -5,21 +5,25 @@ minutes, even if the database is back. This backend tests a connection before us
 is broken, and gives up reconnecting so early that the next request triggers a new attempt.
 """
 
+import time
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import Error
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import PoolTimeout
 
 from gateway.core.database import sessions
 from gateway.core.database.bounded import BoundedConnection, DatabaseHangs, connection_options, statement_timeout
 from gateway.core.database.connection import TRANSACTIONS
 from gateway.core.database.history import histories
 from gateway.core.database.outage import Outage
+from gateway.core.database.replication import FRESH_SECONDS
 from gateway.core.django_internals import PostgresWrapper
 
 CHECK_SECONDS = 2.0
-"""Timeout of an empty query, which a working database answers in a fraction of a millisecond."""
+"""Timeout of the check, which a working database answers in a fraction of a millisecond."""
+
+IS_READ_ONLY = "SHOW transaction_read_only"
 
 POOL_OPTIONS = {
     "connection_class": BoundedConnection,
@@ -78,14 +82,20 @@ class DatabaseWrapper(PostgresWrapper):
         """Return whether a connection is usable. Raises DatabaseHangs after returning it to the pool."""
         try:
             with connection.limited_to(CHECK_SECONDS):
-                ConnectionPool.check_connection(connection)
+                return self._takes_writes(connection)
         except DatabaseHangs:
             _note_outage()
             self.pool.putconn(connection)
             raise
         except Error:
             return False
-        return True
+
+    def _takes_writes(self, connection: BoundedConnection) -> bool:
+        """Return whether the server takes writes, or was chosen a moment ago, so that there probably is no other that does."""
+        if not connection.autocommit:
+            connection.autocommit = True
+        row = connection.execute(IS_READ_ONLY).fetchone()
+        return row == ("off",) or time.monotonic() - connection.opened_at < FRESH_SECONDS
 
     def _connection_failures(self) -> int:
         return self.pool.get_stats().get("connections_errors", 0)
