@@ -18,7 +18,7 @@ from gateway.core.events.operations import endpoints
 from gateway.core.events.operations.recording import record
 from gateway.core.events.worker import EventWorker
 from tests.events.stage import ALICE, BOB, endpoint, happen
-from tests.support.concurrency import eventually
+from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.database import connect
 from tests.support.event_receiver import SECRET, EventReceiver, Received, Reply
 
@@ -27,6 +27,16 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 BREAK = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
  WHERE datname = current_database() AND backend_type = 'client backend' AND pid NOT IN (pg_backend_pid(), %s)
+"""
+
+MANY = """
+WITH made AS (
+  INSERT INTO events_event (public_id, owner_kind, owner_key, sequence, type, product, data, body, fanned_out_at)
+  SELECT 'evt_' || n, 'account', 'did:web:studio.example:' || n %% 20, n, 'usage.settled', 'studio', '{}', '{}', now()
+    FROM generate_series(1, 10000) n
+  RETURNING id)
+INSERT INTO events_delivery (event_id, endpoint_id, status, attempts, next_at, answer, error)
+SELECT id, %s, 'due', 0, now(), '', '' FROM made
 """
 
 
@@ -184,6 +194,30 @@ def test_many_due_deliveries_are_sent_a_hundred_at_a_time(receivers: Any) -> Non
         happen_often(350, owners=20)
         eventually(lambda: all_delivered(350))
     assert len({received.headers["webhook-id"] for received in receiver.received}) == len(receiver.received) == 350
+
+
+def test_ten_thousand_due_deliveries_delay_no_other_endpoint(receivers: Any) -> None:
+    slow, quick = receivers(), receivers()
+    over = threading.Event()
+
+    def wait(received: Received) -> Reply:
+        over.wait(PATIENCE_SECONDS)
+        return 200, b""
+
+    slow.reply = wait
+    crowded, other = endpoint(url=slow.url), endpoint("other", url=quick.url, product="courier")
+    with connection.cursor() as cursor:
+        cursor.execute(MANY, [crowded.pk])
+    assert Delivery.objects.filter(endpoint=crowded, status="due").count() == 10_000
+    try:
+        with working():
+            eventually(lambda: slow.received)
+            happen(owner=BOB, product="courier")
+            eventually(lambda: Delivery.objects.filter(endpoint=other, status="delivered").exists())
+            assert Delivery.objects.filter(endpoint=crowded, status="due").count() == 10_000
+            over.set()
+    finally:
+        over.set()
 
 
 def test_an_endpoint_whose_secret_cannot_be_read_delays_no_other(
