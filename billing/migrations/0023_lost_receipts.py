@@ -8,7 +8,7 @@ import billing.models.fields
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("billing", "0021_support_credits"),
+        ("billing", "0022_suspended_wallets"),
     ]
 
     operations = [
