@@ -14,6 +14,7 @@ CHANGING = {
         "low_balance_microusd",
         "alert_below_microusd",
         "top_up_below_microusd",
+        "is_suspended",
     },
     "billing_credit_lot": {"remaining_microusd", "held_microusd", "closed_at"},
     "billing_reservation": {
