@@ -12,6 +12,7 @@ from django.utils.html import format_html
 from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.paginator import InfinitePaginator
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from accounts.admin.people import PEOPLE, SEARCH_HELP
 from accounts.models import Account
@@ -46,6 +47,7 @@ class AccountChangeForm(UserChangeForm):
     class Meta:
         model = Account
         fields = ("email", "display_name", "is_active", "is_staff", "is_superuser", "groups", "password")
+        widgets = {"groups": UnfoldAdminCheckboxSelectMultipleWidget}
 
 
 @admin.register(Account)
@@ -70,7 +72,6 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
     search_help_text = SEARCH_HELP
     ordering = ("-created_at",)
     filter_horizontal = ()
-    autocomplete_fields = ("groups",)
     readonly_fields = ("did", "related", "state", "suspended_at", "created_at", "last_login")
     fieldsets = (
         (None, {"fields": ("display_name", "email", "did", "related", "password")}),

@@ -37,6 +37,7 @@ class StateFilter(admin.SimpleListFilter):
 class LostReceiptAdmin(ReadOnlyAdmin):
     """Calls that were closed and confirmed, and that a failover or a restored copy lost. Their wallets have the money back."""
 
+    empty_text = "No call was lost. A synchronous standby of the database keeps it so."
     charge = money("Charge", "charge_microusd")
     owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
 

@@ -70,7 +70,7 @@ def devices(request: HttpRequest, customer: Customer, now: datetime) -> Section:
         )
         for one in found
     ]
-    headers = ("Device", "App", "Signed in", "Last used", "State", "")
+    headers = ("Device", "App", "Signed in", "Last used", "State", "Action")
     links = [list_of("accounts_devicesession", customer)]
     return Section("Devices", headers, rows, "No app is signed in.", links)
 
@@ -101,7 +101,7 @@ def addresses(request: HttpRequest, customer: Customer, now: datetime) -> Sectio
         for one in EmailAddress.objects.filter(user=customer.account).order_by("pk")[:ROWS]
     ]
     links = [list_of("account_emailaddress", customer)]
-    return Section("Email addresses", ("Address", "State", ""), rows, "There is no email address.", links)
+    return Section("Email addresses", ("Address", "State", "Action"), rows, "There is no email address.", links)
 
 
 def factors(request: HttpRequest, customer: Customer, now: datetime) -> Section:

@@ -85,7 +85,7 @@ def budgets_of(request: HttpRequest, customer: Customer, now: datetime) -> Secti
         )
         for budget in found
     ]
-    headers = ("Budget", "Period", "Limit", "Spent", "Held", "Used", "")
+    headers = ("Budget", "Period", "Limit", "Spent", "Held", "Used", "Action")
     return Section("Budgets", headers, rows, "No budget is on.", [list_of("billing_budget", customer)])
 
 

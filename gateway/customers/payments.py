@@ -50,7 +50,7 @@ def checkouts(request: HttpRequest, customer: Customer, now: datetime) -> Sectio
         )
         for one in found
     ]
-    headers = ("Payment", "Amount", "Status", "Refunded or disputed", "Began", "")
+    headers = ("Payment", "Amount", "Status", "Refunded or disputed", "Began", "Action")
     links = [list_of("billing_checkout", customer)]
     return Section("Payments", headers, rows, "There has been no payment.", links, REFUND if may_act else "")
 
@@ -89,7 +89,7 @@ def invoices(request: HttpRequest, customer: Customer, now: datetime) -> Section
         )
         for one in found
     ]
-    headers = ("Invoice", "Month", "Total", "Status", "Issued", "")
+    headers = ("Invoice", "Month", "Total", "Status", "Issued", "Action")
     links = [list_of("billing_invoice", customer)]
     return Section("Invoices", headers, rows, "There has been no invoice.", links, REFUND_INVOICE if may_act else "")
 
@@ -106,7 +106,7 @@ def _of_invoice(invoice: Invoice) -> list[Cell]:
 def automatic(request: HttpRequest, customer: Customer, now: datetime) -> Section:
     """Return the terms of automatic top-up, with the dialogs that pause it, or resume it, which charges again if that is due."""
     terms = AutoTopUp.objects.filter(wallet=customer.wallet).first()
-    headers = ("State", "Below", "Charge", "At most a month", "Paused", "")
+    headers = ("State", "Below", "Charge", "At most a month", "Paused", "Action")
     links = [list_of("billing_autotopup", customer)]
     if terms is None:
         return Section("Automatic top-up", headers, [], "It was never set up.", links)
@@ -154,7 +154,7 @@ def charges(request: HttpRequest, customer: Customer, now: datetime) -> Section:
         )
         for one in found
     ]
-    headers = ("Charge", "Amount", "Status", "Why", "Began", "")
+    headers = ("Charge", "Amount", "Status", "Why", "Began", "Action")
     links = [list_of("billing_autotopupcharge", customer)]
     return Section("Automatic charges", headers, rows, "Nothing was charged automatically.", links)
 

@@ -1,59 +1,98 @@
-"""axe looks at the console's main pages, in light and dark, and finds nothing that hinders anybody."""
+"""axe looks at the console's and the portal's pages, in light, in dark and on a phone, and finds nothing."""
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
-from axe_playwright_python.sync_playwright import Axe
+import axe_playwright_python
 from playwright.sync_api import Page
 
 from tests.browser.app_gateway import AppGateway
 from tests.browser.person import Person
-from tests.browser.test_console import sign_in
+from tests.browser.test_console import DESK, PHONE, sign_in
+from tests.browser.test_looks import INSIDE
 
-GRAVE = ("serious", "critical")
-MAIN = "landmark-one-main"
-"""A moderate finding that is held as well: whoever hears a page jumps to its content by this."""
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+# What axe finds on the page that is open, one line for each element.
+FIND = """(options) => axe.run(options).then(({ violations }) => violations.flatMap(({ id, impact, nodes }) =>
+  nodes.map(({ target, html }) => `${id} (${impact}) ${target} ${html.slice(0, 200)}`)))"""
+PLAIN = (
+    "billing/priceversion/add/",
+    "accounts/product/add/",
+    "accounts/integration/add/",
+    "inference/alias/new/",
+    "inference/upstream/add/",
+    "billing/creditlot/add/",
+    "billing/marginday/",
+    "billing/loss/",
+    "telemetry/requesttrace/",
+    "jobs/jobrun/",
+    "search/?s=nobody@example.com",
+    "configuration/",
+)
+"""Pages whose address is known; `loss` is an empty list."""
+FOLLOWED = (
+    "billing/call",
+    "billing/wallet",
+    "billing/priceversion",
+    "inference/alias",
+    "inference/upstream",
+    "accounts/account",
+    "accounts/product",
+)
+"""Tables whose list is looked at, and the page of the first row."""
 
 
-def test_the_main_pages(person: Person, gateway: AppGateway) -> None:
+def test_the_console(person: Person, gateway: AppGateway) -> None:
     person.enter_the_app()
     person.ask()  # a paid call, so that there is something to show
     person.page.context.clear_cookies()
     page = person.page
     sign_in(page, gateway)
+    found = findings(page)
+    for address in _console(page, f"{gateway.base_url}/admin", person.email):
+        page.goto(address)
+        found += findings(page)
+    assert found == [], "\n".join(found)
+
+
+def test_the_portal(person: Person, gateway: AppGateway) -> None:
+    person.window.expect(r"status of 40[04] .*/authorize")
     found = []
-    for address in (f"{gateway.base_url}/admin/", *_addresses(page, f"{gateway.base_url}/admin", person.email)):
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            page.goto(address)
-            found += [f"{scheme} {address}: {each}" for each in _findings(page, scheme)]
-    assert found == []
+    person.page.goto(f"{gateway.base_url}/account/login/")
+    found += findings(person.page)
+    person.sign_up_at_the_portal()
+    for path in INSIDE:
+        person.page.goto(gateway.base_url + path)
+        found += findings(person.page)
+    assert found == [], "\n".join(found)
 
 
-def _addresses(page: Page, console: str, email: str) -> Iterator[str]:
-    """Return one page of each kind; those of rows are followed from their lists."""
-    yield f"{console}/search/?s=nobody@example.com"
-    yield f"{console}/inference/alias/new/"
-    for table, search in (("billing/call", ""), ("inference/alias", "fast")):
-        page.goto(f"{console}/{table}/?q={search}")
-        page.locator("#result_list tbody a").first.click()
+def findings(page: Page) -> list[str]:
+    """Return what axe finds in light, on a phone, and in the dark, which differs only in its colours."""
+    found = []
+    for scheme, screen, rules in (("light", DESK, None), ("light", PHONE, None), ("dark", DESK, ["color-contrast"])):
+        page.set_viewport_size(screen)
+        if scheme == "dark":  # a page of the console chooses its colours when it is opened
+            page.emulate_media(color_scheme="dark")
+            page.reload()
+        page.wait_for_load_state()
+        page.evaluate(AXE)
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
+        found += [f"{page.url} {scheme} {screen['width']}: {each}" for each in page.evaluate(FIND, options)]
+    page.emulate_media(color_scheme="light")
+    return found
+
+
+def _console(page: Page, console: str, email: str) -> Iterator[str]:
+    """Return the addresses; those of rows are followed from their lists."""
+    yield from (f"{console}/{path}" for path in PLAIN)
+    for table in FOLLOWED:
+        yield f"{console}/{table}/"
+        page.locator(f"#result_list tbody a[href*='/{table}/']").first.click()
         page.wait_for_url(re.compile(f"/{table}/.+/change/"))
         yield page.url
-    yield f"{console}/billing/call/"
     page.goto(f"{console}/search/?s={email}")
     page.wait_for_url(re.compile(r"/customers/account/\d+/"))
     yield page.url
-
-
-def _findings(page: Page, scheme: str) -> list[str]:
-    """Return what axe finds. The page is the same in the dark, but for its colours."""
-    options = {"resultTypes": ["violations"]}
-    if scheme == "dark":
-        options["runOnly"] = ["color-contrast"]
-    found = Axe().run(page, options=options).response["violations"]
-    return [
-        f"{each['id']} ({each['impact']}) {node['target']} {node['html'][:200]}"
-        for each in found
-        if each["impact"] in GRAVE or each["id"] == MAIN
-        for node in each["nodes"]
-    ]
