@@ -12,6 +12,7 @@ from psycopg import sql
 from accounts.operations.keyring import keyring
 from accounts.operations.receipt_keyring import receipt_keyring
 from gateway.core.runtime import logs
+from gateway.core.telemetry.operations import recorder
 from tests.support import session_keys
 from tests.support.database import connect, database_url
 from tests.support.migrated import template
@@ -97,6 +98,7 @@ def _flush() -> None:
 
 def empty_filled_tables() -> None:
     """Empty the tables that were empty before any test."""
+    _forget_observations()
     cleaner = _cleaner()
     try:
         _empty_filled(cleaner)
@@ -104,6 +106,13 @@ def empty_filled_tables() -> None:
         if not cleaner.closed:
             raise
         _empty_filled(_cleaner())  # a test had ended every connection
+
+
+def _forget_observations() -> None:
+    """Drop what was observed and is not written yet, which would be written into the tables of a later test."""
+    own = recorder.recorder
+    with own._writing, own._taking:
+        own._batch = recorder._empty()
 
 
 def _empty_filled(database: psycopg.Connection[Any]) -> None:
