@@ -11,7 +11,7 @@ from billing.models import Budget
 from billing.queries.auto_top_ups import Terms
 from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry, Invitation
-from organizations.operations import alerts, auto_top_ups, members
+from organizations.operations import alerts, auto_top_ups, members, suspension
 from organizations.portal import texts
 from organizations.rules.roles import Role
 from tests.billing.auto_top_up.saver import Saver
@@ -159,6 +159,8 @@ class TestLog:
         auto_top_ups.put(org_id=team.id, terms=Terms(is_enabled=True), actor_did=team.owner.did)
         auto_top_ups.turn_off(org_id=team.id, actor_did=team.owner.did)
         auto_top_ups.remove_method(org_id=team.id, actor_did=team.owner.did)
+        suspension.suspend(org_id=team.id, text="", actor_did=team.owner.did)
+        suspension.lift(org_id=team.id, actor_did=team.owner.did)
         members.leave(org_id=team.id, actor_did=account("billing").did)
         assert set(AuditEntry.objects.values_list("action", flat=True)) == set(texts.ACTIONS)
         page = organization_pages.get("admin", "log")

@@ -90,7 +90,9 @@ def test_a_key_is_rotated_step_by_step(stage: Stage) -> None:
     assert keys(pk) == (OLD, "", "")
 
     rotation.add_next(pk, "sk-typo")
-    rotation.add_next(pk, stage.api_key)
+    with pytest.raises(rotation.RefusedError, match="There is a next key already"):
+        rotation.add_next(pk, stage.api_key)
+    assert rotation.add_next(pk, stage.api_key, replaces=True)
     assert keys(pk) == (OLD, stage.api_key, "")
     rotation.switch(pk, now=timezone.now())
     assert keys(pk) == (stage.api_key, "", OLD)
