@@ -76,7 +76,7 @@ def test_a_record_is_an_object_with_its_request(written: list[str]) -> None:
 
 
 def test_a_record_without_a_request_says_so(written: list[str]) -> None:
-    log.warning("x")
+    Context().run(log.warning, "x")  # as above
     assert only(written)["request_id"] is None
 
 
