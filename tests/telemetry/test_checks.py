@@ -25,6 +25,7 @@ def test_every_documented_check_is_there_with_its_errors() -> None:
 def test_the_check_that_refused_is_named() -> None:
     assert [check.number for check in refusing("budget_exceeded", ["authenticated", "received", "checked"])] == [12]
     assert [check.number for check in refusing("invalid_token", [])] == [1]
+    assert [check.number for check in refusing("invalid_token", ["received", "checked"])] == [1, 9]
     assert refusing("upstream_error", ["held"]) == []
 
 

@@ -48,7 +48,10 @@ CHECKS = (
         *("invalid_request", "images_unsupported", "input_too_large", "consent_required"),
     ),
     _check(8, "The model is enabled, deployed and priced", "model_unavailable"),
-    _check(9, "Access to the organization and its product", "not_member", "no_seat", "product_disabled"),
+    _check(
+        *(9, "Access to the organization and its product"),
+        *("not_member", "no_seat", "product_disabled", "invalid_token"),
+    ),
     _check(10, "Rate limits", "rate_limited"),
     _check(11, "The worst case is within the maximum cost", "max_cost_exceeded"),
     _check(12, "Budgets", "budget_exceeded"),
@@ -63,6 +66,8 @@ def refusing(code: str, marks: Collection[str]) -> list[Check]:
     The marks that the request had reached tell most of those with the same code apart.
     """
     found = [check for check in CHECKS if code in check.codes]
+    if code == "invalid_token" and "checked" not in marks:  # the organization is looked up with the hold
+        return found[:1]
     after = [check for check in found if check.number == 14]
     return (
         after if "checked" in marks and after and code != "rate_limited" else [one for one in found if one not in after]
