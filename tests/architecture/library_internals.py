@@ -77,7 +77,7 @@ DOCUMENTED = {
     *("_asdict", "_fields", "_make", "_replace"),  # of named tuples
     *("_db", "_default_manager", "_meta", "_save", "_state"),  # of Django's managers, models and storages
     "_exit",  # of os
-    *("add_notice_handler", "pgconn"),  # of psycopg's connections
+    "pgconn",  # of psycopg's connections
 }
 PROTOCOLS = {
     *("connection_lost", "connection_made", "data_received", "pause_writing", "resume_writing"),  # of asyncio

@@ -11,11 +11,10 @@ from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from psycopg import OperationalError
-from psycopg.errors import Diagnostic
 
 from gateway.core.database.history import History
 from gateway.core.database.psycopg_internals import LimitedConnection
-from gateway.core.database.replication import Unreplicated, is_unreplicated
+from gateway.core.database.replication import Unreplicated, note_unreplicated
 
 STATEMENT_MARGIN_SECONDS = 1.0
 """The server cancels a statement this much earlier than the client gives up, so that only a hung server costs the connection."""
@@ -35,18 +34,18 @@ class BoundedConnection(LimitedConnection):
     is_service: ClassVar[bool] = False  # whether this process is a server or a worker
     history: History | None = None  # of its database, in a server or a worker
     _own_limit_seconds: float | None = None
-    _is_unreplicated: bool = False
+    is_unreplicated: bool = False
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.opened_at = time.monotonic()
-        self.add_notice_handler(self._noticed)
+        note_unreplicated(self)
 
     def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
         """Wait for the answer to a statement, and refuse one that is committed here alone."""
         answer = super().wait(gen, *args, **options)
-        if self._is_unreplicated:
-            self._is_unreplicated = False
+        if self.is_unreplicated:
+            self.is_unreplicated = False
             raise Unreplicated
         return answer
 
@@ -58,9 +57,6 @@ class BoundedConnection(LimitedConnection):
         """Close the connection."""
         self.close()
         return DatabaseHangs(f"the database did not answer within {seconds:g} s")
-
-    def _noticed(self, notice: Diagnostic) -> None:
-        self._is_unreplicated = self._is_unreplicated or is_unreplicated(notice)
 
     @contextmanager
     def limited_to(self, seconds: float) -> Iterator[Self]:

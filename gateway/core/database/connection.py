@@ -13,12 +13,12 @@ from hashlib import sha256
 from typing import Any
 
 from psycopg import OperationalError
-from psycopg.errors import Diagnostic, FeatureNotSupported, InvalidSqlStatementName, ReadOnlySqlTransaction
+from psycopg.errors import FeatureNotSupported, InvalidSqlStatementName, ReadOnlySqlTransaction
 from psycopg.pq import ExecStatus, TransactionStatus
 
 from gateway.core.database.history import History
 from gateway.core.database.psycopg_internals import Result, UncancelledAsyncConnection, error_of
-from gateway.core.database.replication import Unreplicated, is_unreplicated
+from gateway.core.database.replication import Unreplicated, note_unreplicated
 from gateway.core.database.values import Decoder, decoder, encode
 
 ANSWER_SECONDS = 6.0
@@ -52,13 +52,13 @@ class LedgerConnection(UncancelledAsyncConnection):
     used_at: float
     history: History | None = None
     is_read_only: bool = False
-    _is_unreplicated: bool = False
+    is_unreplicated: bool = False
 
     def watch(self) -> None:
         """Start reading whenever data arrives. psycopg itself no longer waits for anything after this."""
         self.prepared, self.decoders = {}, {}
         self.failure, self.waiter = None, None
-        self.add_notice_handler(self._noticed)
+        note_unreplicated(self)
         self.opened_at = self.used_at = time.monotonic()
         self._loop = asyncio.get_running_loop()
         self.pgconn.nonblocking = 1
@@ -79,7 +79,7 @@ class LedgerConnection(UncancelledAsyncConnection):
             name = self.prepared.get(sql) or await self._prepare(sql)
             self.pgconn.send_query_prepared(name, values, formats, _TEXT)
             answer = await self._answer()
-            if self._is_unreplicated:
+            if self.is_unreplicated:
                 raise Unreplicated
         except OperationalError as error:
             self.fail(error)
@@ -103,9 +103,6 @@ class LedgerConnection(UncancelledAsyncConnection):
         self.failure = self.failure or error
         self.pgconn.finish()
         _wake(self.waiter)
-
-    def _noticed(self, notice: Diagnostic) -> None:
-        self._is_unreplicated = self._is_unreplicated or is_unreplicated(notice)
 
     def _overdue(self) -> None:
         self.fail(OperationalError(f"no answer within {ANSWER_SECONDS:g} s"))
