@@ -29,8 +29,8 @@ def accounts_of_email(email: str) -> Iterator[Hit]:
     """Find the accounts that have an address, claim it, or were sent a mail at it."""
     known = accounts_at(email)
     yield from _accounts(known)
-    told = Account.objects.filter(did__in=_recipients(email.lower())).exclude(pk__in=[one.pk for one in known])
-    yield from _accounts(told[:HITS_MAX], about=f"was sent mails at {email}, which it does not have now")
+    mailed = Account.objects.filter(did__in=_recipients(email.lower())).exclude(pk__in=[one.pk for one in known])
+    yield from _accounts(mailed[:HITS_MAX], about=f"was sent mails at {email}, which it does not have now")
 
 
 def accounts_at(email: str) -> list[Account]:
