@@ -174,6 +174,21 @@ def test_a_closed_pool_lends_nothing_and_takes_everything_back() -> None:
     with_pool(2, run)
 
 
+def test_work_that_outlives_its_servers_pool_opens_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def late() -> None:
+        with pytest.raises(PoolClosed):
+            async with pools.ledger_connection():
+                pass
+
+    async def scene() -> None:
+        await pools.open_pool()
+        await pools.close_pool()
+        await asyncio.create_task(late())
+        await pools.close_pool()
+
+    asyncio.run(scene())
+
+
 def test_retries_until_the_database_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
     reachable = pools._parameters()
     away = {**reachable, "port": 1}

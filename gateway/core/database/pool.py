@@ -236,10 +236,8 @@ async def watch_pool() -> None:
 
 
 async def close_pool() -> None:
-    """Close the running loop's pool. Safe to call without one."""
-    pool = _pools.pop()
-    if pool is not None:
-        pool.close()
+    """Close the running loop's pool for good: what asks for a connection afterwards gets PoolClosed, and no other pool."""
+    _pools.get().close()
 
 
 def on_new_history(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
