@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -181,9 +182,12 @@ def test_a_collector_that_hangs_or_is_away_takes_a_bounded_number_and_holds_up_n
         made.close(0.01)  # the collector still hangs, and this returns
     assert len(found.spans) <= 64 + 2 * 16
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
     away = Tracer(PATHS)
     away.observe(observed())
     away.close(0.01)
+    # Threads that go on, and draw random numbers for their pauses, would disturb other tests.
+    eventually(lambda: not [each for each in threading.enumerate() if each.name == "close-traces"])
 
 
 def test_a_call_through_the_gateway_continues_its_callers_trace(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
