@@ -17,7 +17,7 @@ def context(owner: Owner, now: datetime) -> dict[str, Any]:
     found = auto_top_ups.view(owner, now)
     return {
         "found": found,
-        "state": labels.state(found.state),
+        "state": labels.state(found.state, is_blocked=auto_top_ups.is_blocked(owner)),
         "why": labels.pause(found.pause_reason) if found.state is AutoTopUpState.PAUSED else "",
         "is_operators": found.pause_reason == OPERATOR,
         "to_confirm": to_confirm(owner, found),

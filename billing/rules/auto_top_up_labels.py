@@ -15,6 +15,12 @@ STATES = {
         "bad",
     ),
 }
+BLOCKED = State(
+    "Waiting",
+    "Nothing is charged automatically while the organization is suspended or an invoice is overdue.",
+    "Waiting",
+    "bad",
+)
 SET = "Automatic top-up is on."
 TURNED_OFF = "Automatic top-up is off. A charge that is under way still arrives."
 REMOVED = "The payment method was removed. It is not charged any more."
@@ -47,9 +53,9 @@ FAILURES = {
 }
 
 
-def state(found: AutoTopUpState) -> State:
-    """Explain what automatic top-up is doing."""
-    return STATES[found]
+def state(found: AutoTopUpState, *, is_blocked: bool) -> State:
+    """Explain what automatic top-up is doing. `is_blocked` is set while its owner must not be charged."""
+    return BLOCKED if is_blocked and found is AutoTopUpState.READY else STATES[found]
 
 
 def pause(reason: str | None) -> str:

@@ -10,6 +10,7 @@ from billing.models import AutoTopUp, Checkout, PaymentMethod
 from billing.operations import checkouts
 from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry
+from organizations.operations import suspension
 from tests.billing.auto_top_up.saver import USD, Saver
 from tests.factories.organizations import account
 from tests.portal.organization_browser import OrganizationPages
@@ -161,6 +162,20 @@ def test_an_organizations_owner_sets_it_and_the_log_says_so(
     assert list(found) == ["payment_method.remove", "auto_top_up.off", "top_up.begin", "auto_top_up.set"]
     log = page(owner, f"/organizations/{team.id}/log")
     assert "set automatic top-up to $20.00 below $5.00, at most $100.00 per month" in log
+
+
+def test_a_suspended_organizations_page_says_that_nothing_is_charged(
+    organization_pages: OrganizationPages, provider: FakeStripe
+) -> None:
+    team, owner = organization_pages.team, organization_pages["owner"]
+    path = f"/organizations/{team.id}/auto-top-up"
+    Saver(provider, ("organization", team.id), team.owner.did).save_method()
+    owner.post(path, TERMS)
+    waiting = "Waiting Nothing is charged automatically while the organization is suspended or an invoice is overdue."
+    suspension.suspend(org_id=team.id, text="", actor_did=team.owner.did)
+    assert waiting in page(owner, path)
+    suspension.lift(org_id=team.id, actor_did=team.owner.did)
+    assert "On The saved payment method is charged when the wallet is low." in page(owner, path)
 
 
 @pytest.mark.parametrize("role", ["admin", "member"])
