@@ -1,5 +1,6 @@
 """Adapts django-allauth to the gateway's accounts: sign-up, sign-in, mail and email addresses."""
 
+import logging
 from typing import Any
 
 from allauth.account.models import EmailAddress
@@ -18,15 +19,20 @@ from accounts.allauth_internals import CountingAdapter, get_ip
 from accounts.models import Account
 from accounts.operations import addresses, devices
 from accounts.portal import known_devices
-from accounts.portal.mail import with_portal_links
+from accounts.portal.mail import is_unsent, note_unsent, with_portal_links
 from accounts.queries.logins import counted_as
 from accounts.rules.dids import portal_did
 from gateway.core.contract.ids import new_id
 from gateway.core.http.addresses import plain_address
 
+log = logging.getLogger("accounts.mails")
+
 BEGUN = "sign_in_begun"
 """The session key that stores the account's session hash from the start of a sign-in."""
 
+
+SENT = "account/messages/email_confirmation_sent.txt"
+MAIL_NOT_SENT = "The mail could not be sent. Try again in a few minutes."
 
 CONFIRMATIONS = {
     "reauthenticate": "Use your password",
@@ -131,11 +137,24 @@ class AccountAdapter(CountingAdapter):
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send a mail whose links use the portal's own host, whatever the request's host was. Mail to one mailbox is
-        limited.
+        limited. If the mail server is away, the page says so.
         """
         key = f"{get_ip(self.request)}:{email.lower()}"
-        if ratelimit.consume(self.request, action="mail", key=key):
+        if not ratelimit.consume(self.request, action="mail", key=key):
+            return
+        try:
             super().send_mail(template_prefix, email, with_portal_links(context))
+        except OSError as error:  # SMTPException is one
+            log.error("a mail (%s) was not sent: %s", template_prefix, error)
+            messages.error(self.request, MAIL_NOT_SENT)
+            note_unsent(self.request)
+
+    def add_message(
+        self, request: HttpRequest, level: int, message_template: str | None = None, *more: Any, **of: Any
+    ) -> None:
+        """Show a message, unless it says that a mail was sent that was not."""
+        if not (message_template == SENT and is_unsent(request)):
+            super().add_message(request, level, message_template, *more, **of)
 
     def send_password_reset_mail(self, user: Account, email: str, context: dict[str, Any]) -> None:
         """Send a password reset link to the account's owner, unless the account is suspended."""

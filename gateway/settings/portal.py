@@ -40,6 +40,8 @@ LOGOUT_REDIRECT_URL = "account_login"
 # Mail is sent if a server is configured (EMAIL_URL); only then are addresses verified.
 _mail: dict[str, Any] = env.email_url("EMAIL_URL", default="dummymail://")
 vars().update(_mail)
+if _mail["EMAIL_BACKEND"] == "django.core.mail.backends.smtp.EmailBackend":
+    EMAIL_BACKEND = "gateway.core.events.adapters.smtp.LimitedSmtp"
 MAIL_IS_CONFIGURED = "EMAIL_URL" in os.environ
 # Each wait for the mail server ends after this time, and the mail is tried again.
 EMAIL_TIMEOUT = 10.0

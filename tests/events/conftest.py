@@ -26,6 +26,6 @@ def with_mail(settings: Settings) -> None:
 def mail_server(with_mail: None, settings: Settings) -> Iterator[MailServer]:
     """Run an SMTP server, and send mail to it."""
     with MailServer() as running:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_BACKEND = "gateway.core.events.adapters.smtp.LimitedSmtp"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", running.port
         yield running

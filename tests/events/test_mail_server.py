@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
+from django.core.mail import send_mail
 from pytest_django import Settings
 
 from gateway.core.events.adapters import mail_server as adapter
+from gateway.core.events.adapters import smtp
 from gateway.core.events.models import Mail
 from gateway.core.events.operations.mails import Postman
 from gateway.core.events.rules.mail_retries import PAUSES
@@ -143,13 +145,22 @@ def server(hangs: str) -> Iterator[int]:
         thread.join()
 
 
+def test_a_mail_that_django_sends_itself_has_a_limit_too(
+    mail_server: MailServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.EMAIL_TIMEOUT = PATIENCE_SECONDS
+    monkeypatch.setattr(smtp, "MAIL_SECONDS", 0.5)
+    with server("sender") as settings.EMAIL_PORT, pytest.raises(OSError, match="222"):
+        send_mail("Subject", "Text", None, ["alice@example.com"])
+
+
 @pytest.mark.parametrize("hangs", ["silence", "greeting", "hello", "sender"])
 def test_a_server_that_hangs_is_left(
     mail_server: MailServer, settings: Settings, monkeypatch: pytest.MonkeyPatch, hangs: str
 ) -> None:
     """EMAIL_TIMEOUT ends a silence alone; the others would go on for days."""
     settings.EMAIL_TIMEOUT = 0.3 if hangs == "silence" else PATIENCE_SECONDS
-    monkeypatch.setattr(adapter, "MAIL_SECONDS", 0.5)
+    monkeypatch.setattr(smtp, "MAIL_SECONDS", 0.5)
     alice, bob = low(ALICE, BOB)
     with server(hangs) as settings.EMAIL_PORT:
         assert send() == {"away": 1}

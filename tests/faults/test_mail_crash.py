@@ -31,7 +31,7 @@ def test_a_worker_killed_at_any_line_sends_each_mail_at_least_once(settings: Set
         environment = {**os.environ, "DATABASE_URL": database_url(), **mail}
         killed = int(run(command, check=True, env=environment).stdout)
         settings.MAIL_IS_CONFIGURED = True
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_BACKEND = "gateway.core.events.adapters.smtp.LimitedSmtp"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
         Mail.objects.update(claimed_until=None)
         fan_out(now=timezone.now())

@@ -1,6 +1,7 @@
 """Links in mails use the portal's own URL, whatever host a request names."""
 
 import re
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -160,3 +161,23 @@ def test_mails_speak_in_the_portals_words() -> None:
     for sent in mail.outbox:
         assert str(sent.body).endswith("\n\ngateway.example")
         assert "{" not in sent.body
+
+
+@pytest.mark.parametrize("path", ["/account/signup/", "/account/password/reset/"])
+def test_a_mail_server_that_is_away_is_said_and_the_mail_is_sent_again_later(settings: Settings, path: str) -> None:
+    form = {"email": "alice@example.com", "password1": "correct horse battery"}
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        away = free.getsockname()[1]
+    working = settings.EMAIL_BACKEND
+    settings.EMAIL_BACKEND = "gateway.core.events.adapters.smtp.LimitedSmtp"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", away
+    client = Client()
+    answer = client.post(path, form, follow=True)
+    assert answer.status_code == 200
+    assert "The mail could not be sent. Try again in a few minutes." in answer.content.decode()
+    assert "We sent" not in answer.content.decode()
+    again = client.post("/account/confirm-email/", follow=True) if "signup" in path else answer
+    assert "We sent" not in again.content.decode()
+    settings.EMAIL_BACKEND = working
+    client.post("/account/confirm-email/" if "signup" in path else path, form)
+    assert [sent.to for sent in mail.outbox] == [["alice@example.com"]]

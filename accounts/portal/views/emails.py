@@ -12,6 +12,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from accounts.allauth_internals import send_verification_email_at_login
+from accounts.portal.mail import is_unsent
 
 
 def manage(request: HttpRequest) -> HttpResponse:
@@ -45,5 +46,6 @@ def _send_again(request: HttpRequest) -> HttpResponse:
         messages.error(request, "Sign in to have the link sent again.")
         return redirect("account_login")
     send_verification_email_at_login(request, stage.login)
-    messages.success(request, "We sent the link again, unless it was sent several times in the last minutes.")
+    if not is_unsent(request):
+        messages.success(request, "We sent the link again, unless it was sent several times in the last minutes.")
     return redirect("account_email_verification_sent")

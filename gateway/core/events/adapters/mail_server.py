@@ -2,28 +2,20 @@
 
 import logging
 import smtplib
-import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 
-MAIL_SECONDS = 60.0
-"""How long one mail may take, with the connection that is opened for it. The setting EMAIL_TIMEOUT limits each wait, this limits a
-server that sends a byte at a time."""
+from gateway.core.events.adapters import smtp
+from gateway.core.events.adapters.smtp import cut_after
 
 GOODBYE_SECONDS = 10.0
 """How long the end of a connection may take."""
 
-CUT_AGAIN_SECONDS = 1.0
-"""When to cut once more what took too long, because the connection may have been opened since."""
-
-_DJANGOS = "django.core.mail.backends.smtp.EmailBackend"
-_REACHABLE = "gateway.core.django_internals.SmtpBackend"
+_LIMITED = "gateway.core.events.adapters.smtp.LimitedSmtp"
+_UNLIMITED = "gateway.core.django_internals.SmtpBackend"
 
 TOO_SLOW = "The mail server took too long."
 SERVICE_NOT_AVAILABLE = 421
@@ -57,7 +49,7 @@ class MailServer:
 
     def send(self, message: EmailMessage) -> Answer:
         """Send a mail. Returns within MAIL_SECONDS and GOODBYE_SECONDS, and one wait for an address or a name."""
-        with _cut_after(MAIL_SECONDS, self._backend) as cut:
+        with cut_after(smtp.MAIL_SECONDS, self._backend) as cut:
             answer = self._open() or self._deliver(message)
         if cut.is_set() or answer.outcome is not Outcome.ACCEPTED:
             self.close()
@@ -82,7 +74,7 @@ class MailServer:
     def close(self) -> None:
         """End the connection, whether or not the server still answers."""
         try:
-            with _cut_after(GOODBYE_SECONDS, self._backend):
+            with cut_after(GOODBYE_SECONDS, self._backend):
                 self._backend.close()
         except Exception:
             log.info("the mail server did not say goodbye", exc_info=True)
@@ -90,8 +82,8 @@ class MailServer:
 
 
 def _backend() -> Any:
-    """Return the backend that is set; of SMTP the one whose connection can be cut before the server's greeting."""
-    return get_connection(_REACHABLE if settings.EMAIL_BACKEND == _DJANGOS else None)
+    """Return the backend that is set; of SMTP the one without a limit, because a mail has it here together with its connection."""
+    return get_connection(_UNLIMITED if settings.EMAIL_BACKEND == _LIMITED else None)
 
 
 def _answer_of(error: Exception) -> Answer:
@@ -124,26 +116,3 @@ def _words(error: Exception) -> str:
 def _decoded(words: bytes | str) -> str:
     text = words.decode("utf-8", "replace") if isinstance(words, bytes) else words
     return " ".join(text.replace("\x00", "").split())
-
-
-@contextmanager
-def _cut_after(seconds: float, backend: Any) -> Iterator[threading.Event]:
-    """Cut the connection of an SMTP backend, and set the event, if the block lasts longer."""
-    cut, over = threading.Event(), threading.Event()
-    thread = threading.Thread(target=_cut_until, args=(over, seconds, backend, cut), name="mail-deadline", daemon=True)
-    thread.start()
-    try:
-        yield cut
-    finally:
-        over.set()
-        thread.join()
-
-
-def _cut_until(over: threading.Event, seconds: float, backend: Any, cut: threading.Event) -> None:
-    while not over.wait(seconds):
-        cut.set()
-        seconds = CUT_AGAIN_SECONDS
-        sock: socket.socket | None = getattr(getattr(backend, "begun", None), "sock", None)
-        if sock is not None:
-            with suppress(OSError):  # it is closed already, or is becoming one with TLS
-                sock.shutdown(socket.SHUT_RDWR)
