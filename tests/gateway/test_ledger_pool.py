@@ -189,6 +189,21 @@ def test_work_that_outlives_its_servers_pool_opens_no_other(monkeypatch: pytest.
     asyncio.run(scene())
 
 
+def test_connections_of_a_loop_that_ended_are_closed_when_another_asks() -> None:
+    async def use() -> LedgerConnection:
+        async with pools.ledger_connection() as connection:
+            return connection
+
+    async def use_and_close() -> None:
+        await use()
+        await pools.close_pool()
+
+    left = asyncio.run(use())
+    assert not left.closed
+    asyncio.run(use_and_close())
+    assert left.closed
+
+
 def test_retries_until_the_database_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
     reachable = pools._parameters()
     away = {**reachable, "port": 1}

@@ -12,7 +12,8 @@ class Thing:
         self.loop = asyncio.get_running_loop()
 
 
-things = PerLoop(Thing)
+dropped: list[Thing] = []
+things = PerLoop(Thing, dropped.append)
 
 
 async def use() -> Thing:
@@ -25,6 +26,7 @@ def test_each_loop_has_its_own_and_closed_ones_are_forgotten() -> None:
     used = [asyncio.run(use()) for _ in range(3)]
     assert len(set(used)) == 3
     assert list(things._things.values()) == used[-1:]
+    assert dropped[-2:] == used[:2]
 
 
 async def test_what_was_taken_away_is_made_anew() -> None:

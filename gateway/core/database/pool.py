@@ -96,6 +96,11 @@ class LedgerPool:
         while self._idle:
             self._discard(self._idle.pop())
 
+    def abandon(self) -> None:
+        """Close the idle connections of a pool whose loop has ended without closing it."""
+        while self._idle:
+            self._idle.pop().pgconn.finish()
+
     def _take_idle(self) -> LedgerConnection | None:
         while self._idle:
             connection = self._idle.pop()
@@ -246,7 +251,7 @@ def on_new_history(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 
 _on_new_history: list[Callable[[], Coroutine[Any, Any, None]]] = []
-_pools = PerLoop(lambda: LedgerPool(settings.LEDGER_POOL_MAX_CONNECTIONS))
+_pools = PerLoop(lambda: LedgerPool(settings.LEDGER_POOL_MAX_CONNECTIONS), LedgerPool.abandon)
 
 
 async def _connect() -> LedgerConnection:

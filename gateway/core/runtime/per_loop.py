@@ -12,11 +12,11 @@ class PerLoop(Generic[Thing]):
     """One object per running loop, created at first use and dropped with its loop.
 
     An object that references its loop, as connections do, keeps the loop alive: it is dropped when another loop asks
-    for its own. The object that was requested last is cached in the same way.
+    for its own. `drop` gets it then, and must not use the loop. The object that was requested last is cached in the same way.
     """
 
-    def __init__(self, make: Callable[[], Thing]) -> None:
-        self._make = make
+    def __init__(self, make: Callable[[], Thing], drop: Callable[[Thing], None] = lambda thing: None) -> None:
+        self._make, self._drop = make, drop
         self._things: WeakKeyDictionary[asyncio.AbstractEventLoop, Thing] = WeakKeyDictionary()
         self._latest: tuple[asyncio.AbstractEventLoop, Thing] | None = None  # of the loop that asked last
 
@@ -39,4 +39,5 @@ class PerLoop(Generic[Thing]):
 
     def _forget_closed_loops(self) -> None:
         for loop in [loop for loop in list(self._things) if loop.is_closed()]:
-            del self._things[loop]
+            if (thing := self._things.pop(loop, None)) is not None:  # another thread may have been first
+                self._drop(thing)
