@@ -8,6 +8,7 @@ import asyncio
 import gc
 import logging
 import sys
+from collections.abc import Awaitable
 from contextlib import suppress
 from typing import Any
 
@@ -55,10 +56,8 @@ class Lifespan:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
-                try:
-                    await start()
-                except DatabaseRefused as refusal:
-                    await send({"type": "lifespan.startup.failed", "message": f"The database is not used: {refusal}"})
+                if (problem := await _start()) is not None:
+                    await send({"type": "lifespan.startup.failed", "message": problem})
                     return
                 reader.start()
                 metrics.start()
@@ -72,6 +71,21 @@ class Lifespan:
                 metrics.stop()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+
+
+async def _start() -> str | None:
+    """Start, or return why not. uvicorn would serve without what was not started, and say nothing."""
+    try:
+        await start()
+    except DatabaseRefused as refusal:
+        problem = f"The database is not used: {refusal}"
+    except Exception as error:
+        log.exception("the server cannot start")
+        problem = f"The server cannot start: {type(error).__name__}: {error}"
+    else:
+        return None
+    await close_pool()
+    return problem
 
 
 async def start() -> None:
@@ -106,9 +120,15 @@ async def stop() -> None:
     if left:
         log.error("%d calls were still in progress; reconciliation will close them", left)
     for finish in (alarms.finish, health.finish, out_of_turn.finish, recorder.finish, tracing.finish):
+        await _attempt(asyncio.to_thread(finish))
+    for close in (close_client, close_socket_session, close_probe, close_pool):
+        await _attempt(close())
+
+
+async def _attempt(step: Awaitable[object]) -> None:
+    """Take a step of a shutdown. Its failure keeps no other from being taken."""
+    try:
         with suppress(TimeoutError):
-            await asyncio.to_thread(finish)
-    await close_client()
-    await close_socket_session()
-    await close_probe()
-    await close_pool()
+            await step
+    except Exception:
+        log.exception("a step of the shutdown failed")

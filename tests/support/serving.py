@@ -72,4 +72,5 @@ class RunningGateway:
     def __exit__(self, *exc: object) -> None:
         _running.discard(self)
         self._server.should_exit = True
-        self._thread.join(timeout=30)
+        self._thread.join(timeout=120)
+        assert not self._thread.is_alive(), "the server did not stop"
