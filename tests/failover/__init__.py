@@ -1,0 +1,1 @@
+"""Measures failovers: a primary and its standby under load, promoted again and again."""
