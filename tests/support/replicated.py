@@ -115,31 +115,8 @@ class Replicated:
         self._servers[port] = directory, process
         eventually(lambda: self._answers(port), seconds=60)
 
-    def directory(self, port: int) -> Path:
-        """Return the directory of a server that runs."""
-        return self._servers[port][0]
-
-    def _answers(self, port: int) -> bool:
-        try:
-            return bool(self.execute(port, "SELECT 1"))
-        except psycopg.OperationalError:
-            return False
-
-    def _fill(self) -> None:
-        dumped = self._run("pg_dump", "--no-owner", database_url(connection.settings_dict["PORT"]))
-        self._run("psql", "--quiet", "--set", "ON_ERROR_STOP=1", self._one, text=dumped)
-        with psycopg.connect(self._one) as database:
-            database.execute(FORGET_HISTORY)
-
-    def _copy(self, port: int) -> None:
-        """Start a standby of the primary."""
-        home = make_home()
-        home.chmod(0o777)  # of a test's own; the servers run as another user
-        target, source = home / "data", psycopg.conninfo.make_conninfo(self._one, port=self.primary)
-        self._run("pg_basebackup", "-D", str(target), "-R", "-X", "stream", "--checkpoint=fast", "-d", source)
-        self.start(port, target)
-
-    def _run(self, program: str, *arguments: str, text: str | None = None) -> str:
+    def run(self, program: str, *arguments: str, text: str | None = None) -> str:
+        """Run one of PostgreSQL's programs as the servers' user, and return its output."""
         done = subprocess.run(
             [self._binaries.program(program), *arguments],
             input=text,
@@ -152,6 +129,30 @@ class Replicated:
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def directory(self, port: int) -> Path:
+        """Return the directory of a server that runs."""
+        return self._servers[port][0]
+
+    def _answers(self, port: int) -> bool:
+        try:
+            return bool(self.execute(port, "SELECT 1"))
+        except psycopg.OperationalError:
+            return False
+
+    def _fill(self) -> None:
+        dumped = self.run("pg_dump", "--no-owner", database_url(connection.settings_dict["PORT"]))
+        self.run("psql", "--quiet", "--set", "ON_ERROR_STOP=1", self._one, text=dumped)
+        with psycopg.connect(self._one) as database:
+            database.execute(FORGET_HISTORY)
+
+    def _copy(self, port: int) -> None:
+        """Start a standby of the primary."""
+        home = make_home()
+        home.chmod(0o777)  # of a test's own; the servers run as another user
+        target, source = home / "data", psycopg.conninfo.make_conninfo(self._one, port=self.primary)
+        self.run("pg_basebackup", "-D", str(target), "-R", "-X", "stream", "--checkpoint=fast", "-d", source)
+        self.start(port, target)
 
 
 def _environment() -> dict[str, str]:
