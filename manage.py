@@ -7,6 +7,12 @@ import sys
 
 def main() -> None:
     """Run a management command from the command line."""
+    from gateway.version import VERSION
+
+    if sys.argv[1:] in (["version"], ["--version"]):  # Django would print its own; no setting is needed to know ours
+        sys.stdout.write(f"{VERSION}\n")
+        return
+
     from django.core.management import execute_from_command_line
 
     from gateway.core.runtime.startup import load_settings

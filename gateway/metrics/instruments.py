@@ -5,6 +5,8 @@ No label has an account, an organization, a key or an address. A label that a ca
 
 from prometheus_client import Counter, Gauge, Histogram
 
+from gateway.version import VERSION
+
 CALL_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 OVERHEAD_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1)
 FIRST_BYTE_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -49,6 +51,8 @@ class ProcessInstruments:
     """Those of the moment. The files of a process that has ended no longer count."""
 
     def __init__(self) -> None:
+        processes = self._gauge("gateway_processes", "Servers and workers that live.", "livesum", "version")
+        processes.labels(VERSION).set(1)
         self.streams = self._gauge("gateway_streams_open", "Open streams and live sessions.", "livesum")
         self.waiting = self._gauge("gateway_database_waiting", "Requests that wait for a connection.", "livesum")
         self.breakers = self._gauge(

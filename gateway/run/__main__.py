@@ -11,6 +11,7 @@ from gateway.run.children import PR_SET_PDEATHSIG
 from gateway.run.errors import StartError
 from gateway.run.launch import Launch, say
 from gateway.run.options import PARTS, Options
+from gateway.version import VERSION
 
 # What a traceback would not explain better.
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
@@ -34,6 +35,7 @@ def main(arguments: list[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m gateway.run", description="Run the gateway until a signal.")
+    parser.add_argument("--version", action="version", version=VERSION)
     parser.add_argument("--only", type=_parts, default=PARTS, help=f"run only these of: {','.join(PARTS)}")
     # `make` waits for this process, so if it has gone, it was killed.
     parser.add_argument("--follow-parent", action="store_true", help="end when the process that started this one does")

@@ -28,12 +28,14 @@ from gateway.core.telemetry.operations import recorder, tracing
 from gateway.health import close_probe
 from gateway.metrics.recording import ServerMetrics
 from gateway.server.parent import end_with_parent
+from gateway.version import VERSION
 from inference.metering import alarms, health, out_of_turn
 from inference.metering.journal_reader import JournalReader
 from inference.metering.served import routes
 from inference.queries import catalogue
 
 log = logging.getLogger("gateway.lifespan")
+version_log = logging.getLogger("gateway.version")
 
 CALLS_SECONDS = 20.0
 """How long a shutdown waits for calls that were sent upstream, after their requests were answered."""
@@ -90,7 +92,8 @@ async def _start() -> str | None:
 
 async def start() -> None:
     """Open the pools, read catalogue and keys, and exclude long-lived objects from garbage collection; their memory
-    moves to huge pages. Warn of libraries in untested versions."""
+    moves to huge pages. Log the version, and warn of libraries in untested ones."""
+    version_log.info("version %s", VERSION)
     for difference in tested_versions.differences():
         log.warning("%s %s", difference, tested_versions.HINT)
     end_with_parent()

@@ -46,6 +46,7 @@ LOGGING = {
     "loggers": {
         "integrations.sandbox": {"level": "INFO"},
         "gateway.requests": {"level": "INFO"},
+        "gateway.version": {"level": "INFO"},
         "django.request": {"level": "ERROR"},
         # A malformed Host and similar errors are caused by clients: one line, no traceback.
         **{f"django.security.{name}": {"filters": ["one_line"]} for name in SUSPICIOUS},

@@ -32,6 +32,8 @@ OURS = (
     "TEST_DATABASE_URL",
 )
 """Settings of the test process that a separate gateway must not inherit."""
+NEWS = ("INFO/MainProcess] Sandbox: bubblewrap", "INFO gateway.version ")
+"""Of lines that complain of nothing."""
 
 
 @dataclass
@@ -74,9 +76,9 @@ class GatewayProcess:
 
     @property
     def complaints(self) -> str:
-        """Return its standard error without the line in which the sandbox worker reports its limits."""
+        """Return its standard error without the lines in which the sandbox worker reports its limits, and servers their version."""
         lines = self.stderr.splitlines(keepends=True)
-        return "".join(line for line in lines if "INFO/MainProcess] Sandbox: bubblewrap" not in line)
+        return "".join(line for line in lines if not any(news in line for news in NEWS))
 
     @property
     def log(self) -> str:
