@@ -18,21 +18,28 @@ class ServerStopped(NotReady):
 
 
 class Drain:
-    """How far one server's end has come. `has_begun` says that it should get no more requests."""
+    """How far one server's end has come. `has_begun` says that it should get no more requests, and `linger_seconds` how long its
+    connections without one stay open when the port is closed."""
 
     def __init__(self) -> None:
         self.has_begun = False
         self.is_over = False
+        self.linger_seconds = 0.0
         self._cuts: set[Callable[[], None]] = set()
         self._timer: asyncio.TimerHandle | None = None
 
-    def begin(self) -> None:
+    @property
+    def is_port_closed(self) -> bool:
+        """Whether no more connections are accepted."""
+        return self._timer is not None
+
+    def begin(self, linger_seconds: float = 0.0) -> None:
         """Record that the server is about to stop. It still serves requests."""
-        self.has_begun = True
+        self.has_begun, self.linger_seconds = True, linger_seconds
 
     def end_soon(self) -> None:
         """Start the DRAIN_SECONDS that are left to what is open. Repeating changes nothing."""
-        self.begin()
+        self.has_begun = True
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(settings.DRAIN_SECONDS, self._end)
 

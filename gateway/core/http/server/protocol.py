@@ -48,6 +48,8 @@ class Bounded(HttpProtocol):
         _bound_unsent(transport)
         if status := self._watch.refusal(self):
             self._refuse(status)
+        elif self._drain.is_port_closed:
+            self.shutdown()
         self._watch.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -122,6 +124,13 @@ class Bounded(HttpProtocol):
         self._since = self.loop.time()
         super().on_response_complete()
 
+    def shutdown(self) -> None:
+        """Close the connection. One without a request lingers: the client may have sent one that was not read yet."""
+        if self.is_busy or not self._drain.linger_seconds:
+            super().shutdown()
+        else:
+            self.loop.call_later(self._drain.linger_seconds, self._end_if_idle)
+
     def resume_writing(self) -> None:
         """Resume writing: the client has read most of the buffered data."""
         self._unread_since = self.loop.time()
@@ -144,6 +153,10 @@ class Bounded(HttpProtocol):
             # With a reset, so that the system also drops the data that the client has not read.
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
             self.transport.abort()
+
+    def _end_if_idle(self) -> None:
+        if not (self.is_busy or self._is_in_message):
+            self.transport.close()
 
     def _waits_too_long(self, now: float) -> bool:
         """Return whether the client owes a head, a body, or the end of a body that was already responded to."""

@@ -5,6 +5,8 @@ methods that asyncio and httptools document.
 """
 
 import asyncio
+import os
+import socket
 from types import MethodType
 from typing import Any
 
@@ -51,6 +53,10 @@ class HttpProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Hook: a response was sent. Starts the next request in the queue."""
         super().on_response_complete()
+
+    def shutdown(self) -> None:
+        """Hook: the server stops. Closes the connection, after the response if there is a request."""
+        super().shutdown()
 
     @property
     def queued_requests(self) -> int:
@@ -179,6 +185,38 @@ def stop(server: Server, signal_number: int, within_seconds: float) -> None:
     """Stop a server as its own handler of a signal does. Open responses may take so long."""
     server.config.timeout_graceful_shutdown = within_seconds  # type: ignore[assignment]
     server.handle_exit(signal_number, None)
+
+
+def close_port(server: Server) -> None:
+    """Stop listening, and serve the connections that the system has accepted: closing a port resets them, with what their
+    clients have sent. Repeating changes nothing."""
+    for listener in server.servers:
+        for each in listener.sockets:
+            with socket.socket(fileno=os.dup(each.fileno())) as waiting:
+                _serve_waiting(server, waiting)
+        listener.close()
+
+
+def _serve_waiting(server: Server, waiting: socket.socket) -> None:
+    loop, config = asyncio.get_running_loop(), server.config
+
+    def protocol() -> Any:
+        made_of = {"config": config, "server_state": server.server_state, "app_state": server.lifespan.state}
+        return config.http_protocol_class(**made_of, _loop=loop)  # type: ignore[call-arg, arg-type]
+
+    while True:
+        try:
+            connection, _ = waiting.accept()
+        except OSError:  # there is none, or no descriptor for it
+            return
+        connection.setblocking(False)
+        serving = loop.create_task(_connected(loop, protocol, connection))
+        server.server_state.tasks.add(serving)
+        serving.add_done_callback(server.server_state.tasks.discard)
+
+
+async def _connected(loop: asyncio.AbstractEventLoop, protocol: Any, connection: socket.socket) -> None:
+    await loop.connect_accepted_socket(protocol, connection)
 
 
 def serve_in_workers(config: Any, sockets: Any) -> None:
