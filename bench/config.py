@@ -62,6 +62,12 @@ LONG_AT: Mapping[str, Mapping[str, Any]] = {
 }
 """The aliases with long responses, and the upstream of each, which may support only one text route."""
 
+PACED = "paced"
+PACED_MODEL = "paced-1"
+PACED_DELTAS = 64
+PACE_SECONDS = 0.02
+"""The alias whose streams deliver so many deltas, one after each of these pauses (`bench.paced_upstream`)."""
+
 
 def gateway_configuration(
     *,
@@ -70,25 +76,32 @@ def gateway_configuration(
     upstream_key: str,
     customers: Iterable[Customer],
     translates: bool = True,
+    paced_url: str | None = None,
 ) -> dict[str, Any]:
     """Build the gateway's configuration. For older versions without translation it omits the upstreams' routes, the alias that is
-    priced in full, and the rate limits."""
+    priced in full, and the rate limits. `paced_url` is the upstream of the alias with paced streams, if there is one."""
     long_at = {alias: at for alias, at in LONG_AT.items() if translates or at["name"] == "bench"}
     return {
         **product.configuration(),
         "upstreams": [
             {"adapter": "openai", "base_url": upstream_url, "api_key": upstream_key, **named}
             for named in long_at.values()
-        ],
+        ]
+        + ([_paced_upstream(paced_url, upstream_key)] if paced_url else []),
         "aliases": [
             *(_alias(name, model) for name, model in MODELS.items()),
             *(_alias(name, LONG_MODEL, upstream["name"]) for name, upstream in long_at.items()),
             *([{**_alias(FULL, FULL_MODEL), "price": dict(FULL_PRICE)}] if translates else []),
             _alias(LIMITED, MODELS[PLAIN]),
+            *([_alias(PACED, PACED_MODEL, PACED)] if paced_url else []),
         ],
         **({"limits": _limits()} if translates else {}),
         "credits": [credit(customer, GRANT_MICROUSD) for customer in customers],
     }
+
+
+def _paced_upstream(base_url: str, api_key: str) -> dict[str, Any]:
+    return {"name": PACED, "adapter": "openai", "base_url": base_url, "api_key": api_key}
 
 
 def _limits() -> list[dict[str, Any]]:

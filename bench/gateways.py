@@ -20,6 +20,8 @@ from bench.servers import GATEWAY_BASE_URL
 from gateway.run.environment import load
 from gateway.run.ports import free_port
 
+CONNECTIONS_MAX = 4000
+
 
 @dataclass(frozen=True, slots=True)
 class GatewaySettings:
@@ -82,6 +84,9 @@ def _environment(port: int, data_dir: Path, config: Path, settings: GatewaySetti
         "DATA_DIR": str(data_dir),
         "WEB_CONCURRENCY": str(settings.workers),
         "LEDGER_POOL_MAX_CONNECTIONS": str(settings.database_pool),
+        # All clients have one address here, and all calls go to one or two upstreams.
+        "CONNECTIONS_PER_ADDRESS_MAX": str(CONNECTIONS_MAX),
+        "UPSTREAM_CONNECTIONS_MAX": str(CONNECTIONS_MAX),
         "SECRET_KEY": secrets.token_urlsafe(48),
         "FIELD_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
         # A developer's own database must be neither measured nor written to.

@@ -7,7 +7,7 @@ from pathlib import Path
 from bench.disk import MILLISECONDS_MAX
 
 LANES = ("direct", "pass-through", "litellm", "portkey", "gateway", "many-wallets", "limits", "slow-disk")
-SCENARIOS = ("admission", "departure", "pricing", "crowd", "text")
+SCENARIOS = ("admission", "departure", "pricing", "crowd", "text", "paced")
 
 
 def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -22,6 +22,9 @@ def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--scenarios", type=_names(SCENARIOS), default=SCENARIOS, help=f"any of {','.join(SCENARIOS)}")
     parser.add_argument("--concurrency", type=_numbers, default=(1, 16, 64), help="of JSON requests")
     parser.add_argument("--streams", type=_numbers, default=(1, 16), help="concurrency of streams")
+    parser.add_argument(
+        "--paced", type=_numbers, default=(64, 256, 512, 1024), help="streams open at once in the scenario paced"
+    )
     parser.add_argument("--against", metavar="REV", help="compare with the gateway of another commit, turn by turn")
     parser.add_argument(
         "--disk-delay-ms", type=_delay, default=5, help="of every flush in the lane slow-disk; 0 leaves the lane out"
@@ -34,7 +37,7 @@ def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--keep", action="store_true", help="keep the run's logs and data, and say where")
     options = parser.parse_args(arguments)
     if options.quick:
-        options.rounds, options.seconds = 1, min(1.0, options.seconds)
+        options.rounds, options.seconds, options.paced = 1, min(1.0, options.seconds), options.paced[:1]
     if not options.disk_delay_ms:
         options.lanes = [name for name in options.lanes if name != "slow-disk"]
     return options

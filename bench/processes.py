@@ -33,6 +33,7 @@ ROLES = {
     "litellm": SERVER,
     "portkey": SERVER,
     "bench.passthrough": SERVER,
+    "bench.paced_upstream": UPSTREAM,
     "tests.support.upstream": UPSTREAM,
     "gateway.run": "supervisor",
 }
@@ -90,11 +91,15 @@ class Process:
 
     def server_mebibytes(self) -> float:
         """Measure the resident memory of the largest process that serves requests."""
-        sizes = [0.0]
+        return resident_bytes(self.serving()) / MEBIBYTE
+
+    def serving(self) -> list[psutil.Process]:
+        """List the processes that serve requests."""
+        found = []
         for process in self._family():
             with contextlib.suppress(psutil.NoSuchProcess):
-                sizes += [process.memory_info().rss / MEBIBYTE] if describe(process) == SERVER else []
-        return max(sizes)
+                found += [process] if describe(process) == SERVER else []
+        return found
 
     def cpu_seconds(self) -> dict[str, float]:
         """Measure the processor time of this server's processes, by role.
@@ -129,6 +134,18 @@ class Process:
             return [parent, *parent.children(recursive=True)]
         except psutil.NoSuchProcess:
             return []
+
+
+def resident_bytes(processes: Sequence[psutil.Process]) -> int:
+    """Measure the resident memory of the largest of these processes; it takes some microseconds for each."""
+    return max(map(_resident_bytes, processes), default=0)
+
+
+def _resident_bytes(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.NoSuchProcess:
+        return 0
 
 
 def describe(process: psutil.Process) -> str:

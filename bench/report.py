@@ -8,9 +8,11 @@ from typing import Any
 
 import orjson
 
+from bench import paced
 from bench.books import Books
 from bench.lanes import of_revision
 from bench.measure import Results, Shape
+from bench.paced import PacedResults
 from bench.processes import DATABASE, SERVER, UPSTREAM
 from bench.ratios import added, compare_figures, rates_table, revision_table
 from bench.scenarios import AFFORDABLE, LEAVE_AFTER_EVENTS, PARALLEL, Admission, Crowd, Departure, Pricing
@@ -34,6 +36,8 @@ class Report:
     crowds: list[Crowd] = field(default_factory=list)
     text: Results = field(default_factory=Results)
     """Long streams of the routes of text, and short JSON answers."""
+    paced: PacedResults = field(default_factory=PacedResults)
+    """Many streams that are open at once."""
     audit: str = "not run"
     slow_disk: str | None = None
     """The name of the lane on the slow disk, if there is one."""
@@ -52,6 +56,8 @@ class Report:
             parts.append(self._books())
         if self.text.figures:
             parts += [chunks_table(self.text), ratios_table(self.text)]
+        if self.paced.figures:
+            parts += [paced.lateness_table(self.paced), paced.goals_table(self.paced), *paced.totals(self.paced)]
         parts += [*self._situations(), *(f"Skipped: {reason}." for reason in self.skipped)]
         return "\n\n".join(parts)
 
@@ -68,6 +74,7 @@ class Report:
             "conditions": self.conditions,
             "figures": figures,
             "text": [self._figures(self.text, *each) for each in self.text.figures],
+            "paced": paced.figures(self.paced),
             "divided_by_revision": self._divided(),
             "server_mebibytes": self.results.mebibytes,
             "books": books,
@@ -78,16 +85,21 @@ class Report:
         return orjson.dumps(whole, option=orjson.OPT_INDENT_2)
 
     def is_exact(self) -> bool:
-        """Return whether all charges were exact."""
+        """Return whether all charges were exact, and no paced stream through the gateway lacked anything."""
         of_lane = [
-            *(each for results in (self.results, self.text) for books in results.books.values() for each in books),
+            *(
+                each
+                for results in (self.results, self.text, self.paced)
+                for books in results.books.values()
+                for each in books
+            ),
             *(admission.books for admission in self.admissions),
             *(departure.books for departure in self.departures),
             *(priced.books for priced in self.pricings),
             *(crowd.books for crowd in self.crowds),
         ]
         exact = all(_is_exact(each) for each in of_lane)
-        return exact and all(each.admitted == AFFORDABLE for each in self.admissions)
+        return exact and not self.paced.short() and all(each.admitted == AFFORDABLE for each in self.admissions)
 
     def _divided(self) -> list[dict[str, Any]]:
         """Return every lane's figures divided by the other version's."""

@@ -32,12 +32,14 @@ from bench.lanes import (
 )
 from bench.measure import Measurement, Plan, shapes
 from bench.options import LANES
+from bench.paced import PacedResults
+from bench.paced import measure as measure_paced
 from bench.peers import LiteLLMServer, PortkeyServer
 from bench.processes import Process, describe_machine
 from bench.report import Report
 from bench.revision import WORKING_TREE, Source, checked_out, resolve
 from bench.scenarios import Scenarios
-from bench.servers import UPSTREAM_KEY, PassThroughServer, UpstreamServer
+from bench.servers import UPSTREAM_KEY, PacedUpstreamServer, PassThroughServer, UpstreamServer
 from bench.text import measure as measure_text
 
 S = TypeVar("S", bound=Process)
@@ -82,6 +84,10 @@ class Bench:
     @cached_property
     def _proxy(self) -> PassThroughServer:
         return self._start("the pass-through proxy", PassThroughServer(self._directory, self._upstream.origin))
+
+    @cached_property
+    def _paced_upstream(self) -> PacedUpstreamServer:
+        return self._start("the upstream with paced streams", PacedUpstreamServer(self._directory))
 
     def _wants_gateway(self) -> bool:
         return bool(
@@ -160,6 +166,7 @@ class Bench:
             upstream_key=UPSTREAM_KEY,
             customers=[*hot, *many, *limited],
             translates=revision is None,
+            paced_url=f"{self._paced_upstream.origin}/v1" if "paced" in self._options.scenarios else None,
         )
         config = write(home / "gateway.yaml", configuration)
         settings = GatewaySettings(self._options.workers, self._options.database_pool)
@@ -198,9 +205,20 @@ class Bench:
             say("long streams, translated and not")
             rounds, seconds = self._options.rounds, self._options.seconds
             report.text = measure_text(own.one_wallet, self._proxy, self._upstream, say, rounds=rounds, seconds=seconds)
+        if "paced" in self._options.scenarios:
+            say("many paced streams")
+            report.paced = self._measure_paced(own)
         say("auditing the ledger")
         audit = own.server.manage("audit_ledger")
         report.audit = "clean" if audit.returncode == 0 else f"NOT CLEAN: {audit.stdout}{audit.stderr}"
+
+    def _measure_paced(self, own: Version) -> PacedResults:
+        upstream, options = self._paced_upstream, self._options
+        proxy = self._start(
+            "its pass-through", PassThroughServer(self._directory, upstream.origin, "paced_passthrough")
+        )
+        gateways = [own.one_wallet, own.many_wallets]
+        return measure_paced(gateways, upstream, proxy, say, rounds=options.rounds, streams=options.paced)
 
     def _conditions(self) -> str:
         options = self._options
