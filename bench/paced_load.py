@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import httptools
 
@@ -81,8 +82,7 @@ class Connection(asyncio.Protocol):
         self._tail = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.WriteTransport)
-        self.transport = transport
+        self.transport = cast("asyncio.WriteTransport", transport)
 
     def data_received(self, data: bytes) -> None:
         """Store what arrived."""
@@ -169,7 +169,7 @@ async def play(
     """
     run = PacedRun(len(requests))
     loop = asyncio.get_running_loop()
-    connections = [(await loop.create_connection(Connection, *target))[1] for _ in requests]
+    connections = [(await loop.create_connection(Connection, target.host, target.port))[1] for _ in requests]
     gc.collect()
     gc.disable()
     try:
@@ -212,7 +212,7 @@ async def _stream(
         run.server_bytes = server_bytes()
 
     before, cpu_at = cpu(), time.process_time()
-    _, writer = await asyncio.open_connection(*upstream)
+    _, writer = await asyncio.open_connection(upstream.host, upstream.port)
     writer.write(_START)
     sampling = asyncio.get_running_loop().call_later(sample_after_seconds, sample)
     await asyncio.wait([connection.ended for connection in connections], timeout=PATIENCE_SECONDS)

@@ -26,6 +26,8 @@ class EventSplitter:
         """Process the next bytes and return each event that is now complete, without its blank line."""
         if self._after_return or b"\r" in data:
             data = self._unified(data)
+        if not (self._buffer or self._at_start) and data.find(b"\n\n") == len(data) - 2 >= 0:
+            return [data[:-2]]  # nearly always: one whole event
         self._buffer += data
         blocks = self._cut()
         if len(self._buffer) > self._event_max_bytes:

@@ -36,7 +36,7 @@ class EventStream(HttpStream):
     """A stream of server-sent events. A subclass translates them and determines which one is the last.
 
     With `templates`, events that repeat an earlier `plain` one are passed to `repeated` instead of `translate`. `translate` sets
-    `plain` to the written event if that carries only a text and depends only on the event that was read.
+    `plain` to the written event if that carries a text and depends only on the event that was read.
     """
 
     event_max_bytes: ClassVar[int] = EVENT_MAX_BYTES
@@ -122,10 +122,7 @@ class EventStream(HttpStream):
         """Translate some events and queue them as one chunk."""
         chunks: list[Chunk] = []
         try:
-            if len(blocks) == 1:  # translating one event is as fast as matching it
-                self._translate_next(blocks[0], None, chunks)
-            else:
-                self._translate_all(blocks, chunks)
+            self._translate_all(blocks, chunks)
         except Exception as error:  # noqa: BLE001 - the events before this one are still good
             self._broken = broken_by(self._attempt, error)
         if chunks:
@@ -138,10 +135,10 @@ class EventStream(HttpStream):
                 chunks.append(self.repeated(run))
                 blocks = blocks[run.deltas :]
             else:
-                self._translate_next(blocks[0], templates, chunks)
+                self._translate_next(blocks[0], chunks)
                 blocks = blocks[1:]
 
-    def _translate_next(self, block: bytes, templates: Templates | None, chunks: list[Chunk]) -> None:
+    def _translate_next(self, block: bytes, chunks: list[Chunk]) -> None:
         """Translate an event, if it has data, and learn a template from a plain one."""
         data = data_of(block)
         if not data:
@@ -152,8 +149,8 @@ class EventStream(HttpStream):
             self._ended = True
             return
         chunks.append(chunk)
-        if templates and plain is not None:
-            templates.learn(block, data, plain)
+        if self.templates and plain is not None and not chunk.audio_tokens:
+            self.templates.learn(block, data, plain, chunk.output_bytes)
 
 
 class LastEventStream(EventStream):

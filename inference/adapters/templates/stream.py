@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from inference.adapters.templates.forms import Form, Path, replaced
+from inference.adapters.templates.forms import Form, Path, replaced, value_at
 from inference.adapters.templates.template import PATTERNS, Run, Template
 
 TEMPLATES_MAX = 4
@@ -41,27 +41,30 @@ class Templates:
                 return run
         return None
 
-    def learn(self, block: bytes, data: bytes, event: Mapping[str, Any]) -> None:
-        """Learn from a plain event: its bytes, its data, and the event that was written for it."""
+    def learn(self, block: bytes, data: bytes, event: Mapping[str, Any], size_bytes: int) -> None:
+        """Learn from a plain event: its bytes, its data, the event that was written for it, and how many bytes of output were
+        counted in it."""
         self._missed += 1
         if self._missed < self._next_try:
             return
         self._next_try *= 2
         with suppress(orjson.JSONDecodeError, orjson.JSONEncodeError):
-            if template := self._made(block, data, event):
+            if template := self._made(block, data, event, size_bytes):
                 self._known = [template, *self._known][:TEMPLATES_MAX]
 
     def forget(self) -> None:
         """Discard all templates, because the events that they write are no longer correct."""
         self._known, self._missed, self._next_try = [], 0, FIRST_TRY
 
-    def _made(self, block: bytes, data: bytes, event: Mapping[str, Any]) -> Template | None:
+    def _made(self, block: bytes, data: bytes, event: Mapping[str, Any], size_bytes: int) -> Template | None:
         secret = secrets.token_hex(40)
         probes = {"text": secret[:32], "padding": secret[32:64], "number": 10**15 + int(secret[64:], 16) % 10**15}
         prefix = block.removesuffix(data)
         read, written = self._read.values(orjson.loads(data)), self._write.values(event)
         if not (read and written and _PREFIX.fullmatch(prefix)):
             return None
+        if len(value_at(event, written["text"]).encode()) != size_bytes:
+            return None  # something else was counted, too
         spans = _spans(data, read, probes)
         if spans is None:
             return None

@@ -71,6 +71,7 @@ class Template:
         self._first, *between, self._last = pieces
         self._between = list(zip(between, _MARKS, strict=False))
         self._match, self._find = _patterns(tuple(read_names))
+        self._is_one_text = list(read_names) == ["text"]
         self._captured = [name for name in read_names if name != "number"]
         self._layout = layout
         self._pick = itemgetter(*map(_COLUMNS.index, names)) if len(names) > 1 else None
@@ -85,6 +86,8 @@ class Template:
             if not (block.startswith(first) and block.endswith(last)):
                 break
             insides.append(block[start:end])
+        if len(insides) == 1 and self._is_one_text:
+            return self._read_text(insides[0])
         return self._read(insides) if insides else None
 
     def fill(self, texts: Sequence[bytes], paddings: Sequence[bytes], number: int) -> bytes:
@@ -95,6 +98,10 @@ class Template:
             return self._layout % self._pick((texts[0], paddings[0] if paddings else b"", number))
         columns = self._pick((texts, paddings, range(number, number + len(texts))))
         return self._layout * len(texts) % tuple(chain.from_iterable(zip(*columns, strict=True)))
+
+    def _read_text(self, inside: bytes) -> Run | None:
+        """Read one event of which nothing but the text differs, as `_read` does in general."""
+        return Run(self, (inside,), ()) if _is_text(inside) and _is_utf8(inside) else None
 
     def _read(self, insides: Sequence[bytes]) -> Run | None:
         """Read the bytes between the first and the last piece of events, up to the first event that does not match."""
@@ -109,16 +116,27 @@ class Template:
         return self._valued(match[0]) if match else None
 
     def _valued(self, data: bytes) -> Run | None:
-        if not data.isascii():
-            try:
-                data.decode()
-            except UnicodeDecodeError:  # it is not JSON; the parser refuses it
-                return None
+        if not _is_utf8(data):
+            return None
         values = self._find(data)
         if len(self._captured) == 1:
             return Run(self, values, ())
         columns = dict(zip(self._captured, zip(*values, strict=True), strict=True))
         return Run(self, columns["text"], columns["padding"])
+
+
+_is_text = re.compile(PATTERNS["text"]).fullmatch
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Return whether bytes can be JSON. The parser refuses others."""
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 @cache

@@ -80,29 +80,47 @@ class Seen:
     data: bytes = b""
     deltas: int = 0
     size_bytes: int = 0
+    audio_tokens: int = 0
+    tier: Any = None
     usage: Any = None
     broken: str | None = None
     left: bytes = b""
 
 
-async def seen(kind: Kind, reads: Sequence[bytes]) -> Seen:
-    """Read a stream to its end."""
+async def seen(kind: Kind, reads: Sequence[bytes], *, recognizes: bool = True) -> Seen:
+    """Read a stream to its end, with every event parsed unless it `recognizes` them."""
     attempt = attempt_of(kind)
     meter = attempt.request.meter()
     layout = attempt.request.stream_format(attempt.call.public_model, attempt.call.public_id, meter)
     whole = Seen()
     try:
-        async for chunk in kind(attempt, Body(deque(reads))):
+        stream = kind(attempt, Body(deque(reads)))
+        if not recognizes:
+            never(stream)
+        async for chunk in stream:
             meter.add(chunk)
             whole.data += chunk.data
             whole.deltas += chunk.output_deltas
             whole.size_bytes += chunk.output_bytes
             whole.usage = chunk.usage or whole.usage
+            whole.audio_tokens += chunk.audio_tokens
+            whole.tier = whole.tier if chunk.service_tier is None else chunk.service_tier
     except StreamBroken as broken:
         whole.broken = broken.reason
     whole.left = timeless(layout.cut())
     whole.data = timeless(whole.data)
     return whole
+
+
+def never(stream: EventStream) -> None:
+    """Have a stream recognize no event."""
+    assert stream.templates is not None
+    stream.templates.learn = lambda *_: None  # type: ignore[method-assign]
+
+
+def kind_of(kind: Kind) -> type[EventStream]:
+    """Return the class of a kind's streams."""
+    return kind if isinstance(kind, type) else TranslatedStream
 
 
 def timeless(data: bytes) -> bytes:

@@ -1,7 +1,6 @@
 """Recognizing events without parsing them never changes what the client gets or what is counted.
 
-A single event is always parsed, and events that arrive together are recognized if possible. The tests therefore read the same
-stream in both ways.
+The tests read the same stream with every event parsed, and with events recognized where possible, one by one and together.
 """
 
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from tests.inference.adapters.template_streams import (
     delta_event,
     end_event,
     item_event,
+    kind_of,
     seen,
 )
 
@@ -99,7 +99,9 @@ delta_events = st.one_of(
 
 
 async def read_both_ways(kind: Kind, events: Sequence[bytes]) -> tuple[Seen, Seen]:
-    return await seen(kind, events), await seen(kind, [b"".join(events)])
+    parsed, together = await seen(kind, events, recognizes=False), await seen(kind, [b"".join(events)])
+    assert await seen(kind, events) == parsed
+    return parsed, together
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -213,6 +215,51 @@ async def test_most_of_a_stream_is_recognized(kind: Any, monkeypatch: pytest.Mon
     assert sum(run.deltas for run in runs) > 80
     assert (recognized.deltas, recognized.broken) == (100, None)
     assert all(b'"w%d"' % number in recognized.data for number in range(100))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_events_that_arrive_one_by_one_are_recognized_too(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = chat_event if kind in OVER_CHAT else delta_event
+    begin, end = ([], CHAT_END) if kind in OVER_CHAT else (begin_events(), end_event())
+    events = [*begin, *[made(b"w%d" % number) for number in range(60)], end]
+    translated: list[bytes] = []
+    translate = kind_of(kind).translate
+
+    def noted(stream: Any, data: bytes) -> Any:
+        translated.append(data)
+        return translate(stream, data)
+
+    monkeypatch.setattr(kind_of(kind), "translate", noted)
+    recognized = await seen(kind, events)
+    assert (recognized.deltas, recognized.broken) == (60, None)
+    assert len(translated) < 20
+
+
+MIXED = [
+    b'{"index":0,"delta":{"content":"w%d","tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}}',
+    b'{"index":0,"delta":{"content":"w%d","refusal":"no"}}',
+    b'{"index":0,"delta":{"content":"w%d","audio":{"data":"AAAA","transcript":"word"}}}',
+    b'{"index":0,"delta":{"content":"w%d","audio":{"data":"AAAA"}}}',
+]
+
+
+@pytest.mark.parametrize("choice", MIXED)
+async def test_what_is_counted_beside_a_text_is_counted_every_time(choice: bytes) -> None:
+    events = [*[chat_choice(choice % number) for number in range(30)], CHAT_END]
+    parsed, recognized = await read_both_ways(OVER_CHAT[0], events)
+    assert recognized == parsed
+
+
+@pytest.mark.parametrize("kind", OVER_CHAT)
+async def test_a_tier_that_is_reported_again_is_the_last_one(kind: Any) -> None:
+    def events(tier: bytes) -> list[bytes]:
+        return [chat_event(b"word").replace(b'"usage"', b'"service_tier":"%b","usage"' % tier)] * PLAIN
+
+    parsed, recognized = await read_both_ways(
+        kind, [*events(b"default"), *events(b"flex"), *events(b"default"), CHAT_END]
+    )
+    assert recognized == parsed
+    assert recognized.tier == "default"
 
 
 async def test_two_choices_that_alternate_are_both_recognized_and_counted() -> None:

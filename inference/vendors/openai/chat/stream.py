@@ -35,7 +35,7 @@ class ChatStream(EventStream):
 
     def repeated(self, run: Run) -> Chunk:
         """Rewrite chunks that contain only text."""
-        return Chunk(run.written(), run.deltas, run.size_bytes)
+        return Chunk(run.written(), run.deltas, run.size_bytes, service_tier=run.template.event.get("service_tier"))
 
     def translate(self, data: bytes) -> Chunk | None:
         """Rewrite one chunk. Return None at `[DONE]`. The usage is removed if the client did not request it."""
