@@ -54,40 +54,44 @@ class Lifespan:
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         """Open on start-up, drain and close on shutdown. In between, read the journals of dead processes, record metrics and watch the
         pool."""
-        reader, metrics, watch = JournalReader(), ServerMetrics(), None
-        while True:
-            message = await receive()
-            if message["type"] == "lifespan.startup":
-                if (problem := await _start()) is not None:
-                    await send({"type": "lifespan.startup.failed", "message": problem})
-                    return
-                reader.start()
-                metrics.start()
-                watch = asyncio.create_task(watch_pool())
-                await send({"type": "lifespan.startup.complete"})
-            else:
-                reader.stop()
-                if watch is not None:
-                    watch.cancel()
-                await stop()
-                metrics.stop()
-                await send({"type": "lifespan.shutdown.complete"})
+        try:
+            await _live(receive, send)
+        finally:
+            await close_pool()
+
+
+async def _live(receive: Any, send: Any) -> None:
+    reader, metrics, watch = JournalReader(), ServerMetrics(), None
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.startup":
+            if (problem := await _start(reader, metrics)) is not None:
+                await send({"type": "lifespan.startup.failed", "message": problem})
                 return
+            watch = asyncio.create_task(watch_pool())
+            await send({"type": "lifespan.startup.complete"})
+        else:
+            reader.stop()
+            if watch is not None:
+                watch.cancel()
+            await stop()
+            metrics.stop()
+            await send({"type": "lifespan.shutdown.complete"})
+            return
 
 
-async def _start() -> str | None:
+async def _start(reader: JournalReader, metrics: ServerMetrics) -> str | None:
     """Start, or return why not. uvicorn would serve without what was not started, and say nothing."""
     try:
         await start()
+        reader.start()
+        metrics.start()
     except DatabaseRefused as refusal:
-        problem = f"The database is not used: {refusal}"
+        return f"The database is not used: {refusal}"
     except Exception as error:
         log.exception("the server cannot start")
-        problem = f"The server cannot start: {type(error).__name__}: {error}"
-    else:
-        return None
-    await close_pool()
-    return problem
+        return f"The server cannot start: {type(error).__name__}: {error}"
+    return None
 
 
 async def start() -> None:
@@ -124,7 +128,7 @@ async def stop() -> None:
         log.error("%d calls were still in progress; reconciliation will close them", left)
     for finish in (alarms.finish, health.finish, out_of_turn.finish, recorder.finish, tracing.finish):
         await _attempt(asyncio.to_thread(finish))
-    for close in (close_client, close_socket_session, close_probe, close_pool):
+    for close in (close_client, close_socket_session, close_probe):
         await _attempt(close())
 
 
