@@ -76,6 +76,7 @@ GROUPS: dict[str, list[Row]] = {
         ),
         Row("receipt", "billing.lostreceipt", "?state=open", badge="billing.lost"),
         Row("schedule", "jobs.jobrun", badge="jobs.states"),
+        Row("folder_open", "inference.journalfolder", badge="inference.journals"),
     ],
     "Money": [
         Row("receipt_long", "billing.call"),

@@ -39,6 +39,7 @@ GIVEN = {
             "billing.change_invoice",
             "billing.change_lostreceipt",
             "billing.change_paymentdifference",
+            "inference.change_journalfolder",
             "inference.change_priceproposal",
         }
     ),

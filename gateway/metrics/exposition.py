@@ -47,6 +47,8 @@ def _families(figures: Figures) -> Iterator[GaugeMetricFamily]:
     yield _gauge("gateway_deliveries_pending", "Deliveries that are due.", figures.deliveries_pending)
     yield _gauge("gateway_delivery_oldest_seconds", "Delay of the oldest of them.", figures.oldest_delivery_seconds)
     yield _gauge("gateway_endpoints_failing", "Endpoints that fail, or were disabled.", figures.endpoints_failing)
+    text = "Folders of journals that nobody reads, or that cannot be closed."
+    yield _gauge("gateway_journal_folders_alarming", text, figures.journal_folders)
     name = "gateway_job_last_success_timestamp_seconds"
     yield _by_job(name, "When a run of the job last succeeded.", figures.successes)
     yield _by_job("gateway_job_alarming", "1 if the job failed, or is overdue.", figures.alarming)

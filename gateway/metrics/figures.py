@@ -14,8 +14,10 @@ from django.db.models import Count, Min, Sum
 
 from billing.models import Call
 from billing.queries import reviews
+from gateway.core.database.clock import database_now
 from gateway.core.events.queries import backlog
 from gateway.core.jobs.queries import statuses
+from inference.queries import journal_folders
 
 QUERIES_SECONDS = 1.5
 ANSWER_SECONDS = 2.0
@@ -36,6 +38,7 @@ class Figures:
     deliveries_pending: int
     oldest_delivery_seconds: float
     endpoints_failing: int
+    journal_folders: int
     successes: Mapping[str, float]
     alarming: Mapping[str, bool]
 
@@ -63,6 +66,7 @@ def _read(now: datetime) -> Figures:
         deliveries_pending=events.due,
         oldest_delivery_seconds=events.oldest_seconds,
         endpoints_failing=backlog.troubled().count(),
+        journal_folders=journal_folders.alarming(now=database_now()).count(),
         successes={one.job: one.ended_at.timestamp() for one in successes if one.ended_at},
         alarming={one.job: one.is_alarming for one in jobs},
     )

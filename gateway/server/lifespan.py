@@ -29,7 +29,7 @@ from gateway.health import close_probe
 from gateway.metrics.recording import ServerMetrics
 from gateway.server.parent import end_with_parent
 from gateway.version import VERSION
-from inference.metering import alarms, health, out_of_turn
+from inference.metering import alarms, health, journal, out_of_turn
 from inference.metering.journal_reader import JournalReader
 from inference.metering.served import routes
 from inference.queries import catalogue
@@ -61,7 +61,7 @@ class Lifespan:
 
 
 async def _live(receive: Any, send: Any) -> None:
-    reader, metrics, watch = JournalReader(), ServerMetrics(), None
+    reader, metrics, watch = JournalReader(serves=True), ServerMetrics(), None
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
@@ -71,10 +71,10 @@ async def _live(receive: Any, send: Any) -> None:
             watch = asyncio.create_task(watch_pool())
             await send({"type": "lifespan.startup.complete"})
         else:
-            reader.stop()
             if watch is not None:
                 watch.cancel()
             await stop()
+            reader.stop()  # after the journal's end, so that it reports what is left
             metrics.stop()
             await send({"type": "lifespan.shutdown.complete"})
             return
@@ -124,12 +124,17 @@ async def start() -> None:
 async def stop() -> None:
     """Wait for running calls to finish, then close."""
     left = await drain(CALLS_SECONDS)
+    await _attempt(_end_journal())
     if left:
         log.error("%d calls were still in progress; reconciliation will close them", left)
     for finish in (alarms.finish, health.finish, out_of_turn.finish, recorder.finish, tracing.finish):
         await _attempt(asyncio.to_thread(finish))
     for close in (close_client, close_socket_session, close_probe):
         await _attempt(close())
+
+
+async def _end_journal() -> None:
+    journal.finish()  # in the loop, where calls begin their entries
 
 
 async def _attempt(step: Awaitable[object]) -> None:

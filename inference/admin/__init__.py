@@ -1,9 +1,10 @@
-"""Console pages of upstreams, aliases with their deployments, raw models, rate limits, prices and proposed prices."""
+"""Console pages of upstreams, aliases with their deployments, raw models, rate limits, prices and proposed prices, and folders of journals."""
 
 from inference.admin import (
     aliases,
     deployment_names,
     home,
+    journal_folders,
     limits,
     needs,
     price_proposals,
@@ -16,6 +17,7 @@ __all__ = [
     "aliases",
     "deployment_names",
     "home",
+    "journal_folders",
     "limits",
     "needs",
     "price_proposals",

@@ -7,6 +7,7 @@ from django.conf import settings
 
 from gateway.core.console import needs
 from gateway.core.console.needs import Need
+from inference.queries.journal_folders import UNREAD_AFTER, WAITING_AFTER
 
 LINES_MAX = 10
 
@@ -56,6 +57,18 @@ SELECT count(*) OVER (), api_key_set_at, name, 'replace it with a new one', id::
  WHERE enabled AND api_key <> '' AND api_key_set_at < %(inference_keys_since)s
  ORDER BY api_key_set_at, id LIMIT {LINES_MAX}
 """  # noqa: S608 - a number
+# By the database's clock, as the folders are reported.
+_JOURNALS = f"""
+SELECT count(*) OVER (), CASE WHEN read_at < {{unread}} THEN read_at ELSE waiting_since END,
+       'Journals on ' || host || CASE WHEN read_at < {{unread}} THEN ' are read by nobody' ELSE ' cannot be closed' END,
+       path || ', ' || files || CASE files WHEN 1 THEN ' file' ELSE ' files' END, id::text
+  FROM inference_journal_folder
+ WHERE (files > 0 AND read_at < {{unread}}) OR (waiting_since < {{waiting}} AND read_at >= {{unread}})
+ ORDER BY read_at, id LIMIT {LINES_MAX}
+""".format(  # noqa: S608 - numbers
+    unread=f"now() - interval '{UNREAD_AFTER.total_seconds():.0f} seconds'",
+    waiting=f"now() - interval '{WAITING_AFTER.total_seconds():.0f} seconds'",
+)
 _NO_UPSTREAM = "SELECT 1, NULL::timestamptz, '', '', '' WHERE NOT EXISTS (SELECT FROM inference_upstream)"
 _NO_MODEL = """
 SELECT 1, NULL::timestamptz, '', '', ''
@@ -77,6 +90,16 @@ needs.register(
         page="inference_upstream_changelist",
         row_page="inference_upstream_change",
         sql=_FAILING,
+        is_urgent=True,
+    ),
+    Need(
+        key="inference.journals",
+        right="inference.view_journalfolder",
+        one="",
+        many="",
+        page="inference_journalfolder_changelist",
+        row_page="inference_journalfolder_change",
+        sql=_JOURNALS,
         is_urgent=True,
     ),
     Need(

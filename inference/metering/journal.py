@@ -14,7 +14,9 @@ import mmap
 import os
 import tempfile
 import threading
+import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
@@ -103,6 +105,8 @@ class Journal:
         self._segments: list[mmap.mmap] = []
         self._growing = threading.Lock()
         self._file, name = tempfile.mkstemp(dir=folder, prefix=f"{os.getpid()}-")
+        self._close_file = weakref.finalize(self, os.close, self._file)  # when the last entry is gone as well
+        self._close_file.atexit = False  # other threads may still serve calls
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX)
             _write(self._file, boot_id().ljust(_SEGMENT_BYTES, b"\0"), 0)
@@ -131,7 +135,16 @@ class Journal:
         """Close the file, as the end of the process does. Its entries can no longer be written."""
         for segment in self._segments:
             segment.close()
-        os.close(self._file)
+        self._close_file()
+
+    def end(self) -> None:
+        """Remove the file, unless a call is open in it: then it stays, locked as long as the call is."""
+        taken = []
+        with suppress(IndexError):
+            while True:
+                taken.append(self._free.pop())  # one at a time, as calls take them
+        if len(taken) == len(self._segments) * (_SEGMENT_BYTES // _SLOT_BYTES):
+            self.path.unlink(missing_ok=True)
 
     def _grow(self) -> None:
         with self._growing:
@@ -154,6 +167,14 @@ def _write(file: int, data: bytes, at: int) -> None:
 def begin(usage_id: str) -> Entry:
     """Take a slot of this process's journal for a call. Raises OSError if there is no room for one."""
     return _journal().begin(usage_id)
+
+
+def finish() -> None:
+    """End this process's journal, when it has served its last call. A later call would begin another one."""
+    if _journal.cache_info().currsize:
+        journal = _journal()
+        _journal.cache_clear()
+        journal.end()
 
 
 def leftovers(data: bytes) -> Iterator[Leftover]:

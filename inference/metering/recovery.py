@@ -37,6 +37,10 @@ DEAD = ".dead"
 GRACE_SECONDS = 10.0
 """The longest that a statement of a dead process can still be running in the database."""
 
+ELSEWHERE_SECONDS = 18.0
+"""How long the journal of another boot waits. If that machine lives and shares the folder, it knows more and has closed it by then:
+it looks every five seconds (`journal_reader`)."""
+
 LOCK_SECONDS = 2
 """How long a call whose wallet is locked is waited for; after that the others have their turn."""
 
@@ -94,8 +98,10 @@ def _recover(path: Path, now: datetime) -> int:
         if age_seconds < GRACE_SECONDS:
             return 0
         data = os.pread(file, os.fstat(file).st_size, 0)
+        if not is_of_this_boot(data) and age_seconds < ELSEWHERE_SECONDS:
+            return 0
         calls = list(leftovers(data))
-        outcomes = [_close(call, is_of_this_boot(data)) for call in calls]
+        outcomes = [close(call, is_of_this_boot(data)) for call in calls]
         if age_seconds > UNKNOWN_SECONDS and FAILED not in outcomes:
             _forget([call for call, outcome in zip(calls, outcomes, strict=True) if outcome == UNKNOWN])
             path.unlink()
@@ -104,8 +110,11 @@ def _recover(path: Path, now: datetime) -> int:
         return sum(outcome not in NOT_CLOSED for outcome in outcomes)
 
 
-def _close(leftover: Leftover, is_complete: bool) -> str:
-    """Close one call and return the outcome, FAILED if it has to be tried again. Raises if the database is away."""
+def close(leftover: Leftover, is_complete: bool) -> str:
+    """Close one call and return the outcome, FAILED if it has to be tried again. Raises if the database is away.
+
+    `is_complete`: the journal says all that its process did, so a call that it does not call sent was not sent.
+    """
     try:
         outcome = _run_or_review(leftover, is_complete)
     except DatabaseError as error:

@@ -1,6 +1,7 @@
-"""Models of the catalogue, proposed prices, representations, stored responses, trials, unpriced counters and deployments that fail."""
+"""Models of the catalogue, proposed prices, representations, stored responses, trials, unpriced counters, folders of journals and deployments that fail."""
 
 from inference.models.alias import Alias, Deployment
+from inference.models.journal_folder import JournalFolder
 from inference.models.price_proposal import PriceProposal, ProposalState
 from inference.models.raw_model import RawModel
 from inference.models.representation import Representation
@@ -14,6 +15,7 @@ __all__ = [
     "Alias",
     "Deployment",
     "DeploymentTrouble",
+    "JournalFolder",
     "PriceProposal",
     "ProposalState",
     "RawModel",

@@ -16,6 +16,7 @@ from billing.operations import ledger, reviews
 from billing.queries import audit
 from inference.metering import recovery
 from tests.support.concurrency import eventually
+from tests.support.journals import journals_in
 from tests.support.processes import gateway_process
 from tests.support.stage import Caller, Stage, chat
 
@@ -69,7 +70,7 @@ def recover_later() -> None:
     """Run the jobs at a time before the calls' deadlines."""
     for minutes in (0, 1, 10):
         recovery.recover(now=timezone.now() + timedelta(minutes=minutes))
-    assert list(settings.CALL_JOURNAL_DIR.iterdir()) == []
+    assert journals_in(settings.CALL_JOURNAL_DIR) == []
 
 
 def reap_later() -> None:

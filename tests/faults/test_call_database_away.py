@@ -22,6 +22,7 @@ from gateway.server.lifespan import CALLS_SECONDS
 from inference.metering import recovery
 from tests.support.concurrency import eventually
 from tests.support.database import connect, database_url
+from tests.support.journals import journals_in
 from tests.support.processes import gateway_process
 from tests.support.stage import CHAT, Caller, Stage, chat
 from tests.support.unreliable import UnreliableWay
@@ -226,7 +227,7 @@ def test_a_server_that_is_stopped_while_the_database_is_away_leaves_its_charge_t
     for minutes in (0, 1):
         recovery.recover(now=timezone.now() + timedelta(minutes=minutes))
     settles(caller)
-    assert list(tmp_path.iterdir()) == []
+    assert journals_in(tmp_path) == []
 
 
 def test_a_call_without_a_journal_entry_is_refused_and_its_proof_is_used_up(stage: Stage, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from inference.metering import recovery
 from tests.inference.realtime.test_sessions import HELLO, cost
 from tests.support.concurrency import eventually
 from tests.support.database import database_url
+from tests.support.journals import journals_in
 from tests.support.processes import gateway_process
 from tests.support.sessions import Session, live_model, opened, talker
 from tests.support.stage import Stage
@@ -34,7 +35,7 @@ def journals(tmp_path: Path, settings: Any) -> Path:
 def recover_and_reconcile() -> None:
     for minutes in (0, 1, 10):
         recovery.recover(now=timezone.now() + timedelta(minutes=minutes))
-    assert list(settings.CALL_JOURNAL_DIR.iterdir()) == []
+    assert journals_in(settings.CALL_JOURNAL_DIR) == []
     reviews.reconcile(now=timezone.now())
 
 
@@ -96,7 +97,7 @@ def test_a_session_whose_server_and_journal_are_gone_is_charged_by_its_last_chec
             eventually(lambda: (caller.only_call.evidence or {}).get("charge_microusd") == cost(4, 0, 8))
             os.kill(server.pid, signal.SIGKILL)
             assert session.ending()[0] == 1006
-    for journal in journals.iterdir():
+    for journal in journals_in(journals):
         journal.unlink()
     ledger.reap(limit=100, now=timezone.now() + timedelta(hours=2)).rows()
     reviews.reconcile(now=timezone.now())

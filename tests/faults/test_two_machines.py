@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gateway.run.ports import free_port
 from inference.metering.journal_reader import READ_SECONDS
-from inference.metering.recovery import GRACE_SECONDS
+from inference.metering.recovery import ELSEWHERE_SECONDS, GRACE_SECONDS
 from tests.faults.test_call_crash import send_and_die
 from tests.support.concurrency import eventually
 from tests.support.processes import gateway_process, worker_process
@@ -49,3 +49,5 @@ def test_a_worker_closes_them_before_it_reaches_its_broker(stage: Stage, tmp_pat
 
 def test_the_intervals_add_up_to_less_than_the_promise() -> None:
     assert 2 * READ_SECONDS + GRACE_SECONDS < CLOSED_WITHIN_SECONDS
+    assert 2 * READ_SECONDS + ELSEWHERE_SECONDS < CLOSED_WITHIN_SECONDS
+    assert READ_SECONDS + GRACE_SECONDS < ELSEWHERE_SECONDS, "the dead process's own machine comes first"

@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -36,7 +37,7 @@ from gateway.core.events.models import Delivery, Endpoint, Event, Mail
 from gateway.core.events.operations import endpoints, mails
 from gateway.core.events.registry import MailDraft
 from gateway.core.jobs.models import JobRun
-from inference.models import PriceProposal
+from inference.models import JournalFolder, PriceProposal
 from integrations.models import (
     CIRepository,
     CIRun,
@@ -97,6 +98,13 @@ def furnish(folder: Path) -> None:
     trace_of(settled)
     refused("budget_exceeded", account=ALICE)
     JobRun.objects.create(job="billing.tasks.reap", started_at=timezone.now(), counts={"calls": 1})
+    make_journal_folder(read_at=timezone.now() - timedelta(minutes=5))
+
+
+def make_journal_folder(*, read_at: datetime, files: int = 2, **fields: Any) -> JournalFolder:
+    """Add the folder of a machine's journals, which somebody read at that time."""
+    place = {"host": "node-7", "path": "/srv/gateway/journal"}
+    return JournalFolder.objects.create(id=uuid4(), read_at=read_at, files=files, **place, **fields)
 
 
 def make_note() -> None:

@@ -80,7 +80,13 @@ def test_every_table_of_the_apps_is_there() -> None:
             "billing.seatprice",
         ),
         *("events.delivery", "events.endpoint", "events.mail"),
-        *("inference.alias", "inference.priceproposal", "inference.rawmodel", "inference.upstream"),
+        *(
+            "inference.alias",
+            "inference.journalfolder",
+            "inference.priceproposal",
+            "inference.rawmodel",
+            "inference.upstream",
+        ),
         *("organizations.organization", "organizations.seat", "organizations.auditentry", "admin.logentry"),
         *(
             "integrations.ciprovider",
@@ -177,6 +183,7 @@ READ_ONLY = {
         "answercount",
         "budget",
         "jobrun",
+        "journalfolder",
         "requesttrace",
         "paymentdifference",
         "priceproposal",

@@ -55,6 +55,7 @@ ACTIONS = {
     "events.endpoint": {"send_test": ADMINS, "rotate_secret": ADMINS},
     "events.mail": {"send_one_again": SUPPORTS, "send_again": SUPPORTS},
     "inference.alias": {"new_model": ADMINS, "open_model": ADMINS, "try_it": ADMINS, "calculator": EVERYBODY},
+    "inference.journalfolder": {"forget": FINANCES},
     "inference.priceproposal": {"accept": FINANCES, "accept_beyond_bounds": FINANCES, "dismiss": FINANCES},
     "inference.rawmodel": {"try_it": ADMINS, "calculator": EVERYBODY},
     "inference.upstream": {

@@ -125,10 +125,10 @@ PEOPLE = {
 }
 # What an owner has as many of as it has accounts, clients or projects, or as a limit allows. Meters are of owners,
 # members and configured limits. Representations come from the answers of configured models, counters from their usages, up to a limit.
-# Deployments that fail have a row each, and their trials as many as are kept of each.
+# Deployments that fail have a row each, and their trials as many as are kept of each; so has each folder of journals, for some days.
 BOUNDED = {
     *("accounts_consent", "billing_limit_meter", "events_mail_opt_out", "events_owner", "inference_representation"),
-    *("inference_deployment_trouble", "inference_trial", "inference_unpriced_counter"),
+    *("inference_deployment_trouble", "inference_journal_folder", "inference_trial", "inference_unpriced_counter"),
     *("integrations_accountkey", "integrations_evolutionartifact"),
     *("integrations_evolutionevidence", "integrations_evolutionrevision", "integrations_executionconfig"),
 }

@@ -14,6 +14,7 @@ from tests.billing.conftest import unsound
 from tests.factories.billing import Purse, state
 from tests.support.concurrency import eventually
 from tests.support.database import connect
+from tests.support.journals import journals_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -63,7 +64,7 @@ def test_goes_on_when_its_database_connection_is_killed(tmp_path: Path, reader: 
         reader.start()
         eventually(lambda: killing.execute(KILL_WAITING).fetchall())
     eventually(lambda: state(call) == "released")
-    eventually(lambda: not list(tmp_path.iterdir()))
+    eventually(lambda: not journals_in(tmp_path))
     reader.stop()
     assert unsound() == []
 
@@ -93,7 +94,7 @@ def test_two_readers_of_one_folder_close_each_call_once(tmp_path: Path, reader: 
     other.start()
     calls = [leave(tmp_path, purse) for _ in range(20)]
     eventually(lambda: {state(call) for call in calls} == {"released"})
-    eventually(lambda: not list(tmp_path.iterdir()))
+    eventually(lambda: not journals_in(tmp_path))
     reader.stop()
     other.stop()
     assert purse.wallet.held_microusd == 0

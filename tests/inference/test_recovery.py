@@ -18,7 +18,7 @@ from billing.queries import audit
 from gateway.core.runtime import logs
 from inference.metering import journal, recovery
 from inference.metering.journal import Journal
-from inference.metering.recovery import GRACE_SECONDS, UNKNOWN_SECONDS
+from inference.metering.recovery import ELSEWHERE_SECONDS, GRACE_SECONDS, UNKNOWN_SECONDS
 from tests.factories.billing import ANSWER, Purse, release, review, settle, state, used_for
 
 pytestmark = pytest.mark.django_db
@@ -91,7 +91,9 @@ def test_after_another_boot_nothing_counts_as_not_sent(folder: Path, monkeypatch
     die(made)
     monkeypatch.setattr(journal, "boot_id", lambda: b"another")
     recovered(0)
-    recovered(GRACE_SECONDS)
+    assert recovered(ELSEWHERE_SECONDS - 1) == 0
+    assert state(call) == "dispatched"
+    recovered(ELSEWHERE_SECONDS)
     assert state(call) == "review"
 
 

@@ -10,7 +10,7 @@ from gateway.metrics.instruments import CallInstruments, JobInstruments, LimitIn
 from tests.metrics.text import Scrape
 
 JOB = "billing.tasks.reap"
-FIGURES = Figures(1, 2, 3.0, 4, 5, 6, 7.0, 8, {JOB: 9.0}, {JOB: True})
+FIGURES = Figures(1, 2, 3.0, 4, 5, 6, 7.0, 8, 9, {JOB: 9.0}, {JOB: True})
 
 
 def everything(folder: Path) -> Scrape:

@@ -23,7 +23,7 @@ from tests.support.database import connect
 
 QUERIES_MAX = 12
 
-NOTHING = Figures(0, 0, 0.0, 0, 0, 0, 0.0, 0, {}, {})
+NOTHING = Figures(0, 0, 0.0, 0, 0, 0, 0.0, 0, 0, {}, {})
 ALWAYS = {
     "gateway_database_up",
     "gateway_held_microusd",
@@ -34,6 +34,7 @@ ALWAYS = {
     "gateway_deliveries_pending",
     "gateway_delivery_oldest_seconds",
     "gateway_endpoints_failing",
+    "gateway_journal_folders_alarming",
     "gateway_job_last_success_timestamp_seconds",
     "gateway_job_alarming",
 }
