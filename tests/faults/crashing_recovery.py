@@ -1,13 +1,15 @@
 """Recovers a folder of journals in processes that die by SIGKILL, one before its first step, the next before the second,
 and so on, until one lives to the end; prints how many there were.
 
-Run as a program with the folder's path. A step is a statement to the database, or a call that changes or locks a file.
+Run as a program with the folder's path, and with "handed over" to read it as the copy of a dead machine's folder. A step is a statement to the database, or a call that changes or locks a file.
 Each process goes on with what those before it left.
 """
 
 import os
 import sys
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -18,11 +20,11 @@ from tests.gateway.jobs.crashing_job import Killer
 STEPS = frozenset({"fcntl.flock", "os.rename", "os.remove", "os.utime"})
 
 
-def lives(folder: Path, number: int) -> bool:
-    """Recover in a process that dies before that step; return whether it came to the end."""
+def lives(work: Callable[[], None], number: int) -> bool:
+    """Do the work in a process that dies before that step; return whether it came to the end."""
     child = os.fork()
     if child == 0:
-        recover(folder, Killer(number))
+        run(work, Killer(number))
         os._exit(0)
     _, status = os.waitpid(child, 0)
     if not os.WIFSIGNALED(status):
@@ -30,12 +32,9 @@ def lives(folder: Path, number: int) -> bool:
     return not os.WIFSIGNALED(status)
 
 
-def recover(folder: Path, killer: Killer) -> None:
-    """Find the dead processes, and close their calls as soon as they may be."""
+def run(work: Callable[[], None], killer: Killer) -> None:
+    """Do the work until the killer strikes."""
     from django.db import connection
-    from django.utils import timezone
-
-    from inference.metering import recovery
 
     def look(event: str, arguments: tuple[Any, ...]) -> None:
         if event in STEPS:
@@ -43,13 +42,30 @@ def recover(folder: Path, killer: Killer) -> None:
 
     sys.addaudithook(look)
     with connection.execute_wrapper(killer):
-        for seconds in (0.0, recovery.GRACE_SECONDS + 1):
-            recovery.recover(now=timezone.now() + timedelta(seconds=seconds), folder=folder)
+        work()
 
 
-def main(folder: str) -> None:
+def recover(folder: Path) -> None:
+    """Find the dead processes, and close their calls as soon as they may be."""
+    from django.utils import timezone
+
+    from inference.metering import recovery
+
+    for seconds in (0.0, recovery.GRACE_SECONDS + 1):
+        recovery.recover(now=timezone.now() + timedelta(seconds=seconds), folder=folder)
+
+
+def take_over(folder: Path) -> None:
+    """Close the calls in a copy."""
+    from inference.metering import handed_over
+
+    assert handed_over.take_over(folder).is_done
+
+
+def main(folder: str, how: str = "") -> None:
     """Kill the recovery at each step in turn."""
-    sys.stdout.write(f"{next(number for number in count(1) if lives(Path(folder), number))}\n")
+    work = partial(take_over if how else recover, Path(folder))
+    sys.stdout.write(f"{next(number for number in count(1) if lives(work, number))}\n")
 
 
 if __name__ == "__main__":
