@@ -45,6 +45,8 @@ class Handler(ResponseHandler):
         self._on_surplus: Callable[[], None] | None = None
         self._is_reading = False
         self._rested: Any = None
+        self._heard_at = 0.0
+        self._silence_seconds: float | None = None
 
     def watch(self, on_surplus: Callable[[], None]) -> None:
         """Call `on_surplus` at the first surplus, which may have arrived already."""
@@ -106,6 +108,25 @@ class Handler(ResponseHandler):
         body = self._payload
         super().close()
         _fail(body, aiohttp.ClientConnectionError("the connection was closed"))
+
+    def resume_reading(self, resume_parser: bool = True) -> None:
+        """Resume reading, if it was paused. aiohttp calls this after every read of a body, and would run the parser each time."""
+        if self._reading_paused:
+            super().resume_reading(resume_parser)
+
+    def _reschedule_timeout(self) -> None:
+        """Begin the other side's time to be silent. A running timer is moved when it fires, not with every piece of a body."""
+        self._heard_at = self._loop.time()
+        if self._read_timeout_handle is None or self._silence_seconds != self._read_timeout:
+            self._silence_seconds = self._read_timeout
+            super()._reschedule_timeout()
+
+    def _on_read_timeout(self) -> None:
+        left_seconds = self._heard_at + (self._silence_seconds or 0) - self._loop.time()
+        if left_seconds > 0:
+            self._read_timeout_handle = self._loop.call_later(left_seconds, self._on_read_timeout)
+        else:
+            super()._on_read_timeout()
 
     def rest(self, *, is_complete: bool) -> None:
         """Remove the parser until the next request. Anything that arrives then is a surplus, and prevents the next request; a parser
