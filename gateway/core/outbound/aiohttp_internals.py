@@ -45,7 +45,7 @@ class Handler(ResponseHandler):
         self._on_surplus: Callable[[], None] | None = None
         self._is_reading = False
         self._rested: Any = None
-        self._heard_at = 0.0
+        self._data_at = 0.0
         self._silence_seconds: float | None = None
 
     def watch(self, on_surplus: Callable[[], None]) -> None:
@@ -116,13 +116,13 @@ class Handler(ResponseHandler):
 
     def _reschedule_timeout(self) -> None:
         """Begin the other side's time to be silent. A running timer is moved when it fires, not with every piece of a body."""
-        self._heard_at = self._loop.time()
+        self._data_at = self._loop.time()
         if self._read_timeout_handle is None or self._silence_seconds != self._read_timeout:
             self._silence_seconds = self._read_timeout
             super()._reschedule_timeout()
 
     def _on_read_timeout(self) -> None:
-        left_seconds = self._heard_at + (self._silence_seconds or 0) - self._loop.time()
+        left_seconds = self._data_at + (self._silence_seconds or 0) - self._loop.time()
         if left_seconds > 0:
             self._read_timeout_handle = self._loop.call_later(left_seconds, self._on_read_timeout)
         else:
