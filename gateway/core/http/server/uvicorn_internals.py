@@ -202,7 +202,7 @@ def _serve_waiting(server: Server, waiting: socket.socket) -> None:
 
     def protocol() -> Any:
         made_of = {"config": config, "server_state": server.server_state, "app_state": server.lifespan.state}
-        return config.http_protocol_class(**made_of, _loop=loop)  # type: ignore[call-arg, arg-type]
+        return config.http_protocol_class(**made_of, _loop=loop)  # type: ignore[call-arg]
 
     while True:
         try:
