@@ -18,7 +18,18 @@ GET = b"GET / HTTP/1.1\r\nHost: gateway\r\n\r\n"
 FOR_EVER = 3600.0
 
 
+HANDSHAKE = (
+    b"GET / HTTP/1.1\r\nHost: gateway\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
 async def application(scope: Any, receive: Any, send: Any) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.accept"})
+        await send({"type": "websocket.close", "code": 1000})
+        return
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
     await send({"type": "http.response.body", "body": b"ok"})
 
@@ -60,6 +71,7 @@ def serving(play: Callable[[Served], Awaitable[None]]) -> None:
             host="127.0.0.1",
             port=0,
             http="gateway.server.protocol:Bounded",
+            ws="gateway.server.sockets:BoundedSocket",
             lifespan="off",
             log_level="error",
         )
@@ -113,5 +125,18 @@ def test_a_connection_without_a_request_is_closed(linger_seconds: float) -> None
         with connection, waiting:
             assert await asyncio.to_thread(read_to_the_end, connection) == b""
             assert await asyncio.to_thread(read_to_the_end, waiting) == b""
+
+    serving(play)
+
+
+def test_a_handshake_is_accepted_as_long_as_the_port_is_open() -> None:
+    """It comes while the server says that it is not ready, and the load balancer does not know it yet."""
+
+    async def play(served: Served) -> None:
+        drain_of_loop().begin(FOR_EVER)
+        with await served.connect() as connection:
+            connection.sendall(HANDSHAKE)
+            assert (await asyncio.to_thread(connection.recv, 4096)).startswith(b"HTTP/1.1 101 ")
+        served.stop(0.0)
 
     serving(play)

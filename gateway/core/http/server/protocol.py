@@ -97,7 +97,7 @@ class Bounded(HttpProtocol):
             raise HttpParserError("a handshake that follows an unanswered request")
         self._undigested_bytes = 0
         super().on_headers_complete()
-        if self._drain.has_begun:
+        if self._drain.has_begun and not self.is_handshake:  # which has no answer of this protocol
             self.end_after_answer()
         self.scope["headers"] = self.headers.copy()
         if not self.is_handshake:
