@@ -38,10 +38,17 @@ def resolve(revision: str, root: Path = ROOT) -> str:
 
 @contextmanager
 def checked_out(revision: str, directory: Path, root: Path = ROOT) -> Iterator[Source]:
-    """Check a commit out into a worktree at `directory`, which is removed afterwards."""
+    """Check a commit out into a worktree at `directory`, which is removed afterwards, with a Python that has its requirements."""
+    with worktree(revision, directory, root):
+        yield Source(directory, _python(directory, root))
+
+
+@contextmanager
+def worktree(revision: str, directory: Path, root: Path = ROOT) -> Iterator[None]:
+    """Check a commit out at `directory`, which is removed afterwards."""
     _git(root, "worktree", "add", "--quiet", "--detach", str(directory), revision)
     try:
-        yield Source(directory, _python(directory, root))
+        yield
     finally:
         _git(root, "worktree", "remove", "--force", str(directory))
 

@@ -24,6 +24,7 @@ from gateway.run.options import PROJECT_DIR
 from tests.gateway.schema import Schema, schema
 from tests.support.database import connect
 from tests.support.forked import run
+from tests.upgrade.tables import Shape, missed
 
 DUMP = Path(__file__).with_name("schema_of_0_1.sql.gz")
 NAME = f"upgrade_{os.getpid()}"
@@ -52,10 +53,6 @@ SELECT billing_reserve(
 HELD = """
 SELECT (SELECT jsonb_object_agg(w.owner_key, w.held_microusd) FROM billing_wallet w),
        (SELECT l.held_microusd FROM billing_credit_lot l), (SELECT b.held_microusd FROM billing_budget b)
-"""
-SIGNATURES = """
-SELECT p.oid::regprocedure || ' ' || pg_get_function_result(p.oid) FROM pg_proc p
- WHERE p.pronamespace = 'public'::regnamespace
 """
 # A group has the right to calls under their former name; another group, a person and the log have it under the new one.
 RIGHTS_UNDER_BOTH_NAMES = """
@@ -229,10 +226,11 @@ def test_calls_that_were_sent_are_closed_by_the_version_after(before: Database) 
 
 
 def test_processes_of_the_version_before_find_what_they_ask_for(before: Database) -> None:
-    called = set(before.rows(SIGNATURES))
+    """Columns that they name, rows that they write without what they do not know, and functions."""
+    known = Shape.read(before.connection)
     before.manage("migrate", "--verbosity=0")
-    gone = called - set(before.rows(SIGNATURES))
-    assert {name.partition("(")[0] for (name,) in gone} == {  # which only functions called, or tests
+    gone = missed(known, Shape.read(before.connection))
+    assert {name.partition("(")[0] for name in gone} == {  # which only functions called, or tests
         "billing_dispatch",
         "billing_reserve",
         "billing_unwind_budgets",

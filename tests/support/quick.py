@@ -16,6 +16,7 @@ SLOW_PACKAGES = (
     "journeys",
     "run",
     "server",
+    "upgrade",
 )
 """They start processes, and a gateway as a whole."""
 SLOW_FILES = (
