@@ -15,6 +15,13 @@ from tests.gateway.operators import address, clerk, logged
 
 pytestmark = pytest.mark.django_db
 
+
+@pytest.fixture(autouse=True)
+def _no_others() -> None:
+    """Forget the folder of a gateway that an earlier test file started."""
+    JournalFolder.objects.all().delete()
+
+
 LINE = "Journals on node-7 are read by nobody"
 
 
@@ -55,7 +62,7 @@ def test_one_that_is_read_needs_nobody_unless_a_journal_cannot_be_closed(operato
     row = make_journal_folder(read_at=ago(0), waiting_since=ago(9))
     assert ([text for text in lines(operator) if "node-7" in text], alarming()) == ([], 0)
     assert forget(operator, row).status_code == 403
-    JournalFolder.objects.update(waiting_since=ago(11))
+    JournalFolder.objects.filter(pk=row.pk).update(waiting_since=ago(11))
     assert "Journals on node-7 cannot be closed" in lines(operator)
     assert alarming() == 1
     page = operator.get(address("inference_journalfolder_change", row.pk)).content.decode()

@@ -28,6 +28,12 @@ from tests.support.database import connect, database_url
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.fixture(autouse=True)
+def _no_others() -> None:
+    """Forget the folder of a gateway that an earlier test file started."""
+    JournalFolder.objects.all().delete()
+
+
 class Machine:
     """A machine with a wallet's calls in progress: one was not sent, one was sent, one was about to be charged, one is closed."""
 

@@ -22,6 +22,13 @@ from tests.support.concurrency import at_once, eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+
+@pytest.fixture(autouse=True)
+def _no_others() -> None:
+    """Forget the folder of a gateway that an earlier test file started."""
+    JournalFolder.objects.all().delete()
+
+
 MINUTE = timedelta(minutes=1)
 
 
