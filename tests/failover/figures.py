@@ -48,7 +48,7 @@ class Figures:
             for how, named in (("recorded", self.recorded), ("logged", self.logged))
             if named != self.lost
         ]
-        slowest = max(self.ready_seconds + self.failing_seconds)
+        slowest = max(self.ready_seconds + self.failing_seconds, default=0.0)
         if slowest > BACK_SECONDS:
             found.append(f"a process was back after {slowest:.1f} s")
         return found
@@ -70,6 +70,7 @@ class Figures:
             "process ready after the promotion, s": spread(self.ready_seconds),
             "last call answered with 503 or not at all, s": spread(self.failing_seconds),
             "first call that passes, s": spread(self.passing_seconds),
+            "what must not be": "; ".join(self.violations()) or "nothing",
             "answers": listed(self.answers),
             "answers while a former primary runs too": listed(self.answers_beside_former),
         }

@@ -15,7 +15,8 @@ from tests.support.stage import CHAT, Caller, chat
 STREAM_RECEIPT = ": service "
 AGAIN = {401, 409, 503}
 """What a client tries again with the same key; so does one that got no answer."""
-PAUSE_SECONDS = 0.1
+PAUSE_SECONDS = 0.5
+"""Between two tries of a client, which signs a new proof for each."""
 
 
 @dataclass(frozen=True)
