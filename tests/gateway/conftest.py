@@ -11,7 +11,12 @@ from django.test import Client
 from tests.gateway.config_files import WHOLE, apply_text
 from tests.gateway.console import furnish
 from tests.gateway.operators import superuser
-from tests.support.many_requests import remembered_sign_ins, unrecorded_pages, untracked  # noqa: F401
+from tests.support.many_requests import (  # noqa: F401
+    remembered_refusals,
+    remembered_sign_ins,
+    unrecorded_pages,
+    untracked,
+)
 from tests.support.stage_fixtures import gateway  # noqa: F401
 from tests.support.stripe.fixtures import provider, running_provider  # noqa: F401
 

@@ -5,15 +5,18 @@ What is expected follows from the rights alone, for every address that the URLco
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from allauth.usersessions.models import UserSession
 from django.apps import apps
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.models import Group, Permission
 from django.db import connection, models, transaction
+from django.db.models import QuerySet
 from django.template.response import TemplateResponse
 from django.test import Client
 from django.urls import reverse
@@ -31,7 +34,7 @@ from tests.gateway.test_admin import READ_ONLY, SECRETS, TABLES
 
 pytestmark = [
     pytest.mark.django_db,
-    pytest.mark.usefixtures("untracked", "remembered_sign_ins", "remembered_rights"),
+    pytest.mark.usefixtures("untracked", "remembered_sign_ins", "remembered_rights", "remembered_refusals"),
 ]
 
 ONE_KEY, OTHER_KEY = "sk-literal-secret", "sk-primary-secret"
@@ -75,7 +78,12 @@ def _world(furnished_once: None) -> None:
     Upstream.objects.create(name="old", adapter="openai", api_key=ONE_KEY, previous_api_key=OTHER_KEY)
     Upstream.objects.update(out_of_turn_at=timezone.now())  # so that an operator can decide about it
     Alias.objects.create(name="closed", enabled=False)
+    signed_in["clerk"] = clerk().cookies[settings.SESSION_COOKIE_NAME].value
+    pages.cache_clear()
 
+
+signed_in: dict[str, str] = {}
+"""The session of the operator whom each test gives other rights."""
 
 UPSTREAMS: dict[str, dict[str, Any]] = {
     "next-key": {"previous_api_key": "", "next_api_key": ""},
@@ -109,9 +117,13 @@ def opens(name: str, kind: str, method: str, rights: set[str]) -> bool:
     return "change" in rights  # a password, and what is decided about a call or a checkout
 
 
-def pages(table: tuple[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield kind and address of each of the table's pages, for a row that is there."""
-    root = reverse("admin:{}_{}_changelist".format(*table))
+@cache
+def pages(table: tuple[str, str]) -> list[tuple[str, str]]:
+    """List kind and address of each of the table's pages, for a row that is there."""
+    return list(_pages(table, reverse("admin:{}_{}_changelist".format(*table))))
+
+
+def _pages(table: tuple[str, str], root: str) -> Iterator[tuple[str, str]]:
     for template in templates():
         kind = template.removeprefix(root).strip("/")
         if template.startswith(root) and kind != "{object_id}":  # the last leads on to "change", whoever asks
@@ -141,30 +153,58 @@ def rows(table: tuple[str, str]) -> Any:
 
 
 def somebody(table: tuple[str, str], *rights: str) -> Client:
-    return clerk(*(f"{right}_{table[1]}" for right in rights))
+    return operator(Permission.objects.filter(codename__in=[f"{right}_{table[1]}" for right in rights]))
 
 
 def everybody_else(table: tuple[str, str]) -> Client:
-    others = Permission.objects.exclude(
-        content_type__model=table[1]
-    )  # an operator's rights are given by their codenames
-    return clerk(*others.values_list("codename", flat=True))
+    return operator(others(table))
+
+
+def others(table: tuple[str, str]) -> QuerySet[Permission]:
+    return Permission.objects.exclude(content_type__model=table[1])
+
+
+def operator(rights: QuerySet[Permission]) -> Client:
+    """Give the operator who is signed in these rights and no others, until the test's end."""
+    given: Any = Account.user_permissions.through
+    account = Account.objects.get(did="did:web:localhost:clerk")
+    given.objects.filter(account=account).delete()
+    ids = rights.order_by().values_list("pk", flat=True)
+    given.objects.bulk_create([given(account=account, permission_id=each) for each in ids])
+    client = Client(raise_request_exception=False)
+    client.cookies[settings.SESSION_COOKIE_NAME] = signed_in["clerk"]
+    return client
 
 
 class Undoing:
-    """Undoes what happens in a context, time and again; then tells whether a row of the table, or the log, was another."""
+    """Undoes what happens in a context, time and again; then tells whether a row of the table, or the log, was another.
+
+    Where nothing was sent to the database there is nothing to undo, so most refusals cost no statement.
+    """
 
     def __init__(self, table: tuple[str, str]) -> None:
         self._table, self._before = table, state(table)
+        self._beginning = transaction.savepoint()
 
     @contextmanager
     def __call__(self) -> Iterator[list[bool]]:
         """Yield a list whose one member tells it afterwards."""
-        changed = [False]
-        with transaction.atomic():
+        changed, statements = [False], list[str]()
+
+        def note(execute: Any, sql: str, *rest: Any) -> Any:
+            statements.append(sql)
+            return execute(sql, *rest)
+
+        with connection.execute_wrapper(note):
             yield changed
-            changed[0] = state(self._table) != self._before
-            transaction.set_rollback(True)
+        if statements:
+            changed[0] = self.is_changed
+            transaction.savepoint_rollback(self._beginning)
+
+    @property
+    def is_changed(self) -> bool:
+        """Return whether the table and the log are other than they were."""
+        return bool(state(self._table) != self._before)
 
 
 def state(table: tuple[str, str]) -> Any:
@@ -185,18 +225,19 @@ def test_a_page_opens_only_by_its_own_right(
     table: tuple[str, str], right: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     show_only(monkeypatch, table)
-    operator = somebody(table, right) if right else everybody_else(table)
+    client = somebody(table, right) if right else everybody_else(table)
     undone, found, expected = Undoing(table), {}, {}
     for kind, path in pages(table):
         for method in ("GET", "POST"):
             with undone() as changed:
-                status = operator.generic(method, path, FORM, content_type=FORM_TYPE).status_code
+                status = client.generic(method, path, FORM, content_type=FORM_TYPE).status_code
             is_open = opens(table[1], kind, method, {right} if right else set())
             assert is_open or not changed[0], (kind, method)
             found[kind, method], expected[kind, method] = status in (200, 303), is_open
             assert status in ((200, 303) if is_open else (403, 404)), (kind, method, status)
     assert found == expected
     assert len(found) >= 10
+    assert not undone.is_changed
 
 
 @pytest.mark.usefixtures("unrecorded_pages")
@@ -220,14 +261,15 @@ def test_an_action_that_the_page_does_not_show_does_nothing(
 ) -> None:
     monkeypatch.setattr(TemplateResponse, "rendered_content", "")  # nobody looks at the page, which takes longest
     monkeypatch.setattr(ConsoleSite, "each_context", lambda site, request: {})
-    operator, keys = somebody(table, right), list(rows(table).values_list("pk", flat=True))
+    client, keys = somebody(table, right), list(rows(table).values_list("pk", flat=True))
     undone, path = Undoing(table), reverse("admin:{}_{}_changelist".format(*table))
     for action in ACTIONS:
         with undone() as changed:
             sent = {"action": action, "_selected_action": keys, "select_across": "1", "index": "0", **ANSWER}
-            operator.generic("POST", path, urlencode(sent, doseq=True), content_type=FORM_TYPE)
+            client.generic("POST", path, urlencode(sent, doseq=True), content_type=FORM_TYPE)
         may = right == "change" and (action, table[1]) in ACTED_ON
         assert may or not changed[0], action
+    assert not undone.is_changed
 
 
 @pytest.mark.usefixtures("unrecorded_pages")
@@ -282,12 +324,14 @@ def test_rows_are_offered_for_a_relation_by_the_right_to_see_them() -> None:
         table = (target._meta.app_label, str(target._meta.model_name))
         relations = [(app, name, field) for app, name, field, to in RELATIONS if to is target]
         with transaction.atomic():
-            blind = everybody_else(table)
+            blind = clerk(
+                *others(table).values_list("codename", flat=True), name="blind"
+            )  # a new one: rights are remembered
             assert {offered(blind, *each) for each in relations} == {403}
             transaction.set_rollback(True)
     assert len(targets) > 5
 
 
-def offered(operator: Client, app: str, name: str, field: str) -> int:
+def offered(client: Client, app: str, name: str, field: str) -> int:
     query = {"app_label": app, "model_name": name, "field_name": field, "term": ""}
-    return int(operator.get("/admin/autocomplete/", query).status_code)
+    return int(client.get("/admin/autocomplete/", query).status_code)

@@ -201,7 +201,7 @@ def sent(client: Client, table: Table, kind: str, method: str, path: str, **form
     return client.generic(method, path, urlencode(form), content_type=FORM_TYPE)
 
 
-@pytest.mark.usefixtures("unrendered", "remembered_rights")
+@pytest.mark.usefixtures("unrendered", "remembered_rights", "remembered_sign_ins", "remembered_refusals")
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_each_role_does_what_the_matrix_says_and_nothing_else(table: Table) -> None:
     clients: dict[str | None, Client] = {None: superuser()}

@@ -15,7 +15,10 @@ from tests.gateway.every_url import templates
 from tests.gateway.operators import show_only
 from tests.gateway.test_admin import SECRETS, TABLES, page
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("untracked", "remembered_sign_ins")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("untracked", "remembered_sign_ins", "remembered_rights"),
+]
 
 ODD_TEXTS = ("%_'\"\\" + "a" * 3000, "9" * 40, "-1")
 LIST_QUERIES = ("q", "p", "o", "_to_field", "_facets")
@@ -44,11 +47,12 @@ def first(table: tuple[str, str]) -> Any:
 def addresses() -> Iterator[str]:
     """List every address below /admin/, with the id of a row of its table, of none, and of another table."""
     other = Account.objects.values_list("pk", flat=True)[0]
+    rows = {table: first(table) for table in TABLES}
     for template in templates():
         if not template.startswith("/admin/") or "(" in template:
             continue
         app, _, name = template.removeprefix("/admin/").partition("/")
-        row = first((app, name.partition("/")[0])) if (app, name.partition("/")[0]) in TABLES else None
+        row = rows.get((app, name.partition("/")[0]))
         for key in (row.pk if row else other, "999999999", "none"):
             path = template
             for parameter in ("object_id", "id", "content_type_id", "app_label", "url"):
@@ -56,7 +60,7 @@ def addresses() -> Iterator[str]:
             yield path
 
 
-@pytest.mark.usefixtures("unrecorded_pages")
+@pytest.mark.usefixtures("unrecorded_pages", "remembered_refusals")
 def test_an_operator_without_rights_opens_nothing() -> None:
     clerk, opened = signed_in(), []
     walked = sorted({path for path in addresses() if path not in COMMON})

@@ -4,8 +4,11 @@ import copy
 from typing import Any
 
 import pytest
+from django.conf import urls
 from django.contrib.auth.backends import ModelBackend
+from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
 from django.template.base import Template
+from django.views.defaults import permission_denied
 from pytest_django import Settings
 
 from accounts.portal.sessions import SessionStore
@@ -55,3 +58,18 @@ def remembered_sign_ins(monkeypatch: pytest.MonkeyPatch) -> None:
 def unrecorded_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Render pages as a server does: for tests that ask no response for its templates and their context."""
     monkeypatch.setattr(Template, "_render", lambda template, context: template.nodelist.render(context))
+
+
+@pytest.fixture
+def remembered_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Render the page that refuses an account (403) once: for tests of which most requests are refused, and that look at their
+    status alone."""
+    pages = dict[object, bytes]()
+
+    def refusal(request: HttpRequest, exception: Exception) -> HttpResponse:
+        who = request.user.pk
+        if who not in pages:
+            pages[who] = permission_denied(request, exception).content
+        return HttpResponseForbidden(pages[who])
+
+    monkeypatch.setattr(urls, "handler403", refusal)
