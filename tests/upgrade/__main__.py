@@ -51,8 +51,16 @@ def before(revision: str | None) -> Iterator[Version | None]:
 def main() -> int:
     """Run, print, and exit with 1 unless there is no case."""
     options = read_options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("upgrade: stopped"))
-    plan = Plan(options.front, options.workers, options.seed, options.seconds, options.keep, say)
+    is_over: list[int] = []
+
+    def stop(number: int, frame: object) -> None:
+        """End restarts after the next one, and judge what there is; at a second signal, or during an upgrade, at once."""
+        if is_over or options.old:
+            sys.exit("upgrade: stopped")
+        is_over.append(number)
+
+    signal.signal(signal.SIGTERM, stop)
+    plan = Plan(options.front, options.workers, options.seed, options.seconds, options.keep, say, lambda: bool(is_over))
     command = shlex.join(["python", "-m", "tests.upgrade", *(word for word in sys.argv[1:] if word != "--keep")])
     with before(options.old) as old:
         report = play(plan, command, this_version(), old, options.restarts or 0)

@@ -11,11 +11,11 @@ from bench.identity import Customer, Product
 from tests.upgrade import load
 from tests.upgrade.client import Client
 from tests.upgrade.crossing import Crossing
-from tests.upgrade.journal import Journal
+from tests.upgrade.journal import UNANSWERED, Journal
 from tests.upgrade.people import Person, configuration, customers, product
 from tests.upgrade.report import Report
 from tests.upgrade.site import Jobs, Node, Site, Version
-from tests.upgrade.tables import Shape, missed
+from tests.upgrade.tables import Shape, called, missed
 from tests.upgrade.verdicts import MISSED, judge, read_books
 
 CLOSING_SECONDS = 150.0
@@ -25,7 +25,7 @@ BETWEEN_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The parameters of a run. `load_seconds` is how long each pair of versions serves side by side."""
+    """The parameters of a run. `load_seconds` is how long each pair of versions serves side by side, and `is_over` ends restarts early."""
 
     kind: str = "haproxy"
     workers: int = 1
@@ -33,6 +33,7 @@ class Plan:
     load_seconds: float = 20.0
     keep: bool = False
     say: Callable[[str], None] = field(default=lambda text: None)
+    is_over: Callable[[], bool] = field(default=lambda: False)
 
 
 class Run:
@@ -51,6 +52,8 @@ class Run:
         async with self._load():
             await asyncio.sleep(self.plan.load_seconds)
             for number in range(count):
+                if self.plan.is_over():
+                    return
                 await self._replace(self.site.nodes[number % 2], version)
 
     async def upgrade(self, old: Version, new: Version) -> None:
@@ -60,7 +63,7 @@ class Run:
         async with self._load():
             with jobs:
                 await asyncio.sleep(self.plan.load_seconds)
-                await self._prepare(new)
+                await self._prepare(new, old)
                 await self._cross("old nodes on the new database")
                 await self._replace(self.site.nodes[0], new)
                 await self._cross("old and new nodes")
@@ -74,10 +77,10 @@ class Run:
                 await asyncio.sleep(self.plan.load_seconds)
                 await self._replace(self.site.nodes[1], old)
             with jobs:
-                await self._prepare(old)
+                await self._prepare(old, old)
                 await self._cross("old nodes with their own functions again")
                 await asyncio.sleep(self.plan.load_seconds)
-        await self._prepare(new)
+        await self._prepare(new, old)
 
     def finish(self, version: Version, command: str) -> Report:
         """Wait until the calls are closed, audit, and judge. The nodes still run: what a cut call left is theirs."""
@@ -111,13 +114,14 @@ class Run:
                     stop.set()
         self._seconds = time.monotonic() - began
 
-    async def _prepare(self, version: Version) -> None:
+    async def _prepare(self, version: Version, serving: Version) -> None:
         """Bring the database to a version while nodes serve, which must miss nothing afterwards."""
         self.plan.say(f"prepare of {version.name}")
         with self.site.database.connect() as connection:
             before = Shape.read(connection)
             await asyncio.to_thread(self.site.prepare, version)
-            self.journal.cases += [(MISSED, what) for what in sorted(missed(before, Shape.read(connection)))]
+            lost = missed(before, Shape.read(connection), called(serving.source.directory))
+            self.journal.cases += [(MISSED, what) for what in sorted(lost)]
 
     async def _replace(self, node: Node, version: Version) -> None:
         began = time.monotonic()
@@ -126,7 +130,9 @@ class Run:
         await asyncio.to_thread(node.start, version)
         self._replaced += 1
         took = f"stopped in {stopped - began:.1f} s, ready in {time.monotonic() - stopped:.1f} s"
-        self.plan.say(f"{self._replaced}: node {node.name} is {version.name} ({took})")
+        lost = sum(1 for _ in self.journal.of(UNANSWERED))
+        seen = f"{len(self.journal.exchanges):,} requests, {lost} without an answer"
+        self.plan.say(f"{self._replaced}: node {node.name} is {version.name} ({took}; {seen})")
         await asyncio.sleep(BETWEEN_SECONDS)
 
     async def _cross(self, name: str) -> None:

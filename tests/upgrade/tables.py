@@ -3,8 +3,10 @@
 They name the columns that they know, leave out those that they do not know, and call functions by name and parameters.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 COLUMNS = """
@@ -16,6 +18,9 @@ FUNCTIONS = """
 SELECT p.oid::regprocedure || ' ' || pg_get_function_result(p.oid) FROM pg_proc p
  WHERE p.pronamespace = 'public'::regnamespace AND p.prorettype <> 'trigger'::regtype
 """
+
+NAME = re.compile(r"\b[a-z]+_[a-z_0-9]+\b")
+NOT_SERVING = (".venv", "tests", "bench", "clients", "docs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +47,16 @@ class Shape:
         return {table for table, _ in self.columns}
 
 
-def missed(before: Shape, after: Shape) -> set[str]:
-    """Return what processes of the version before miss in the new shape, each as a few words."""
+def called(source: Path) -> set[str]:
+    """Return the names in a version's Python code, among them those of the functions that it calls. Others are called by functions
+    alone, which are replaced together."""
+    files = (path for path in source.rglob("*.py") if path.relative_to(source).parts[0] not in NOT_SERVING)
+    return {name for path in files for name in NAME.findall(path.read_text(encoding="utf-8"))}
+
+
+def missed(before: Shape, after: Shape, calls: set[str] | None = None) -> set[str]:
+    """Return what processes of the version before miss in the new shape, each as a few words. Of functions only those that they call, if
+    it is given which."""
     gone = {f"{table}.{name} is gone" for table, name in set(before.columns) - set(after.columns)}
     changed = {
         f"{table}.{name} was {kind}"
@@ -55,4 +68,5 @@ def missed(before: Shape, after: Shape) -> set[str]:
         for table, name in after.required - before.required
         if table in before.tables
     }
-    return gone | changed | required | {f"{each} is gone" for each in before.functions - after.functions}
+    lost = {each for each in before.functions - after.functions if calls is None or each.partition("(")[0] in calls}
+    return gone | changed | required | {f"{each} is gone" for each in lost}

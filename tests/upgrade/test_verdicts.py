@@ -1,5 +1,6 @@
 """The tool's own judgement: what it takes for an answer, and what for a case."""
 
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -20,7 +21,7 @@ from tests.upgrade.journal import (
     Exchange,
     Journal,
 )
-from tests.upgrade.tables import Shape, missed
+from tests.upgrade.tables import Shape, called, missed
 from tests.upgrade.verdicts import Books, judge
 
 RECEIPT = b': service {"usage_id":"use_1","charge_microusd":7}'
@@ -120,3 +121,11 @@ def test_old_processes_miss_columns_and_functions_that_are_gone_and_rows_that_th
         "call.why is required and has no default",
         "f() text is gone",
     }
+    assert missed(before, broken, {"g"}) == missed(before, broken) - {"f() text is gone"}
+
+
+def test_what_a_version_calls_is_found_in_the_code_that_serves(tmp_path: Path) -> None:
+    for folder, name in (("billing", "billing_hold"), ("tests", "billing_weigh")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "ledger.py").write_text(f'QUERY = "SELECT {name}(%s)"')
+    assert called(tmp_path) & {"billing_hold", "billing_weigh"} == {"billing_hold"}
