@@ -14,7 +14,7 @@ import psycopg
 from gateway.run.postgres import Cluster
 
 MAX_CONNECTIONS = 100
-SETTINGS = {"fsync": "on", "full_page_writes": "on", "max_connections": str(MAX_CONNECTIONS)}
+SETTINGS = {"fsync": "on", "full_page_writes": "on"}
 SLOW_DISK = {"commit_delay": "5000", "commit_siblings": "0"}
 """The server waits for 5 ms before each flush of its log, even for a single commit."""
 
@@ -30,8 +30,8 @@ COMMITS = 25
 class Database:
     """The server's processes and its settings. `start` and `mend` must be called from the same thread."""
 
-    def __init__(self, home: Path) -> None:
-        self._cluster = Cluster(home, settings=SETTINGS)
+    def __init__(self, home: Path, max_connections: int = MAX_CONNECTIONS) -> None:
+        self._cluster = Cluster(home, settings={**SETTINGS, "max_connections": str(max_connections)})
         self.url = ""
 
     def start(self) -> None:

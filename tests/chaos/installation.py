@@ -24,7 +24,7 @@ from gateway.run.ports import free_port, listen
 from gateway.run.services import Service, services
 from gateway.run.supervisor import Supervisor
 from gateway.run.temporary import make_home
-from tests.chaos.database import Database
+from tests.chaos.database import MAX_CONNECTIONS, Database
 from tests.run.machine import workers_of
 from tests.support.concurrency import eventually
 from tests.support.forked import run
@@ -46,10 +46,12 @@ class LogFile(Output):
 class Installation:
     """All processes, as a context manager. `gateways` are the addresses of the server processes by name."""
 
+    max_connections = MAX_CONNECTIONS
+
     def __init__(self, processes: int, workers: int, furnish: Callable[[Path], None]) -> None:
         self.home = make_home("gateway-chaos-")
         furnish(self.home)
-        self.database = Database(self.home)
+        self.database = Database(self.home, self.max_connections)
         self.upstream = UpstreamServer(self.home)
         ports = {f"gateway-{number}": free_port() for number in range(1, processes + 1)}
         self.gateways = {name: f"http://{LOOPBACK}:{port}" for name, port in ports.items()}

@@ -54,6 +54,8 @@ class Plan:
 class Run:
     """Runs one plan in one installation."""
 
+    probes = True
+
     def __init__(self, plan: Plan, installation: Installation) -> None:
         self._plan = plan
         self._installation = installation
@@ -102,8 +104,9 @@ class Run:
             await asyncio.to_thread(self._measure_commits)
             stop = asyncio.Event()
             async with asyncio.TaskGroup() as working:
-                for customer, process in zip(probing, self._installation.gateways, strict=True):
-                    working.create_task(Prober(caller, self._product, customer, process).run(stop))
+                if self.probes:
+                    for customer, process in zip(probing, self._installation.gateways, strict=True):
+                        working.create_task(Prober(caller, self._product, customer, process).run(stop))
                 for number in range(self._plan.clients):
                     models = (QUICK,) if number % 2 else MODELS
                     dice = random.Random(self._dice.random())
