@@ -24,6 +24,20 @@ def processes_of(data_dir: Path) -> list[int]:
     return found
 
 
+def session_of(leader: int) -> list[int]:
+    """Return every live process of a session that this process has begun, and none of those that began one of their own."""
+    return [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if _session(entry) == leader]
+
+
+def _session(entry: Path) -> int:
+    try:
+        _, _, after_the_name = (entry / "stat").read_text().rpartition(")")
+    except OSError:
+        return 0
+    state, _parent, _group, session, *_ = after_the_name.split()
+    return 0 if state == "Z" else int(session)
+
+
 def workers_of(server: int) -> set[int]:
     """Return the worker processes of a server: itself if it has none."""
     children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
