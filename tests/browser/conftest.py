@@ -1,6 +1,6 @@
 """One gateway, one example app and one browser for all journeys; a separate window for each person."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +57,21 @@ def opened(gateway: AppGateway, chrome: Browser, request: pytest.FixtureRequest)
         return people[-1]
 
     yield open_window
-    failed = OUTCOME in request.node.stash and request.node.stash[OUTCOME].failed
+    examine(people, request)
     complaints = [complaint for person in people for complaint in person.window.unexpected()]
-    for number, person in enumerate(people, 1):
-        if failed or complaints:
-            person.window.screenshots(ARTEFACTS, f"{request.node.name}-{number}")
+    for person in people:
         person.window.context.close()
     assert complaints == []
+
+
+def examine(people: Sequence[Person], request: pytest.FixtureRequest) -> bool:
+    """Return whether a test went well: it passed, and no page complained. Photograph every open tab if it did not."""
+    failed = OUTCOME in request.node.stash and request.node.stash[OUTCOME].failed
+    is_well = not failed and not any(person.window.unexpected() for person in people)
+    for number, person in enumerate(people, 1):
+        if not is_well:
+            person.window.screenshots(ARTEFACTS, f"{request.node.name}-{number}")
+    return is_well
 
 
 @pytest.fixture

@@ -1,9 +1,13 @@
 """A device session in a real browser: it survives a reload, is renewed once however many tabs ask, and ends at once."""
 
+from collections.abc import Iterator
+
 import pytest
-from playwright.sync_api import Request, Route, expect
+from playwright.sync_api import Browser, Request, Route, expect
 
 from tests.browser.app_gateway import AppGateway
+from tests.browser.chromium import Window
+from tests.browser.conftest import examine
 from tests.browser.person import Person
 
 RENEWAL = "**/v1/public/device/token"
@@ -23,16 +27,47 @@ def guest(person: Person) -> Person:
     return person
 
 
-def test_key_and_session_survive_a_reload(guest: Person) -> None:
-    thumbprint = guest.as_the_app("return (await gateway.caller.transport.key()).thumbprint")
-    guest.page.reload()
-    guest.await_the_app()
-    assert guest.as_the_app("return (await gateway.caller.transport.key()).thumbprint") == thumbprint
-    guest.ask()
+@pytest.fixture(scope="module")
+def regulars() -> Iterator[list[Person]]:
+    """The person whom tests share, once one of them needs one."""
+    people: list[Person] = []
+    yield people
+    for person in people:
+        person.window.context.close()
 
 
-def test_the_key_cannot_be_exported(guest: Person) -> None:
-    stored = guest.as_the_app(
+@pytest.fixture
+def regular(
+    regulars: list[Person], gateway: AppGateway, chrome: Browser, request: pytest.FixtureRequest
+) -> Iterator[Person]:
+    """Somebody who has entered the app: for tests that leave them signed in, and whose pages complain about nothing.
+
+    To enter takes longer than such a test does. After one that fails, the next has somebody else.
+    """
+    if not regulars:
+        regulars.append(Person(gateway, Window(chrome.new_context())))
+        regulars[0].enter_the_app()
+    [regular] = regulars
+    yield regular
+    is_well, complaints = examine(regulars, request), regular.window.unexpected()
+    for tab in regular.window.context.pages[1:]:
+        tab.close()
+    if not is_well:
+        regulars.remove(regular)
+        regular.window.context.close()
+    assert complaints == []
+
+
+def test_key_and_session_survive_a_reload(regular: Person) -> None:
+    thumbprint = regular.as_the_app("return (await gateway.caller.transport.key()).thumbprint")
+    regular.page.reload()
+    regular.await_the_app()
+    assert regular.as_the_app("return (await gateway.caller.transport.key()).thumbprint") == thumbprint
+    regular.ask()
+
+
+def test_the_key_cannot_be_exported(regular: Person) -> None:
+    stored = regular.as_the_app(
         """const { privateKey } = (await gateway.caller.transport.key()).pair;
         const refusals = [];
         for (const format of ["jwk", "pkcs8", "raw"]) {
@@ -45,13 +80,13 @@ def test_the_key_cannot_be_exported(guest: Person) -> None:
     assert len(stored["refusals"]) == 3
 
 
-def test_an_expired_token_is_renewed_before_the_request(guest: Person) -> None:
-    before = guest.as_the_app(REFRESH_TOKEN)
-    guest.as_the_app(EXPIRE)
-    renewals = _renewals(guest)
-    assert guest.as_the_app("return (await gateway.wallet()).currency") == "USD"
+def test_an_expired_token_is_renewed_before_the_request(regular: Person) -> None:
+    before = regular.as_the_app(REFRESH_TOKEN)
+    regular.as_the_app(EXPIRE)
+    renewals = _renewals(regular)
+    assert regular.as_the_app("return (await gateway.wallet()).currency") == "USD"
     assert len(renewals) == 1
-    assert guest.as_the_app(REFRESH_TOKEN) != before
+    assert regular.as_the_app(REFRESH_TOKEN) != before
 
 
 def test_a_refused_token_is_renewed_and_the_request_made_again(guest: Person) -> None:
@@ -61,21 +96,21 @@ def test_a_refused_token_is_renewed_and_the_request_made_again(guest: Person) ->
     assert guest.as_the_app("return (await gateway.wallet()).currency") == "USD"
 
 
-def test_two_tabs_renew_once(guest: Person, gateway: AppGateway) -> None:
-    other = guest.window.page()
+def test_two_tabs_renew_once(regular: Person, gateway: AppGateway) -> None:
+    other = regular.window.page()
     other.goto(gateway.app_url)
     expect(other.locator("#ask")).to_be_visible()
-    guest.as_the_app(EXPIRE)
-    renewals = _renewals(guest)
+    regular.as_the_app(EXPIRE)
+    renewals = _renewals(regular)
     # Each tab starts at its own timer, so that both are at it at the same time.
     start = "setTimeout(() => globalThis.done = Promise.all([1, 2, 3].map(() => gateway.wallet())), 300);"
-    for page in (guest.page, other):
-        guest.as_the_app(start, page)
-    for page in (guest.page, other):
+    for page in (regular.page, other):
+        regular.as_the_app(start, page)
+    for page in (regular.page, other):
         assert len(page.evaluate(AWAIT_DONE)) == 3
     assert len(renewals) == 1
-    guest.as_the_app("await gateway.refresh()", other)
-    assert guest.as_the_app("return (await gateway.wallet()).currency") == "USD"
+    regular.as_the_app("await gateway.refresh()", other)
+    assert regular.as_the_app("return (await gateway.wallet()).currency") == "USD"
 
 
 def test_a_lost_answer_is_requested_again(guest: Person) -> None:
@@ -95,10 +130,10 @@ def test_a_lost_answer_is_requested_again(guest: Person) -> None:
     guest.await_the_app()
 
 
-def test_narrower_scopes_hold_until_the_next_renewal(guest: Person) -> None:
+def test_narrower_scopes_hold_until_the_next_renewal(regular: Person) -> None:
     scopes = "return (await gateway.account()).scopes"
-    assert guest.as_the_app(f"await gateway.refresh({{ scopes: ['wallet:read'] }}); {scopes}") == ["wallet:read"]
-    assert guest.as_the_app(f"await gateway.refresh(); {scopes}") == ["infer:fast", "usage:read", "wallet:read"]
+    assert regular.as_the_app(f"await gateway.refresh({{ scopes: ['wallet:read'] }}); {scopes}") == ["wallet:read"]
+    assert regular.as_the_app(f"await gateway.refresh(); {scopes}") == ["infer:fast", "usage:read", "wallet:read"]
 
 
 def test_a_device_that_is_revoked_is_signed_out(guest: Person, gateway: AppGateway) -> None:
@@ -139,11 +174,11 @@ def test_signing_in_again_replaces_the_device(guest: Person, gateway: AppGateway
     expect(guest.page.get_by_text("The second")).to_be_visible()
 
 
-def test_a_token_goes_to_no_other_origin(guest: Person) -> None:
+def test_a_token_goes_to_no_other_origin(regular: Person) -> None:
     sent: list[str] = []
-    guest.window.context.on("request", lambda request: sent.append(request.url))
+    regular.window.context.on("request", lambda request: sent.append(request.url))
     for address in ("https://evil.example/v1/wallet", "http://127.0.0.1:1/v1/wallet"):
-        name = guest.as_the_app(f"return gateway.fetch('{address}').catch((error) => error.name)")
+        name = regular.as_the_app(f"return gateway.fetch('{address}').catch((error) => error.name)")
         assert name == "ForeignOrigin"
     assert not [url for url in sent if "evil" in url or ":1/" in url]
 
