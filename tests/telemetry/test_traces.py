@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 from opentelemetry.proto.trace.v1 import trace_pb2
+from pytest_django import Settings
 
 from gateway.core.telemetry import observers
 from gateway.core.telemetry.adapters.opentelemetry import Tracer
@@ -223,10 +224,10 @@ def test_nothing_is_loaded_or_started_unless_a_collector_is_named() -> None:
     assert done.stdout == "[] 1\n"
 
 
-def test_a_process_traces_only_while_it_serves(monkeypatch: pytest.MonkeyPatch, settings: object) -> None:
+def test_a_process_traces_only_while_it_serves(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     with collector() as found:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", found.origin)
-        monkeypatch.setattr(settings, "TRACES", True)
+        settings.TRACES = True
         tracing.start(PATHS)
         tracing.start(PATHS)
         for _ in range(2):
