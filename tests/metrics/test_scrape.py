@@ -82,7 +82,7 @@ def assert_nothing_private(text: str, caller: Caller) -> None:
     assert caller.did not in text
     assert "did:" not in text
     assert set(re.findall(r'[{,]([a-z_]+)="', text)) <= {
-        *("route", "model", "outcome", "upstream", "product", "scope", "limit", "job", "le"),
+        *("route", "model", "outcome", "upstream", "product", "scope", "limit", "job", "le", "version"),
     }
 
 
