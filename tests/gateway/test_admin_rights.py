@@ -166,7 +166,7 @@ def others(table: tuple[str, str]) -> QuerySet[Permission]:
 
 
 def operator(rights: QuerySet[Permission]) -> Client:
-    """Give the operator who is signed in these rights and no others, until the test's end."""
+    """Set the rights of the operator who is signed in to these, until the test's end."""
     given: Any = Account.user_permissions.through
     account = Account.objects.get(did="did:web:localhost:clerk")
     given.objects.filter(account=account).delete()

@@ -41,7 +41,7 @@ class Clock:
         return timer
 
     def pass_seconds(self, seconds: float) -> None:
-        """Let time pass, and call what is due."""
+        """Advance the clock, and call what is due."""
         end = self.now + seconds
         while due := self._due(end):
             self.now, call = due.at, due.call

@@ -165,7 +165,7 @@ class Site:
             eventually(lambda: client.get(f"{BASE_URL}/livez").status_code == 200)
 
     def await_calls(self, seconds: float) -> None:
-        """Give what is open in the ledger time to be closed."""
+        """Wait for what is open in the ledger to be closed."""
         until = time.monotonic() + seconds
         with self.database.connect() as connection:
             while time.monotonic() < until:
