@@ -100,8 +100,9 @@ def test_nodes_share_wallets_answers_and_guesses_and_each_has_its_jobs_done(
         eventually(lambda: {call.state for call in caller.calls} == {"settled"})
         assert len(caller.calls) == len(turns), "a key is one call, wherever it is repeated"
 
-        refused = [REFUSED in guess(nodes[number % 2].origin) for number in range(GUESSES + 1)]
-        assert refused == [False] * GUESSES + [True]
+        refused = [REFUSED in guess(nodes[number % 2].origin) for number in range(2 * GUESSES)]
+        assert refused.count(False) <= GUESSES + 1, "both count the same guesses"
+        assert refused[-2:] == [True, True]
 
         for node in nodes:
             before = runs()
