@@ -23,6 +23,7 @@ from tests.inference.routes.test_speech import SPEECH, model_of, speech
 from tests.inference.routes.test_transcriptions import TRANSCRIPTIONS
 from tests.inference.routes.test_transcriptions import model_of as transcriber
 from tests.run.machine import workers_of
+from tests.support import plain_http
 from tests.support.concurrency import eventually
 from tests.support.forms import form
 from tests.support.processes import gateway_process
@@ -50,7 +51,7 @@ def server(stage: Stage, **settings: str) -> Iterator["subprocess.Popen[bytes]"]
 
 
 def status(stage: Stage, path: str) -> int:
-    return httpx.get(stage.origin + path, headers={"Host": "10.0.0.1"}, timeout=30).status_code
+    return plain_http.get(stage.origin + path, headers={"Host": "10.0.0.1"}, timeout=30).status_code
 
 
 def is_closed(stage: Stage) -> bool:
@@ -74,7 +75,7 @@ def test_it_serves_on_while_it_says_that_it_is_not_ready_and_a_second_signal_end
         assert caller.post(chat(alias)).headers.get("connection") is None
         process.terminate()
         eventually(lambda: status(stage, "/readyz") == 503)
-        assert httpx.get(f"{stage.origin}/readyz", timeout=30).json() == {"status": "not_ready"}
+        assert plain_http.get(f"{stage.origin}/readyz", timeout=30).json() == {"status": "not_ready"}
         eventually(lambda: [status(stage, path) for path in ("/healthz", "/livez")] == [200, 200])
         with httpx.Client(timeout=30) as caller.client:
             answer = caller.post(chat(alias))

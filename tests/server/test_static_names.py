@@ -9,12 +9,11 @@ from contextlib import ExitStack
 from hashlib import md5
 from pathlib import Path
 
-import httpx
 import pytest
 
 from gateway.run.options import PROJECT_DIR
 from tests.server.test_draining import UVICORN
-from tests.support import forked
+from tests.support import forked, plain_http
 from tests.support.database import database_url
 from tests.support.processes import gateway_process
 
@@ -40,7 +39,7 @@ import gateway.asgi
 
 
 def names_of(origin: str) -> set[str]:
-    html = httpx.get(f"{origin}/account/login/", timeout=30).text
+    html = plain_http.get(f"{origin}/account/login/", timeout=30).text
     return set(re.findall(r'"(/static/[^"]+\.(?:js|css))"', html))
 
 
@@ -55,7 +54,7 @@ def test_an_empty_folder_and_that_of_an_old_version(tmp_path: Path) -> None:
         names = names_of(one)
         assert names == names_of(other)
         assert all(re.search(r"\.[0-9a-f]{12}\.(js|css)$", name) for name in names)
-        statuses = {httpx.get(origin + name, timeout=30).status_code for origin in (one, other) for name in names}
+        statuses = {plain_http.get(origin + name, timeout=30).status_code for origin in (one, other) for name in names}
         assert statuses == {200}
 
 

@@ -12,3 +12,9 @@ NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 def client(**options: Any) -> httpx.Client:
     """Return a client; HTTPS fails, and a proxy that the environment names is not looked for."""
     return httpx.Client(verify=NO_AUTHORITIES, trust_env=False, **options)
+
+
+def get(url: str, **options: Any) -> httpx.Response:
+    """Get a page on a connection of its own."""
+    with client() as own:
+        return own.get(url, **options)

@@ -65,9 +65,10 @@ class VectorUpstream(ServerThread):
             path, orjson.loads(await request.read()), headers.get("Idempotency-Key"), headers["Authorization"]
         )
         self.requests.append(call)
-        answer: Any = self.honest(call.path, call.body)
-        if self.twist is not None:
-            answer = self.twist(call, answer)
+        honest = self.honest(call.path, call.body)
+        if self.twist is None:  # a tenth of the time that `json` takes for vectors, but it writes no NaN
+            return web.Response(body=orjson.dumps(honest), content_type="application/json")
+        answer: Any = self.twist(call, honest)
         if isinstance(answer, web.StreamResponse):
             return answer
         return web.json_response(answer)
