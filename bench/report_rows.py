@@ -31,8 +31,8 @@ VALUES ('studio', 'Studio', 20000000), ('courier', 'Courier', 15000000) ON CONFL
 INSERT INTO billing_seat_price (product, price_microusd, effective_at)
 SELECT slug, seat_price_microusd, '2000-01-01T00:00:00Z' FROM accounts_product;
 INSERT INTO billing_price_version (alias, components) VALUES ('fast', '{"input_token": "1"}'), ('deep', '{"input_token": "1"}');
-INSERT INTO billing_wallet (id, owner_kind, owner_key, balance_microusd)
-SELECT 'wal_' || n, 'account', 'did:web:bench.example:' || n, 1000000 FROM generate_series(1, %(accounts)s) n;
+INSERT INTO billing_wallet (id, owner_kind, owner_key, balance_microusd, alert_below_microusd)
+SELECT 'wal_' || n, 'account', 'did:web:bench.example:' || n, 1000000, 1000000 FROM generate_series(1, %(accounts)s) n;
 """
 _ORGANIZATION = """
 INSERT INTO organizations_organization (id, name, version, is_past_due, created_at, changed_at)
@@ -40,8 +40,8 @@ VALUES (%(org)s, %(org)s, 1, false, now(), now());
 INSERT INTO organizations_membership (id, organization_id, account_id, role, version, created_at)
 SELECT 'mem_' || %(org)s || '_' || n, %(org)s, a.id, CASE n WHEN 1 THEN 'owner' ELSE 'member' END, 1, now()
   FROM generate_series(1, %(members)s) n JOIN accounts_account a ON a.did = 'did:web:bench.example:' || n;
-INSERT INTO billing_wallet (id, owner_kind, owner_key, balance_microusd)
-VALUES ('wal_' || %(org)s, 'organization', %(org)s, 1000000);
+INSERT INTO billing_wallet (id, owner_kind, owner_key, balance_microusd, alert_below_microusd)
+VALUES ('wal_' || %(org)s, 'organization', %(org)s, 1000000, 1000000);
 INSERT INTO organizations_entitlement (organization_id, product_id, is_enabled, version)
 VALUES (%(org)s, 'studio', true, 1), (%(org)s, 'courier', true, 1);
 INSERT INTO organizations_entitlementinterval (entitlement_id, started_at)
