@@ -63,14 +63,14 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
     list_disable_select_all = True
     list_filter = (
         "is_staff",
-        ("groups", admin.RelatedOnlyFieldListFilter),
+        "groups",
         "is_active",
         ("suspended_at", admin.EmptyFieldListFilter),
         ("closing", admin.EmptyFieldListFilter),
     )
     search_fields = PEOPLE.columns
     search_help_text = SEARCH_HELP
-    ordering = ("-created_at",)
+    ordering = ("-id",)  # the newest first, by an index
     filter_horizontal = ()
     readonly_fields = ("did", "related", "state", "suspended_at", "created_at", "last_login")
     fieldsets = (

@@ -1,12 +1,28 @@
 """Usage of settled calls."""
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from unfold.decorators import display
 
 from billing.admin.owners import SEARCH_HELP
 from billing.models import UsageRecord
+from billing.rules.call_labels import BASES
 from billing.rules.prices import show
 from gateway.core.console import PartyColumn, ReadOnlyAdmin, money
+
+
+class BasisFilter(admin.SimpleListFilter):
+    """Finds charges by whose count they are. The words are known here, because finding them in the table reads all of it."""
+
+    title = "basis"
+    parameter_name = "basis"
+
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
+        return list(BASES.items())
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[UsageRecord]) -> QuerySet[UsageRecord]:
+        return queryset.filter(basis=self.value()) if self.value() in BASES else queryset
 
 
 @admin.register(UsageRecord)
@@ -29,7 +45,7 @@ class UsageRecordAdmin(ReadOnlyAdmin):
         "basis",
         "settled_at",
     )
-    list_filter = ("basis", "settled_at")
+    list_filter = (BasisFilter, "settled_at")
     list_select_related = ("call", "call__wallet")
     search_fields = ("call__id__exact", "call__wallet__owner_key__exact")
     party_fields = ("call__wallet__owner_key", "call__actor_did")

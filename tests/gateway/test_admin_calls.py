@@ -147,3 +147,15 @@ def test_usage_shows_the_model_in_the_list_and_on_its_page(operator: Client) -> 
     assert shown(operator, address("billing_usagerecord_change", usage_id), "Model") == "fast"
     listed = operator.get(address("billing_usagerecord_changelist")).content.decode()
     assert re.search(r">\s*fast\s*<", listed)
+
+
+def test_usage_is_found_by_whose_count_it_is(operator: Client) -> None:
+    reported, delivered = make_call(), make_call()
+    settle(reported, 20)
+    settle(delivered, 10, basis="delivered", resolution="client_left")
+
+    def found(basis: str) -> set[str]:
+        listed = operator.get(address("billing_usagerecord_changelist"), {"basis": basis}).content.decode()
+        return {usage_id for usage_id in (reported, delivered) if usage_id in listed}
+
+    assert (found("upstream"), found("delivered"), found("operator")) == ({reported}, {delivered}, set())

@@ -54,7 +54,7 @@ class EstimatedPaginator(InfinitePaginator):
         """Return whether the opened page has no page after it."""
         return self.opened is None or len(self.opened.object_list) < self.per_page or self.opened.number == PAGES_MAX
 
-    @property
+    @cached_property
     def total(self) -> str:
         """Return how many rows there are, such as `7` or `about 9,900,000`."""
         if self.opened is None:
