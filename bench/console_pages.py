@@ -43,7 +43,7 @@ def pages() -> Iterator[tuple[str, Callable[[], object]]]:
 
 
 def _load(path: str) -> Callable[[], object]:
-    from django.db import connection
+    from django.db import connection, reset_queries
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
@@ -51,6 +51,7 @@ def _load(path: str) -> Callable[[], object]:
     client.force_login(_operator(), backend="django.contrib.auth.backends.ModelBackend")
 
     def load() -> object:
+        reset_queries()  # their log has a limit
         with CaptureQueriesContext(connection) as queries:
             answer = client.get(path)
             assert answer.status_code < 400, answer
