@@ -2,6 +2,8 @@
 -- type billing_rate_limit (scope, subject, requests, tokens, concurrent), in the order of the checks; null if there are none, and
 -- then no table of this file is read.
 --
+-- A statement reads each limit once, weighs and counts its calls in its variables, and writes each meter once, at its end.
+--
 -- A limit of a minute is a bucket (billing_limit_meter): its level is 60,000,000 for each request or token, and it drains by its
 -- quota in a microsecond. A call is admitted while the level leaves room for one more. Its request counts when its hold is placed,
 -- its tokens when it is settled, so they can take the level beyond the quota. Calls at once are counted in billing_reservation:
@@ -75,87 +77,133 @@ RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 $$;
 
 
--- billing_weigh_call(p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text,
---                    p_is_locked boolean, p_now timestamptz DEFAULT NULL, p_subjects text[] DEFAULT '{}',
---                    p_counted bigint[] DEFAULT '{}')
+-- billing_read_limit(p_limit billing_rate_limit, p_owner_kind text, p_owner_key text, p_is_locked boolean, p_now timestamptz)
+--   RETURNS (id bigint, requests bigint, tokens bigint, under_way bigint, room bigint)
+--
+-- What is used of one limit: the meter's id, null if there is none yet; the level of its requests, that of its tokens, and its calls
+-- under way, of which no more are counted than the limit allows, each null without that limit. `room` is how many more calls it
+-- admits at that time. Without p_is_locked nothing is written: the numbers are those of an answer that is no call, with the tokens that
+-- billing_lock_limits would move.
+CREATE OR REPLACE FUNCTION billing_read_limit(
+  p_limit billing_rate_limit, p_owner_kind text, p_owner_key text, p_is_locked boolean, p_now timestamptz,
+  OUT id bigint, OUT requests bigint, OUT tokens bigint, OUT under_way bigint, OUT room bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_meter billing_limit_meter;
+  v_use record;
+BEGIN
+  room := 9000000000000000000;
+  IF p_limit.requests IS NOT NULL OR p_limit.tokens IS NOT NULL THEN
+    SELECT m.* INTO v_meter FROM billing_limit_meter m WHERE m.scope = p_limit.scope AND m.subject = p_limit.subject;
+    id := v_meter.id;
+  END IF;
+  IF p_limit.requests IS NOT NULL THEN
+    requests := CASE WHEN v_meter.requests_at IS NULL THEN 0 ELSE billing_drained(
+      least(v_meter.requests_level, p_limit.requests * 60000000), v_meter.requests_at, p_limit.requests, p_now) END;
+    room := (p_limit.requests * 60000000 - requests) / 60000000;
+  END IF;
+  IF p_limit.tokens IS NOT NULL THEN
+    IF NOT p_is_locked AND p_limit.scope IN ('client', 'alias') THEN
+      FOR v_use IN
+        SELECT u.tokens, u.used_at FROM billing_limit_use u
+         WHERE u.scope = p_limit.scope AND u.subject = p_limit.subject AND v_meter.tokens_quota IS NOT NULL
+           AND u.used_at > v_meter.tokens_at - interval '1 minute'
+         ORDER BY u.used_at
+      LOOP
+        v_meter.tokens_level := billing_filled(
+          v_meter.tokens_level, v_meter.tokens_at, v_meter.tokens_quota, v_use.tokens, v_use.used_at);
+        v_meter.tokens_at := greatest(v_meter.tokens_at, v_use.used_at);
+      END LOOP;
+    END IF;
+    tokens := billing_tokens_level(
+      v_meter.tokens_level, v_meter.tokens_at, v_meter.tokens_quota, p_limit.tokens, p_now);
+    IF tokens > (p_limit.tokens - 1) * 60000000 THEN
+      room := 0;
+    END IF;
+  END IF;
+  IF p_limit.concurrent IS NOT NULL THEN
+    under_way := billing_count_under_way(p_limit.scope, p_limit.subject, p_owner_kind, p_owner_key, p_limit.concurrent);
+    room := least(room, p_limit.concurrent - under_way);
+  END IF;
+  IF p_is_locked AND greatest(v_meter.requests_at, v_meter.tokens_at) > p_now THEN
+    UPDATE billing_limit_meter m
+       SET requests_at = least(m.requests_at, p_now), tokens_at = least(m.tokens_at, p_now)
+     WHERE m.id = v_meter.id;
+  END IF;
+END $$;
+
+
+-- billing_weigh_call(p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text, p_now timestamptz)
 --   RETURNS (is_exceeded boolean, levels bigint[])
 --
--- What is used of a call's limits now, without the call, and whether one of them has no room for it. `levels` has four numbers
--- for each limit: the meter's id, null if there is none yet; the level of its requests, that of its tokens, and its calls under way, of which
--- no more are counted than the limit allows, each null without that limit. The member is p_membership_id where it is not null.
--- Without p_is_locked nothing is written: the numbers are those of an answer that is no call, with the tokens that
--- billing_lock_limits would move. p_subjects and p_counted are those calls of the same transaction and time that were admitted before
--- (billing_add_call).
+-- What is used of the limits that an answer states that is no call, and whether one of them would leave no room for a call. Locks and
+-- writes nothing. `levels` has the first four numbers of billing_read_limit for each limit. The member is p_membership_id where it is
+-- not null, the time is now where p_now is null.
 CREATE OR REPLACE FUNCTION billing_weigh_call(
-  p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text, p_is_locked boolean,
-  p_now timestamptz DEFAULT NULL, p_subjects text[] DEFAULT '{}', p_counted bigint[] DEFAULT '{}',
+  p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text, p_now timestamptz,
   OUT is_exceeded boolean, OUT levels bigint[])
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_now timestamptz := coalesce(p_now, clock_timestamp());
   v_limit billing_rate_limit;
-  v_last integer;
-  v_meter billing_limit_meter;
-  v_use record;
-  v_requests bigint;
-  v_tokens bigint;
-  v_open bigint;
+  v_read record;
 BEGIN
   is_exceeded := false;
   FOREACH v_limit IN ARRAY p_limits LOOP
-    v_requests := NULL;
-    v_tokens := NULL;
-    v_open := NULL;
     IF v_limit.scope = 'member' AND p_membership_id IS NOT NULL THEN
       v_limit.subject := p_membership_id;
     END IF;
-    v_meter := NULL;
-    v_last := 6 * array_position(p_subjects, v_limit.scope || ' ' || v_limit.subject);
-    IF v_last IS NOT NULL THEN
-      v_meter.id := p_counted[v_last - 5];
-      v_meter.requests_level := coalesce(p_counted[v_last - 4], 0);
-      v_meter.requests_at := v_now;
-      v_meter.tokens_level := p_counted[v_last - 3];
-      v_meter.tokens_at := v_now;
-      v_meter.tokens_quota := p_counted[v_last - 2];
-    ELSIF v_limit.requests IS NOT NULL OR v_limit.tokens IS NOT NULL THEN
-      SELECT m.* INTO v_meter
-        FROM billing_limit_meter m WHERE m.scope = v_limit.scope AND m.subject = v_limit.subject;
+    v_read := billing_read_limit(v_limit, p_owner_kind, p_owner_key, false, coalesce(p_now, clock_timestamp()));
+    is_exceeded := is_exceeded OR v_read.room < 1;
+    levels := levels || ARRAY[v_read.id, v_read.requests, v_read.tokens, v_read.under_way];
+  END LOOP;
+END $$;
+
+
+-- billing_read_limits(p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text, p_now timestamptz,
+--                     subjects text[], counted bigint[])
+--   RETURNS (subjects text[], counted bigint[], places integer[])
+--
+-- Reads those of a call's limits that no call of the transaction has read before. The caller has locked them, and reads all of its calls at
+-- one time. `counted` has nine numbers for each of `subjects`: those of billing_read_limit, as of before the transaction's calls; how
+-- many of them were admitted since, which the caller counts and no function here changes; and the limit's three quotas. `places` are the
+-- positions before the limits' numbers, in the order of the limits. Nothing else changes a meter before billing_write_meters does.
+--
+-- Processes read a changed limit at different times. Where the quotas are others than those before, what was counted is written and
+-- all is read again.
+CREATE OR REPLACE FUNCTION billing_read_limits(
+  p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text, p_now timestamptz,
+  INOUT subjects text[], INOUT counted bigint[], OUT places integer[])
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_limit billing_rate_limit;
+  v_subject text;
+  v_place integer;
+  v_read record;
+BEGIN
+  places := '{}';
+  FOREACH v_limit IN ARRAY p_limits LOOP
+    v_subject := v_limit.scope || ' ' || CASE
+      WHEN v_limit.scope = 'member' AND p_membership_id IS NOT NULL THEN p_membership_id ELSE v_limit.subject END;
+    v_place := 9 * (array_position(subjects, v_subject) - 1);
+    IF v_place IS NULL THEN
+      v_limit.subject := substr(v_subject, strpos(v_subject, ' ') + 1);
+      v_read := billing_read_limit(v_limit, p_owner_kind, p_owner_key, true, p_now);
+      v_place := cardinality(counted);
+      subjects := subjects || v_subject;
+      counted := counted || ARRAY[
+        v_read.id, v_read.requests, v_read.tokens, v_read.under_way, v_read.room, 0,
+        v_limit.requests, v_limit.tokens, v_limit.concurrent];
+    ELSIF counted[v_place + 7] IS DISTINCT FROM v_limit.requests OR counted[v_place + 8] IS DISTINCT FROM v_limit.tokens
+       OR counted[v_place + 9] IS DISTINCT FROM v_limit.concurrent
+    THEN
+      PERFORM billing_write_meters(subjects, counted, p_now);
+      v_read := billing_read_limits(p_limits, p_owner_kind, p_owner_key, p_membership_id, p_now, '{}', '{}');
+      subjects := v_read.subjects;
+      counted := v_read.counted;
+      places := v_read.places;
+      RETURN;
     END IF;
-    IF v_limit.requests IS NOT NULL THEN
-      v_requests := CASE WHEN v_meter.requests_at IS NULL THEN 0 ELSE billing_drained(
-        least(v_meter.requests_level, v_limit.requests * 60000000), v_meter.requests_at, v_limit.requests, v_now) END;
-      is_exceeded := is_exceeded OR v_requests > (v_limit.requests - 1) * 60000000;
-    END IF;
-    IF v_limit.tokens IS NOT NULL THEN
-      IF NOT p_is_locked AND v_limit.scope IN ('client', 'alias') THEN
-        FOR v_use IN
-          SELECT u.tokens, u.used_at FROM billing_limit_use u
-           WHERE u.scope = v_limit.scope AND u.subject = v_limit.subject AND v_meter.tokens_quota IS NOT NULL
-             AND u.used_at > v_meter.tokens_at - interval '1 minute'
-           ORDER BY u.used_at
-        LOOP
-          v_meter.tokens_level := billing_filled(
-            v_meter.tokens_level, v_meter.tokens_at, v_meter.tokens_quota, v_use.tokens, v_use.used_at);
-          v_meter.tokens_at := greatest(v_meter.tokens_at, v_use.used_at);
-        END LOOP;
-      END IF;
-      v_tokens := billing_tokens_level(
-        v_meter.tokens_level, v_meter.tokens_at, v_meter.tokens_quota, v_limit.tokens, v_now);
-      is_exceeded := is_exceeded OR v_tokens > (v_limit.tokens - 1) * 60000000;
-    END IF;
-    IF v_limit.concurrent IS NOT NULL THEN
-      v_open := CASE
-        WHEN p_counted[v_last] = v_limit.concurrent THEN p_counted[v_last - 1]
-        ELSE billing_count_under_way(v_limit.scope, v_limit.subject, p_owner_kind, p_owner_key, v_limit.concurrent) END;
-      is_exceeded := is_exceeded OR v_open >= v_limit.concurrent;
-    END IF;
-    IF p_is_locked AND greatest(v_meter.requests_at, v_meter.tokens_at) > v_now THEN
-      UPDATE billing_limit_meter m
-         SET requests_at = least(m.requests_at, v_now), tokens_at = least(m.tokens_at, v_now)
-       WHERE m.id = v_meter.id;
-    END IF;
-    levels := levels || ARRAY[v_meter.id, v_requests, v_tokens, v_open];
+    places := places || v_place;
   END LOOP;
 END $$;
 
@@ -199,63 +247,32 @@ BEGIN
 END $$;
 
 
--- billing_add_call(p_limits billing_rate_limit[], p_levels bigint[], p_membership_id text, subjects text[], counted bigint[])
---   RETURNS (subjects text[], counted bigint[])
---
--- Adds a call that was admitted to those of the same transaction, at the levels that billing_weigh_call returned under the same locks.
--- `counted` has six numbers for each of `subjects`: the meter's id, null if there is none yet; the levels of requests and of tokens,
--- each null without that limit; the quota of tokens; the calls under way, and up to how many they were counted. Nothing is written: one
--- transaction reads, changes and writes a meter under one lock, so what it has counted so far is nobody else's business.
-CREATE OR REPLACE FUNCTION billing_add_call(
-  p_limits billing_rate_limit[], p_levels bigint[], p_membership_id text, INOUT subjects text[], INOUT counted bigint[])
-LANGUAGE plpgsql AS $$
-DECLARE
-  v_limit billing_rate_limit;
-  v_subject text;
-  v_place integer;
-  v_at integer := 0;
-BEGIN
-  FOREACH v_limit IN ARRAY p_limits LOOP
-    v_at := v_at + 4;
-    v_subject := v_limit.scope || ' ' || CASE
-      WHEN v_limit.scope = 'member' AND p_membership_id IS NOT NULL THEN p_membership_id ELSE v_limit.subject END;
-    v_place := array_position(subjects, v_subject);
-    IF v_place IS NULL THEN
-      subjects := subjects || v_subject;
-      v_place := cardinality(subjects);
-    END IF;
-    counted[6 * v_place - 5 : 6 * v_place] := ARRAY[
-      p_levels[v_at - 3], p_levels[v_at - 2] + 60000000, p_levels[v_at - 1], v_limit.tokens, p_levels[v_at] + 1,
-      v_limit.concurrent];
-  END LOOP;
-END $$;
-
-
 -- billing_write_meters(p_subjects text[], p_counted bigint[], p_now timestamptz) RETURNS void
 --
--- Writes what the calls of a transaction have added (billing_add_call), at the time at which they were weighed.
+-- Writes the meters of the calls that a transaction has admitted (billing_read_limits), as of the time at which they were weighed.
 CREATE OR REPLACE FUNCTION billing_write_meters(p_subjects text[], p_counted bigint[], p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_last integer;
+  v_at integer := 0;
+  v_subject text;
   v_requests bigint;
   v_tokens bigint;
 BEGIN
-  FOR v_place IN 1 .. cardinality(p_subjects) LOOP
-    v_last := 6 * v_place;
-    v_requests := p_counted[v_last - 4];
-    v_tokens := p_counted[v_last - 3];
-    CONTINUE WHEN v_requests IS NULL AND v_tokens IS NULL;
+  FOREACH v_subject IN ARRAY p_subjects LOOP
+    v_requests := p_counted[v_at + 2] + p_counted[v_at + 6] * 60000000;
+    v_tokens := p_counted[v_at + 3];
+    v_at := v_at + 9;
+    CONTINUE WHEN p_counted[v_at - 3] = 0 OR v_requests IS NULL AND v_tokens IS NULL;
     UPDATE billing_limit_meter m
        SET requests_level = coalesce(v_requests, 0), requests_at = p_now, tokens_level = coalesce(v_tokens, 0),
-           tokens_at = p_now, tokens_quota = p_counted[v_last - 2]
-     WHERE m.id = p_counted[v_last - 5];
+           tokens_at = p_now, tokens_quota = p_counted[v_at - 1]
+     WHERE m.id = p_counted[v_at - 8];
     CONTINUE WHEN FOUND;
     INSERT INTO billing_limit_meter (
       scope, subject, requests_level, requests_at, tokens_level, tokens_at, tokens_quota)
     VALUES (
-      split_part(p_subjects[v_place], ' ', 1), substr(p_subjects[v_place], strpos(p_subjects[v_place], ' ') + 1),
-      coalesce(v_requests, 0), p_now, coalesce(v_tokens, 0), p_now, p_counted[v_last - 2]);
+      split_part(v_subject, ' ', 1), substr(v_subject, strpos(v_subject, ' ') + 1),
+      coalesce(v_requests, 0), p_now, coalesce(v_tokens, 0), p_now, p_counted[v_at - 1]);
   END LOOP;
 END $$;
 
@@ -305,3 +322,5 @@ END $$;
 DROP FUNCTION IF EXISTS billing_weigh_call(billing_rate_limit[], text, text, text, boolean, timestamptz);
 DROP FUNCTION IF EXISTS billing_count_call(billing_rate_limit[], bigint[], text, timestamptz);
 DROP FUNCTION IF EXISTS billing_use_tokens(record, jsonb, timestamptz);
+DROP FUNCTION IF EXISTS billing_weigh_call(billing_rate_limit[], text, text, text, boolean, timestamptz, text[], bigint[]);
+DROP FUNCTION IF EXISTS billing_add_call(billing_rate_limit[], bigint[], text, text[], bigint[]);

@@ -9,8 +9,8 @@
 --   is_admitted: a trial of the same request has recorded the proof; account and session must still be live
 --   owner_kind, owner_key, route, key, digest (hex): the call's owner and idempotency key
 --   the hold's other members, as for billing_hold_locked
---   limits: the rate limits that apply, in the order of their checks (limits.sql), each an object with scope, subject, and
---     requests, tokens and concurrent where it has them
+--   limits: the rate limits that apply, in the order of their checks (limits.sql): an array's literal, or an array of objects with scope,
+--     subject, and requests, tokens and concurrent where they have them
 --   stop_before: the step before which the process already knows that the request fails
 --     'idempotency'  only record the proof (outcome is null)
 --     'access'       record the proof and look up the idempotency key (outcomes of billing_find_replay)
@@ -37,112 +37,134 @@ DECLARE
   v_busy text[];
   v_admissions text[];
   v_limits billing_rate_limit[];
-  v_call record;
+  v_proof record;
+  v_call inference_call;
+  v_index integer := 0;
+  v_reason text;
+  v_membership_id text;
+  v_limited_member text;
+  v_read record;
   v_opened record;
   v_now timestamptz;
   v_subjects text[] := '{}';
   v_counted bigint[] := '{}';
+  v_places integer[];
+  v_place integer;
+  v_added bigint;
+  v_levels bigint[];
+  v_is_limited boolean;
 BEGIN
   IF cardinality(v_calls) = 1 THEN
-    v_opened := inference_open_alone(v_calls[1], p_wait);
-    answer := v_opened.answer;
-    body := v_opened.body;
-    RETURN NEXT;
-    RETURN;
-  END IF;
-
-  v_busy := inference_lock_owners(v_calls, p_wait);
-  FOR v_call IN
-    SELECT c.proof, c.proof_issued_at, c.proof_expires_at, c.did, c.session_id, c.is_admitted, c.owner_kind, c.owner_key,
-           c.stop_before, c.is_trial, c.limits, c.ordinality
-      FROM unnest(v_calls) WITH ORDINALITY c ORDER BY c.proof, c.ordinality
-  LOOP
-    v_admissions[v_call.ordinality] := CASE
-      WHEN v_call.stop_before IS NULL AND v_call.owner_kind || ' ' || v_call.owner_key = ANY (v_busy) THEN 'busy'
+    v_call := v_calls[1];
+    v_admissions[1] := CASE
+      WHEN v_call.stop_before IS NULL AND NOT inference_lock_owner(v_call.owner_kind, v_call.owner_key, p_wait) THEN 'busy'
       WHEN v_call.is_admitted THEN accounts_liveness(v_call.did, v_call.session_id)
       ELSE accounts_admit(
         decode(v_call.proof, 'hex'), to_timestamp(v_call.proof_issued_at), to_timestamp(v_call.proof_expires_at),
         v_call.did, v_call.session_id)
     END;
-    IF v_call.limits IS NOT NULL AND v_call.stop_before IS NULL AND v_call.is_trial IS NOT TRUE
-       AND v_admissions[v_call.ordinality] = 'ok'
-    THEN
-      v_limits := v_limits || v_call.limits;
+    IF v_call.limits IS NOT NULL AND v_call.stop_before IS NULL AND v_call.is_trial IS NOT TRUE AND v_admissions[1] = 'ok' THEN
+      v_limits := v_call.limits;
     END IF;
-  END LOOP;
+  ELSE
+    v_busy := inference_lock_owners(v_calls, p_wait);
+    FOR v_proof IN
+      SELECT c.proof, c.proof_issued_at, c.proof_expires_at, c.did, c.session_id, c.is_admitted, c.owner_kind, c.owner_key,
+             c.stop_before, c.is_trial, c.limits, c.ordinality
+        FROM unnest(v_calls) WITH ORDINALITY c ORDER BY c.proof, c.ordinality
+    LOOP
+      v_admissions[v_proof.ordinality] := CASE
+        WHEN v_proof.stop_before IS NULL AND v_proof.owner_kind || ' ' || v_proof.owner_key = ANY (v_busy) THEN 'busy'
+        WHEN v_proof.is_admitted THEN accounts_liveness(v_proof.did, v_proof.session_id)
+        ELSE accounts_admit(
+          decode(v_proof.proof, 'hex'), to_timestamp(v_proof.proof_issued_at), to_timestamp(v_proof.proof_expires_at),
+          v_proof.did, v_proof.session_id)
+      END;
+      IF v_proof.limits IS NOT NULL AND v_proof.stop_before IS NULL AND v_proof.is_trial IS NOT TRUE
+         AND v_admissions[v_proof.ordinality] = 'ok' AND v_limits IS DISTINCT FROM v_proof.limits
+      THEN
+        v_limits := v_limits || v_proof.limits;
+      END IF;
+    END LOOP;
+  END IF;
   IF v_limits IS NOT NULL THEN
     PERFORM billing_lock_limits(v_limits);
     v_now := clock_timestamp();
+    v_limits := NULL;
   END IF;
 
-  FOR v_index IN 1 .. cardinality(v_calls) LOOP
+  FOREACH v_call IN ARRAY v_calls LOOP
+    v_index := v_index + 1;
+    IF v_limits IS NOT NULL AND v_call.limits IS NOT NULL AND (v_call.stop_before IS NOT NULL OR v_call.is_trial) THEN
+      PERFORM billing_write_meters(v_subjects, v_counted, v_now);
+      v_subjects := '{}';
+      v_counted := '{}';
+      v_limits := NULL;
+    END IF;
     IF v_admissions[v_index] = 'busy' THEN
       answer := json_build_object('outcome', 'busy');
       body := NULL;
-    ELSIF v_admissions[v_index] <> 'ok' OR v_calls[v_index].stop_before = 'idempotency' THEN
-      answer := inference_answer_early(v_calls[v_index], v_admissions[v_index]);
+    ELSIF v_admissions[v_index] <> 'ok' OR v_call.stop_before = 'idempotency' THEN
+      answer := inference_answer_early(v_call, v_admissions[v_index], v_now);
       body := NULL;
     ELSE
-      v_opened := inference_open_admitted(v_calls[v_index], v_now, v_subjects, v_counted);
+      v_reason := NULL;
+      v_membership_id := NULL;
+      v_levels := NULL;
+      v_is_limited := false;
+      IF v_call.owner_kind = 'organization' AND v_call.stop_before IS DISTINCT FROM 'access' THEN
+        SELECT a.reason, a.membership_id INTO v_reason, v_membership_id
+          FROM organizations_own_access(v_call.owner_key, v_call.did, v_call.product) a;
+      END IF;
+      IF v_call.limits IS NOT NULL AND v_call.stop_before IS NULL AND v_call.is_trial IS NOT TRUE THEN
+        IF v_call.limits IS DISTINCT FROM v_limits OR v_membership_id IS DISTINCT FROM v_limited_member THEN
+          v_read := billing_read_limits(
+            v_call.limits, v_call.owner_kind, v_call.owner_key, v_membership_id, v_now, v_subjects, v_counted);
+          v_subjects := v_read.subjects;
+          v_counted := v_read.counted;
+          v_places := v_read.places;
+          v_limits := v_call.limits;
+          v_limited_member := v_membership_id;
+        END IF;
+        FOREACH v_place IN ARRAY v_places LOOP
+          v_added := v_counted[v_place + 6];
+          v_is_limited := v_is_limited OR v_added >= v_counted[v_place + 5];
+          v_levels := v_levels || ARRAY[
+            v_counted[v_place + 1], v_counted[v_place + 2] + v_added * 60000000, v_counted[v_place + 3],
+            v_counted[v_place + 4] + v_added];
+        END LOOP;
+      ELSIF v_call.limits IS NOT NULL THEN
+        v_read := billing_weigh_call(v_call.limits, v_call.owner_kind, v_call.owner_key, v_membership_id, v_now);
+        v_levels := v_read.levels;
+        v_is_limited := v_read.is_exceeded AND v_call.stop_before IS DISTINCT FROM 'access';
+      END IF;
+      v_opened := inference_open_admitted(v_call, v_reason, v_membership_id, v_levels, v_is_limited);
       answer := v_opened.answer;
       body := v_opened.body;
-      v_subjects := v_opened.subjects;
-      v_counted := v_opened.counted;
+      IF v_levels IS NOT NULL AND v_opened.outcome = 'reserved' THEN
+        FOREACH v_place IN ARRAY v_places LOOP
+          v_added := v_counted[v_place + 6] + 1;
+          v_counted[v_place + 6] := v_added;
+        END LOOP;
+      END IF;
     END IF;
     RETURN NEXT;
   END LOOP;
-  IF v_now IS NOT NULL THEN
+  IF v_limits IS NOT NULL THEN
     PERFORM billing_write_meters(v_subjects, v_counted, v_now);
   END IF;
 END $$;
 
 
--- The same for one call: the same steps, without the ordering that several calls need.
-CREATE OR REPLACE FUNCTION inference_open_alone(p_call inference_call, p_wait boolean, OUT answer json, OUT body bytea)
-LANGUAGE plpgsql AS $$
-DECLARE
-  v_admission text;
-  v_opened record;
-  v_now timestamptz;
-BEGIN
-  IF p_call.stop_before IS NULL AND NOT inference_lock_owner(p_call.owner_kind, p_call.owner_key, p_wait) THEN
-    answer := json_build_object('outcome', 'busy');
-    RETURN;
-  END IF;
-
-  v_admission := CASE
-    WHEN p_call.is_admitted THEN accounts_liveness(p_call.did, p_call.session_id)
-    ELSE accounts_admit(
-      decode(p_call.proof, 'hex'), to_timestamp(p_call.proof_issued_at), to_timestamp(p_call.proof_expires_at),
-      p_call.did, p_call.session_id)
-  END;
-  IF v_admission <> 'ok' OR p_call.stop_before = 'idempotency' THEN
-    answer := inference_answer_early(p_call, v_admission);
-    RETURN;
-  END IF;
-  IF p_call.limits IS NOT NULL AND p_call.stop_before IS NULL AND p_call.is_trial IS NOT TRUE THEN
-    PERFORM billing_lock_limits(p_call.limits);
-    v_now := clock_timestamp();
-  END IF;
-
-  v_opened := inference_open_admitted(p_call, v_now, '{}', '{}');
-  answer := v_opened.answer;
-  body := v_opened.body;
-  IF v_now IS NOT NULL THEN
-    PERFORM billing_write_meters(v_opened.subjects, v_opened.counted, v_now);
-  END IF;
-END $$;
-
-
 -- Answers a call of which nothing but its proof was taken: with what is used of its limits, unless its caller was refused.
-CREATE OR REPLACE FUNCTION inference_answer_early(p_call inference_call, p_admission text) RETURNS json
+CREATE OR REPLACE FUNCTION inference_answer_early(p_call inference_call, p_admission text, p_now timestamptz) RETURNS json
 LANGUAGE plpgsql AS $$
 BEGIN
   IF p_admission <> 'ok' OR p_call.limits IS NULL THEN
     RETURN json_build_object('admission', p_admission);
   END IF;
   RETURN json_build_object('admission', p_admission, 'levels', (
-    SELECT w.levels FROM billing_weigh_call(p_call.limits, p_call.owner_kind, p_call.owner_key, NULL, false) w));
+    SELECT w.levels FROM billing_weigh_call(p_call.limits, p_call.owner_kind, p_call.owner_key, NULL, p_now) w));
 END $$;
 
 
@@ -189,33 +211,18 @@ BEGIN
 END $$;
 
 
--- Opens one call whose proof was recorded and, if it asks for a hold, whose owner's wallet and shared limits are locked. Such a call is
--- weighed at p_now. `subjects` and `counted` are what the calls of this transaction have added to their limits (billing_add_call).
+-- Opens one call whose proof was recorded and, if it asks for a hold, whose owner's wallet is locked. p_reason and p_membership_id are those
+-- of organizations_own_access, null if it was not asked; p_levels is what is used of the call's limits, and p_is_limited whether one of them
+-- leaves no room. `outcome` is that of the hold, null if none was tried.
 CREATE OR REPLACE FUNCTION inference_open_admitted(
-  p_call inference_call, p_now timestamptz, INOUT subjects text[], INOUT counted bigint[], OUT answer json, OUT body bytea)
+  p_call inference_call, p_reason text, p_membership_id text, p_levels bigint[], p_is_limited boolean,
+  OUT answer json, OUT body bytea, OUT outcome text)
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_reason text;
-  v_membership_id text;
-  v_weighed record;
-  v_added record;
-  v_is_limited boolean := false;
-  v_levels bigint[];
+  v_reason text := p_reason;
   v_found record;
 BEGIN
-  IF p_call.owner_kind = 'organization' AND p_call.stop_before IS DISTINCT FROM 'access' THEN
-    SELECT a.reason, a.membership_id INTO v_reason, v_membership_id
-      FROM organizations_own_access(p_call.owner_key, p_call.did, p_call.product) a;
-  END IF;
-  IF p_call.limits IS NOT NULL THEN
-    v_weighed := billing_weigh_call(
-      p_call.limits, p_call.owner_kind, p_call.owner_key, v_membership_id,
-      p_call.stop_before IS NULL AND p_call.is_trial IS NOT TRUE, p_now, subjects, counted);
-    v_levels := v_weighed.levels;
-    v_is_limited := v_weighed.is_exceeded AND p_call.stop_before IS DISTINCT FROM 'access';
-  END IF;
-
-  IF p_call.stop_before IS NOT NULL OR v_reason <> 'allowed' OR v_is_limited THEN
+  IF p_call.stop_before IS NOT NULL OR v_reason <> 'allowed' OR p_is_limited THEN
     IF v_reason = 'allowed' AND EXISTS (
       SELECT FROM billing_wallet w
        WHERE w.owner_kind = p_call.owner_kind AND w.owner_key = p_call.owner_key AND w.is_suspended)
@@ -225,32 +232,28 @@ BEGIN
     v_found := billing_find_replay(
       p_call.owner_kind, p_call.owner_key, p_call.route, p_call.key, decode(p_call.digest, 'hex'));
     IF v_found.outcome = 'fresh' AND v_reason <> 'allowed' THEN
-      answer := inference_answer_denied(p_call, v_reason, v_levels);
-    ELSIF v_found.outcome = 'fresh' AND v_is_limited THEN
-      answer := json_build_object('admission', 'ok', 'outcome', 'rate_limited', 'levels', v_levels);
+      answer := inference_answer_denied(p_call, v_reason, p_levels);
+    ELSIF v_found.outcome = 'fresh' AND p_is_limited THEN
+      answer := json_build_object('admission', 'ok', 'outcome', 'rate_limited', 'levels', p_levels);
     ELSE
       answer := json_build_object(
         'admission', 'ok', 'outcome', v_found.outcome, 'usage_id', v_found.usage_id,
-        'replay_status', v_found.replay_status, 'replay_headers', v_found.replay_headers, 'levels', v_levels);
+        'replay_status', v_found.replay_status, 'replay_headers', v_found.replay_headers, 'levels', p_levels);
       body := v_found.replay_body;
     END IF;
     RETURN;
   END IF;
 
-  v_found := billing_hold_locked(p_call, v_membership_id);
-  IF v_found.outcome = 'suspended' THEN
-    answer := inference_answer_denied(p_call, 'organization_suspended', v_levels);
+  v_found := billing_hold_locked(p_call, p_membership_id);
+  outcome := v_found.outcome;
+  IF outcome = 'suspended' THEN
+    answer := inference_answer_denied(p_call, 'organization_suspended', p_levels);
     RETURN;
-  END IF;
-  IF v_levels IS NOT NULL AND v_found.outcome = 'reserved' THEN
-    v_added := billing_add_call(p_call.limits, v_levels, v_membership_id, subjects, counted);
-    subjects := v_added.subjects;
-    counted := v_added.counted;
   END IF;
   answer := json_build_object(
     'admission', 'ok', 'outcome', v_found.outcome, 'usage_id', v_found.usage_id,
     'available_microusd', v_found.available_microusd, 'budget_id', v_found.budget_id,
-    'replay_status', v_found.replay_status, 'replay_headers', v_found.replay_headers, 'levels', v_levels);
+    'replay_status', v_found.replay_status, 'replay_headers', v_found.replay_headers, 'levels', p_levels);
   body := v_found.replay_body;
 END $$;
 
@@ -268,3 +271,6 @@ DROP FUNCTION IF EXISTS inference_lock_owners(json, boolean);
 DROP FUNCTION IF EXISTS inference_open_admitted(inference_call);
 DROP FUNCTION IF EXISTS inference_open_admitted(
   text, text, text, text, text, text, text, text, text, text, text, text, bytea, bigint, bigint, bigint, interval);
+DROP FUNCTION IF EXISTS inference_open_alone(inference_call, boolean);
+DROP FUNCTION IF EXISTS inference_open_admitted(inference_call, timestamptz, text[], bigint[]);
+DROP FUNCTION IF EXISTS inference_answer_early(inference_call, text);

@@ -3,23 +3,24 @@
 import time
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+import orjson
 from django.db import connection
 
 from billing.models import LimitMeter
 from billing.rules.limits import Applied, Level, LimitScope, Quotas
+from inference.metering.limits import RequestLimits
 
 _LIMITS = """
 (SELECT array_agg(ROW(l.scope, l.subject, l.requests, l.tokens, l.concurrent)::billing_rate_limit ORDER BY l.place)
    FROM unnest(%(scopes)s::text[], %(subjects)s::text[], %(requests)s::bigint[], %(tokens)s::bigint[], %(concurrent)s::bigint[])
           WITH ORDINALITY AS l (scope, subject, requests, tokens, concurrent, place))
 """
-_WEIGH = f"SELECT is_exceeded, levels FROM billing_weigh_call({_LIMITS}, %(kind)s, %(key)s, %(member)s, %(is_locked)s, %(now)s)"
-_COUNT = f"""
-SELECT billing_write_meters(c.subjects, c.counted, %(now)s)
-  FROM billing_add_call({_LIMITS}, %(levels)s::bigint[], %(member)s, '{{}}', '{{}}') c
-"""
+_WEIGH = f"SELECT is_exceeded, levels FROM billing_weigh_call({_LIMITS}, %(kind)s, %(key)s, %(member)s, %(now)s)"
+_READ = f"SELECT * FROM billing_read_limits({_LIMITS}, %(kind)s, %(key)s, %(member)s, %(now)s, '{{}}', '{{}}')"
+_WRITE = "SELECT billing_write_meters(%s, %s::bigint[], %s)"
+_ROOM, _ADDED = 4, 5
 _LOCK = f"SELECT billing_lock_limits({_LIMITS})"
 
 
@@ -44,20 +45,21 @@ def admit(
         "key": owner[1],
         "member": member,
         "now": now,
-        "is_locked": True,
     }
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, arguments)
-        cursor.execute(_WEIGH, arguments)
-        [(is_exceeded, levels)] = cursor.fetchall()
-        if not is_exceeded:
-            cursor.execute(_COUNT, arguments | {"levels": levels})
-    return Weighed(is_exceeded, [Level(*levels[at + 1 : at + 4]) for at in range(0, len(levels), 4)])
+        cursor.execute(_READ, arguments)
+        [(subjects, counted, places)] = cursor.fetchall()
+        is_exceeded = any(counted[place + _ROOM] < 1 for place in places)
+        for place in [] if is_exceeded else places:
+            counted[place + _ADDED] += 1
+        cursor.execute(_WRITE, [subjects, counted, now])
+    return Weighed(is_exceeded, [Level(*counted[place + 1 : place + 4]) for place in places])
 
 
 def look(*limits: Applied, now: datetime) -> Weighed:
     """Weigh for an answer that is no call, as the first statement does: without a lock."""
-    arguments = {**_arguments(limits), "kind": "account", "key": "", "member": None, "now": now, "is_locked": False}
+    arguments = {**_arguments(limits), "kind": "account", "key": "", "member": None, "now": now}
     with connection.cursor() as cursor:
         cursor.execute(_WEIGH, arguments)
         [(is_exceeded, levels)] = cursor.fetchall()
@@ -76,6 +78,13 @@ def element(*limits: Applied) -> list[dict[str, Any]]:
         }
         for limit in limits
     ]
+
+
+def argument(*limits: Applied) -> orjson.Fragment:
+    """Return limits as a member of a batch's call, as the process writes them."""
+    made = RequestLimits(cast("Any", None))
+    made.applied = limits
+    return made.argument()
 
 
 def meter(scope: str, subject: str) -> LimitMeter:
