@@ -18,8 +18,10 @@ RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
 DECLARE
   v_closing record;
   v_done record;
+  v_subject text;
   v_subjects text[];
   v_tokens bigint[];
+  v_at integer;
 BEGIN
   FOR v_closing IN
     SELECT c.* FROM ROWS FROM (json_to_recordset(p_closings) AS (
@@ -35,8 +37,15 @@ BEGIN
         v_closing.usage_id, v_closing.cost, v_closing.basis, v_closing.quantities, v_closing.replay_status,
         v_closing.replay_headers, p_bodies[v_closing.ordinality], v_closing.deployment, v_closing.resolution);
       IF v_done.token_subjects IS NOT NULL THEN
-        v_subjects := v_subjects || v_done.token_subjects;
-        v_tokens := v_tokens || array_fill(v_done.tokens, ARRAY[cardinality(v_done.token_subjects)]);
+        FOREACH v_subject IN ARRAY v_done.token_subjects LOOP
+          v_at := array_position(v_subjects, v_subject);
+          IF v_at IS NULL THEN
+            v_subjects := v_subjects || v_subject;
+            v_tokens := v_tokens || v_done.tokens;
+          ELSE
+            v_tokens[v_at] := least(v_tokens[v_at] + v_done.tokens, 40000000000);
+          END IF;
+        END LOOP;
       END IF;
       answer := json_build_object(
         'usage_id', v_closing.usage_id, 'outcome', v_done.outcome, 'charge_microusd', v_done.charge_microusd,

@@ -1,4 +1,5 @@
--- billing_hold_locked(p_call record, p_membership_id text, p_now timestamptz DEFAULT NULL)
+-- billing_hold_locked(p_call record, p_membership_id text, p_now timestamptz DEFAULT NULL, p_token_scopes text[] DEFAULT NULL,
+--                     p_is_concurrency_limited boolean DEFAULT NULL)
 --   RETURNS (outcome text, usage_id text, available_microusd bigint, budget_id text,
 --            replay_status integer, replay_headers jsonb, replay_body bytea)
 --
@@ -10,8 +11,8 @@
 --   price_version: the prices that the hold was computed with
 --   deadline_seconds: how long the call may take before the reaper moves it to review; every call has it
 --   is_trial: everything but the hold itself
---   limits: the rate limits that the call was admitted under (limits.sql), null if there are none
 --
+-- p_token_scopes and p_is_concurrency_limited are what the call keeps of the rate limits that admitted it (billing_read_limits).
 -- The member is p_membership_id, whatever the caller's token says. Checks in this order, under the wallet's lock:
 -- idempotency key (null: none), suspension, budgets, funds. Outcomes:
 --   'reserved'            the hold stands and the call counts as sent, usage_id is p_call's: state 'dispatched'
@@ -28,7 +29,8 @@
 -- holds at most the first 64 credits in this order, so that no call holds the wallet's lock for long; balance covers
 -- the rest. An expired credit is not spendable from that instant on.
 CREATE OR REPLACE FUNCTION billing_hold_locked(
-  p_call record, p_membership_id text, p_now timestamptz DEFAULT NULL,
+  p_call record, p_membership_id text, p_now timestamptz DEFAULT NULL, p_token_scopes text[] DEFAULT NULL,
+  p_is_concurrency_limited boolean DEFAULT NULL,
   OUT outcome text, OUT usage_id text, OUT available_microusd bigint, OUT budget_id text,
   OUT replay_status integer, OUT replay_headers jsonb, OUT replay_body bytea)
 LANGUAGE plpgsql AS $$
@@ -40,9 +42,6 @@ DECLARE
   v_lot record;
   v_lot_ids text[];
   v_lot_amounts bigint[];
-  v_limit billing_rate_limit;
-  v_token_scopes text[];
-  v_is_concurrency_limited boolean;
 BEGIN
   IF (p_call.hold BETWEEN 0 AND p_call.max_cost AND (p_call.is_trial OR p_call.deadline_seconds >= 0)) IS NOT TRUE THEN
     RAISE EXCEPTION 'a hold of % micro-USD, at most %, for % seconds', p_call.hold, p_call.max_cost, p_call.deadline_seconds
@@ -121,16 +120,6 @@ BEGIN
     RETURN;
   END IF;
 
-  IF p_call.limits IS NOT NULL THEN
-    FOREACH v_limit IN ARRAY p_call.limits LOOP
-      IF v_limit.tokens IS NOT NULL THEN
-        v_token_scopes := v_token_scopes || v_limit.scope;
-      END IF;
-      IF v_limit.concurrent IS NOT NULL THEN
-        v_is_concurrency_limited := true;
-      END IF;
-    END LOOP;
-  END IF;
   INSERT INTO billing_reservation (
     id, wallet_id, actor_did, org_id, membership_id, product, client_id, route, model, request_id, idempotency_key,
     request_digest, body_sha256, replayable, state, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids,
@@ -141,7 +130,7 @@ BEGIN
     p_membership_id, p_call.product, p_call.client_id, p_call.route, p_call.model, p_call.request_id, p_call.key, v_digest,
     decode(p_call.body_sha256, 'hex'), p_call.key IS NOT NULL, 'dispatched', p_call.max_cost, p_call.hold, v_left, v_lot_ids, v_lot_amounts,
     p_call.price_version, v_now, v_now, v_now + make_interval(secs => p_call.deadline_seconds), 0,
-    v_token_scopes, v_is_concurrency_limited);
+    p_token_scopes, p_is_concurrency_limited);
 
   IF v_left > 0 THEN
     UPDATE billing_wallet w SET held_microusd = w.held_microusd + v_left WHERE w.id = v_wallet.id;
@@ -167,3 +156,4 @@ DROP FUNCTION IF EXISTS billing_reserve(
   text, text, text, text, text, text, text, text, text, text, text, bytea, bigint, bigint, bigint, timestamptz,
   timestamptz);
 DROP FUNCTION IF EXISTS billing_hold(json, text, timestamptz);
+DROP FUNCTION IF EXISTS billing_hold_locked(record, text, timestamptz);

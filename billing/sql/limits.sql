@@ -161,18 +161,20 @@ END $$;
 
 -- billing_read_limits(p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text, p_now timestamptz,
 --                     subjects text[], counted bigint[])
---   RETURNS (subjects text[], counted bigint[], places integer[])
+--   RETURNS (subjects text[], counted bigint[], places integer[], token_scopes text[], is_concurrency_limited boolean)
 --
 -- Reads those of a call's limits that no call of the transaction has read before. The caller has locked them, and reads all of its calls at
 -- one time. `counted` has nine numbers for each of `subjects`: those of billing_read_limit, as of before the transaction's calls; how
 -- many of them were admitted since, which the caller counts and no function here changes; and the limit's three quotas. `places` are the
 -- positions before the limits' numbers, in the order of the limits. Nothing else changes a meter before billing_write_meters does.
+-- `token_scopes` and `is_concurrency_limited` are what a call keeps of its limits, null without such limits.
 --
 -- Processes read a changed limit at different times. Where the quotas are others than those before, what was counted is written and
 -- all is read again.
 CREATE OR REPLACE FUNCTION billing_read_limits(
   p_limits billing_rate_limit[], p_owner_kind text, p_owner_key text, p_membership_id text, p_now timestamptz,
-  INOUT subjects text[], INOUT counted bigint[], OUT places integer[])
+  INOUT subjects text[], INOUT counted bigint[], OUT places integer[], OUT token_scopes text[],
+  OUT is_concurrency_limited boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_limit billing_rate_limit;
@@ -201,9 +203,17 @@ BEGIN
       subjects := v_read.subjects;
       counted := v_read.counted;
       places := v_read.places;
+      token_scopes := v_read.token_scopes;
+      is_concurrency_limited := v_read.is_concurrency_limited;
       RETURN;
     END IF;
     places := places || v_place;
+    IF v_limit.tokens IS NOT NULL THEN
+      token_scopes := token_scopes || v_limit.scope;
+    END IF;
+    IF v_limit.concurrent IS NOT NULL THEN
+      is_concurrency_limited := true;
+    END IF;
   END LOOP;
 END $$;
 
@@ -280,41 +290,25 @@ END $$;
 -- billing_use_tokens(p_subjects text[], p_tokens bigint[], p_now timestamptz) RETURNS void
 --
 -- Counts the tokens of the calls that a transaction has settled: p_tokens[n] under the limit p_subjects[n], its scope and subject with a
--- space between (billing_token_subjects). Each meter is written once, whatever the number of calls. The caller holds the locks of
--- their wallets.
+-- space between. No subject is listed twice, so that each meter is written once, whatever the number of calls. The caller holds the
+-- locks of their wallets.
 CREATE OR REPLACE FUNCTION billing_use_tokens(p_subjects text[], p_tokens bigint[], p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_used record;
+  v_scope text;
+  v_subject text;
 BEGIN
-  FOR v_used IN
-    SELECT split_part(u.subject, ' ', 1) AS scope, substr(u.subject, strpos(u.subject, ' ') + 1) AS subject,
-           least(sum(u.tokens), 9000000000000000000)::bigint AS tokens
-      FROM unnest(p_subjects, p_tokens) u (subject, tokens) GROUP BY u.subject
-  LOOP
-    IF v_used.scope IN ('client', 'alias') THEN
-      INSERT INTO billing_limit_use (scope, subject, tokens, used_at)
-      VALUES (v_used.scope, v_used.subject, v_used.tokens, p_now);
+  FOR v_at IN 1 .. cardinality(p_subjects) LOOP
+    v_scope := split_part(p_subjects[v_at], ' ', 1);
+    v_subject := substr(p_subjects[v_at], length(v_scope) + 2);
+    IF v_scope IN ('client', 'alias') THEN
+      INSERT INTO billing_limit_use (scope, subject, tokens, used_at) VALUES (v_scope, v_subject, p_tokens[v_at], p_now);
     ELSE
       UPDATE billing_limit_meter m
-         SET tokens_level = billing_filled(m.tokens_level, m.tokens_at, m.tokens_quota, v_used.tokens, p_now), tokens_at = p_now
-       WHERE m.scope = v_used.scope AND m.subject = v_used.subject AND m.tokens_quota IS NOT NULL;
+         SET tokens_level = billing_filled(m.tokens_level, m.tokens_at, m.tokens_quota, p_tokens[v_at], p_now), tokens_at = p_now
+       WHERE m.scope = v_scope AND m.subject = v_subject AND m.tokens_quota IS NOT NULL;
     END IF;
   END LOOP;
-END $$;
-
-
--- The limits of tokens that a call was admitted under (its token_scopes), as billing_use_tokens takes them.
-CREATE OR REPLACE FUNCTION billing_token_subjects(p_call record) RETURNS text[] LANGUAGE plpgsql IMMUTABLE AS $$
-DECLARE
-  v_subjects text[];
-BEGIN
-  FOR v_place IN 1 .. cardinality(p_call.token_scopes) LOOP
-    v_subjects[v_place] := p_call.token_scopes[v_place] || ' ' || CASE p_call.token_scopes[v_place]
-      WHEN 'account' THEN p_call.actor_did WHEN 'member' THEN p_call.membership_id WHEN 'client' THEN p_call.client_id
-      WHEN 'alias' THEN p_call.model ELSE p_call.org_id END;
-  END LOOP;
-  RETURN v_subjects;
 END $$;
 
 
@@ -324,3 +318,4 @@ DROP FUNCTION IF EXISTS billing_count_call(billing_rate_limit[], bigint[], text,
 DROP FUNCTION IF EXISTS billing_use_tokens(record, jsonb, timestamptz);
 DROP FUNCTION IF EXISTS billing_weigh_call(billing_rate_limit[], text, text, text, boolean, timestamptz, text[], bigint[]);
 DROP FUNCTION IF EXISTS billing_add_call(billing_rate_limit[], bigint[], text, text[], bigint[]);
+DROP FUNCTION IF EXISTS billing_token_subjects(record);

@@ -61,6 +61,7 @@ DECLARE
   v_left bigint;
   v_has_budgets boolean;
   v_is_watched boolean;
+  v_scope text;
 BEGIN
   IF (p_cost >= 0 AND jsonb_typeof(p_quantities) = 'object') IS NOT TRUE THEN
     RAISE EXCEPTION 'call % cannot cost % micro-USD for %', p_usage_id, p_cost, p_quantities
@@ -149,9 +150,15 @@ BEGIN
     VALUES (p_usage_id, 'overrun', v_call.overrun_microusd, v_now);
   END IF;
   IF v_call.token_scopes IS NOT NULL THEN
-    tokens := coalesce((p_quantities->>'input_tokens')::bigint, 0) + coalesce((p_quantities->>'output_tokens')::bigint, 0);
+    -- No more than a meter takes (billing_filled).
+    tokens := least(coalesce((p_quantities->>'input_tokens')::bigint, 0), 20000000000)
+              + least(coalesce((p_quantities->>'output_tokens')::bigint, 0), 20000000000);
     IF tokens > 0 THEN
-      token_subjects := billing_token_subjects(v_call);
+      FOREACH v_scope IN ARRAY v_call.token_scopes LOOP
+        token_subjects := token_subjects || (v_scope || ' ' || CASE v_scope
+          WHEN 'account' THEN v_call.actor_did WHEN 'member' THEN v_call.membership_id WHEN 'client' THEN v_call.client_id
+          WHEN 'alias' THEN v_call.model ELSE v_call.org_id END);
+      END LOOP;
     END IF;
   END IF;
 

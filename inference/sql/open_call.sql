@@ -49,6 +49,8 @@ DECLARE
   v_subjects text[] := '{}';
   v_counted bigint[] := '{}';
   v_places integer[];
+  v_token_scopes text[];
+  v_is_concurrency_limited boolean;
   v_place integer;
   v_added bigint;
   v_levels bigint[];
@@ -123,6 +125,8 @@ BEGIN
           v_subjects := v_read.subjects;
           v_counted := v_read.counted;
           v_places := v_read.places;
+          v_token_scopes := v_read.token_scopes;
+          v_is_concurrency_limited := v_read.is_concurrency_limited;
           v_limits := v_call.limits;
           v_limited_member := v_membership_id;
         END IF;
@@ -138,7 +142,8 @@ BEGIN
         v_levels := v_read.levels;
         v_is_limited := v_read.is_exceeded AND v_call.stop_before IS DISTINCT FROM 'access';
       END IF;
-      v_opened := inference_open_admitted(v_call, v_reason, v_membership_id, v_levels, v_is_limited);
+      v_opened := inference_open_admitted(
+        v_call, v_reason, v_membership_id, v_levels, v_is_limited, v_token_scopes, v_is_concurrency_limited);
       answer := v_opened.answer;
       body := v_opened.body;
       IF v_levels IS NOT NULL AND v_opened.outcome = 'reserved' THEN
@@ -213,9 +218,11 @@ END $$;
 
 -- Opens one call whose proof was recorded and, if it asks for a hold, whose owner's wallet is locked. p_reason and p_membership_id are those
 -- of organizations_own_access, null if it was not asked; p_levels is what is used of the call's limits, and p_is_limited whether one of them
--- leaves no room. `outcome` is that of the hold, null if none was tried.
+-- leaves no room; p_token_scopes and p_is_concurrency_limited are what a call under these limits keeps of them (billing_read_limits),
+-- and ignored without limits. `outcome` is that of the hold, null if none was tried.
 CREATE OR REPLACE FUNCTION inference_open_admitted(
   p_call inference_call, p_reason text, p_membership_id text, p_levels bigint[], p_is_limited boolean,
+  p_token_scopes text[], p_is_concurrency_limited boolean,
   OUT answer json, OUT body bytea, OUT outcome text)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -244,7 +251,11 @@ BEGIN
     RETURN;
   END IF;
 
-  v_found := billing_hold_locked(p_call, p_membership_id);
+  IF p_call.limits IS NULL THEN
+    v_found := billing_hold_locked(p_call, p_membership_id);
+  ELSE
+    v_found := billing_hold_locked(p_call, p_membership_id, NULL, p_token_scopes, p_is_concurrency_limited);
+  END IF;
   outcome := v_found.outcome;
   IF outcome = 'suspended' THEN
     answer := inference_answer_denied(p_call, 'organization_suspended', p_levels);
@@ -274,3 +285,4 @@ DROP FUNCTION IF EXISTS inference_open_admitted(
 DROP FUNCTION IF EXISTS inference_open_alone(inference_call, boolean);
 DROP FUNCTION IF EXISTS inference_open_admitted(inference_call, timestamptz, text[], bigint[]);
 DROP FUNCTION IF EXISTS inference_answer_early(inference_call, text);
+DROP FUNCTION IF EXISTS inference_open_admitted(inference_call, text, text, bigint[], boolean);

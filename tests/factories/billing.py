@@ -33,7 +33,10 @@ PRICE = {"input_token": "0.15", "output_token": "0.60"}
 # As the first statement of a call does, but for any member and at any time. It reads `w`, so that the lock comes first.
 HOLD = """
 SELECT h.* FROM json_populate_record(NULL::inference_call, %(call)s) c, billing_lock_wallet(c.owner_kind, c.owner_key) w,
-       billing_hold_locked(c, CASE WHEN w.id IS NOT NULL THEN %(membership_id)s END, %(now)s) h
+       billing_hold_locked(
+         c, CASE WHEN w.id IS NOT NULL THEN %(membership_id)s END, %(now)s,
+         (SELECT array_agg(l.scope ORDER BY l.ordinality) FROM unnest(c.limits) WITH ORDINALITY l WHERE l.tokens IS NOT NULL),
+         (SELECT bool_or(true) FROM unnest(c.limits) l WHERE l.concurrent IS NOT NULL)) h
 """
 ANSWER = Replay(200, [["content-type", "application/json"]], b'{"id":"chatcmpl_1"}')
 

@@ -18,7 +18,7 @@ _LIMITS = """
           WITH ORDINALITY AS l (scope, subject, requests, tokens, concurrent, place))
 """
 _WEIGH = f"SELECT is_exceeded, levels FROM billing_weigh_call({_LIMITS}, %(kind)s, %(key)s, %(member)s, %(now)s)"
-_READ = f"SELECT * FROM billing_read_limits({_LIMITS}, %(kind)s, %(key)s, %(member)s, %(now)s, '{{}}', '{{}}')"
+_READ = f"SELECT subjects, counted, places FROM billing_read_limits({_LIMITS}, %(kind)s, %(key)s, %(member)s, %(now)s, '{{}}', '{{}}')"
 _WRITE = "SELECT billing_write_meters(%s, %s::bigint[], %s)"
 _ROOM, _ADDED = 4, 5
 _LOCK = f"SELECT billing_lock_limits({_LIMITS})"
