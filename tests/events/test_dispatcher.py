@@ -244,11 +244,15 @@ def test_nothing_is_lost_while_the_database_breaks_connections(receivers: Any) -
     receiver.reply = lambda received: break_connections(ours)
     with working(2):
         happen_often(12, owners=3)
-        eventually(lambda: len(receiver.received) >= 6)
+        eventually(lambda: len(receiver.received) >= 6 or not end_leases())
         receiver.reply = lambda received: 204
-        Endpoint.objects.update(claimed_until=None)
-        eventually(lambda: all_delivered(12))
+        eventually(lambda: all_delivered(12) or not end_leases())
     assert {event["id"] for event in receiver.events} == set(Event.objects.values_list("public_id", flat=True))
+
+
+def end_leases() -> int:
+    """End the leases of turns that could not end them, half a minute early; return how many endpoints there are."""
+    return Endpoint.objects.update(claimed_until=None)
 
 
 def break_connections(ours: int) -> Reply:

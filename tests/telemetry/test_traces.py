@@ -173,6 +173,7 @@ def test_a_traceparent_that_names_no_trace_begins_one(odd: str, monkeypatch: pyt
 def test_a_collector_that_hangs_or_is_away_takes_a_bounded_number_and_holds_up_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
     with collector(hangs=True) as found:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", found.origin)
         monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "64")
@@ -183,7 +184,6 @@ def test_a_collector_that_hangs_or_is_away_takes_a_bounded_number_and_holds_up_n
         made.close(0.01)  # the collector still hangs, and this returns
     assert len(found.spans) <= 64 + 2 * 16
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
     away = Tracer(PATHS)
     away.observe(observed())
     away.close(0.01)
