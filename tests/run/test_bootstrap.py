@@ -4,9 +4,11 @@ import contextlib
 import hashlib
 import io
 import shutil
+import venv
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,6 +36,24 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def environment(made: tuple[Path, str], tmp_path: Path) -> Path:
     """Copy it for a test."""
     return Path(shutil.copytree(made[0], tmp_path / "venv", symlinks=True))
+
+
+@pytest.fixture
+def copied_pip(made: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give what is created from now on the pip of an environment that was made before: to install it takes seconds."""
+    [packages] = made[0].glob("lib/python*/site-packages")
+
+    class Builder(venv.EnvBuilder):
+        def __init__(self, *, with_pip: bool, **options: Any) -> None:
+            super().__init__(**options)
+            self.copies_pip = with_pip
+
+        def post_setup(self, context: Any) -> None:
+            if self.copies_pip:
+                to = Path(context.env_dir) / packages.relative_to(made[0])
+                shutil.copytree(packages, to, dirs_exist_ok=True)
+
+    monkeypatch.setattr(venv, "EnvBuilder", Builder)
 
 
 def test_it_installs_once_and_again_when_the_file_changes(
@@ -182,6 +202,7 @@ def test_it_waits_for_another_that_installs_here(tmp_path: Path, capsys: pytest.
         second.result()
 
 
+@pytest.mark.usefixtures("copied_pip")
 def test_it_mends_an_environment_that_was_half_made(tmp_path: Path) -> None:
     requirements, environment = tmp_path / "requirements.txt", tmp_path / "venv"
     requirements.write_text("# nothing\n")
@@ -191,6 +212,7 @@ def test_it_mends_an_environment_that_was_half_made(tmp_path: Path) -> None:
     assert bootstrap.runs(environment / "bin" / "python", "-m", "pip", "--version")
 
 
+@pytest.mark.usefixtures("copied_pip")
 def test_it_makes_an_environment_of_another_python_again(
     environment: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
