@@ -160,6 +160,7 @@ def attributes(cls: type) -> frozenset[str]:
     return frozenset({*vars(cls), *vars(cls).get("__annotations__", {}), *_set_on_self(_tree_of(cls))})
 
 
+@cache
 def used(cls: type) -> frozenset[str]:
     """Return the attributes of itself and of its bases that a class names, and those that its source defines."""
     tree = _tree_of(cls)

@@ -3,6 +3,8 @@
 import ast
 from collections.abc import Iterator
 
+import pytest
+
 from gateway.run.options import PROJECT_DIR
 
 APPS = ("accounts", "billing", "inference", "integrations", "judgement", "organizations")
@@ -28,10 +30,16 @@ def sources() -> Iterator[tuple[str, str]]:
                 yield str(path.relative_to(PROJECT_DIR)), path.read_text(encoding="utf-8")
 
 
-def functions() -> Iterator[tuple[str, int]]:
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.Module]:
+    """Parse every written module."""
+    return {path: ast.parse(text) for path, text in sources()}
+
+
+def functions(trees: dict[str, ast.Module]) -> Iterator[tuple[str, int]]:
     """Yield every function's place and its number of lines."""
-    for path, text in sources():
-        for node in ast.walk(ast.parse(text)):
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
             if isinstance(node, Function) and node.end_lineno:
                 yield f"{path}:{node.lineno} {node.name}", node.end_lineno - node.lineno + 1
 
@@ -46,24 +54,24 @@ def test_a_file_holds_one_noun() -> None:
     assert long.keys() - CATALOGUES == set(), long
 
 
-def test_functions_are_short() -> None:
-    sizes = dict(functions())
+def test_functions_are_short(trees: dict[str, ast.Module]) -> None:
+    sizes = dict(functions(trees))
     assert {place: size for place, size in sizes.items() if size > FUNCTION_LINES_MAX} == {}
     usual = sum(size <= FUNCTION_LINES_USUAL for size in sizes.values())
     assert usual / len(sizes) > 0.9
 
 
-def test_every_module_says_what_it_is() -> None:
-    silent = [path for path, text in sources() if text.strip() and not ast.get_docstring(ast.parse(text))]
+def test_every_module_says_what_it_is(trees: dict[str, ast.Module]) -> None:
+    silent = [path for path, text in sources() if text.strip() and not ast.get_docstring(trees[path])]
     assert silent == []
 
 
-def test_a_wire_shape_is_a_request_or_a_response() -> None:
+def test_a_wire_shape_is_a_request_or_a_response(trees: dict[str, ast.Module]) -> None:
     shapes = [
         node.name
-        for path, text in sources()
+        for path, tree in trees.items()
         if "/serializers/" in path
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     ]
     assert [name for name in shapes if not name.endswith(("Request", "Response", "Field"))] == []
