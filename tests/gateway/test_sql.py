@@ -3,10 +3,15 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 
+from accounts.models import OperatorRole
 from gateway.core.database import sql
+from gateway.management.schema import bring_up_to_date
 from tests.gateway.schema import Schema, schema
 
 pytestmark = pytest.mark.django_db
@@ -58,6 +63,31 @@ def test_every_migrate_installs_what_differs(damage: str) -> None:
     assert installed() != before
     call_command("migrate", verbosity=0)
     assert installed() == before
+
+
+def rights_of_roles() -> set[tuple[str, str]]:
+    return set(OperatorRole.objects.values_list("name", "group__permissions__codename"))
+
+
+def test_a_start_does_what_follows_every_migrate_though_nothing_is_to_be_migrated() -> None:
+    before, rights = installed(), rights_of_roles()
+    for damage in DAMAGE.values():
+        run(damage)
+    Permission.objects.filter(codename="view_call").delete()
+    OperatorRole.objects.order_by("name")[0].group.permissions.clear()
+    assert rights_of_roles() != rights
+    bring_up_to_date()
+    assert (installed(), rights_of_roles()) == (before, rights)
+
+
+def test_a_start_records_the_migration_that_replaces_those_that_were_applied() -> None:
+    recorder = MigrationRecorder(connection)
+    replacing, migration = min(MigrationLoader(None).replacements.items())
+    recorder.record_unapplied(*replacing)
+    for replaced in migration.replaces:
+        recorder.record_applied(*replaced)
+    bring_up_to_date()
+    assert replacing in recorder.applied_migrations()
 
 
 def test_installing_what_is_there_keeps_nobody_from_writing() -> None:
