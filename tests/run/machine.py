@@ -45,9 +45,9 @@ def workers_of(server: int) -> set[int]:
 
 
 def _command_of(pid: str) -> bytes:
-    """Return a process's command line, nothing if it has ended meanwhile."""
+    """Return a process's command line and its name, which says of a forked one what it is; nothing if it has ended meanwhile."""
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
+        return Path(f"/proc/{pid}/cmdline").read_bytes() + Path(f"/proc/{pid}/comm").read_bytes()
     except OSError:
         return b""
 

@@ -28,6 +28,12 @@ PROGRAMS = {
         "-c",
         "import atexit, threading; atexit.register(print, 'last'); threading.Timer(0.1, print, ['first']).start()",
     ],
+    "spawns": [
+        "-c",
+        "import multiprocessing as m, os; os.environ['X'] = 'y'; s = m.get_context('spawn').Process(target=exec, args=("
+        "'import multiprocessing as m, os, sys; print(os.environ[\"X\"], sys.argv); exit(m.parent_process().pid % 7)',));"
+        "s.start(); s.join(); print(s.exitcode == os.getpid() % 7)",
+    ],
     "warnings": ["-W", "ignore:of a", "-c", "import warnings; warnings.warn('of a kind'); warnings.warn('other')"],
 }
 SLEEPS = "import time; print('begun', flush=True); time.sleep(1000)"
@@ -57,6 +63,19 @@ def test_it_reads_its_settings_from_its_own_environment() -> None:
         "import sys; from django.conf import settings; print(settings.BODY_IDLE_SECONDS, 'gateway.urls' in sys.modules)"
     )
     assert printed(code, BODY_IDLE_SECONDS="0.25") == "0.25 True"
+
+
+def test_what_an_import_made_of_a_setting_that_several_tests_set_is_made_of_its_own() -> None:
+    code = "import sys; from inference.queries import catalogue; print(catalogue._snapshot.fresh_seconds, 'gateway.urls' in sys.modules)"
+    assert printed(code, CATALOGUE_TTL_SECONDS="0.25") == "0.25 True"
+
+
+def test_what_it_spawns_is_forked_too() -> None:
+    code = (
+        "import multiprocessing; multiprocessing.get_context('spawn').Process(target=exec, args=("
+        "'import sys; print(\"gateway.urls\" in sys.modules)',)).start()"
+    )
+    assert printed(code) == "True"
 
 
 def test_it_is_executed_if_imports_have_used_a_setting_that_differs() -> None:

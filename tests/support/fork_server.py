@@ -15,6 +15,7 @@ import sys
 from functools import partial
 
 from gateway.run.children import PR_SET_PDEATHSIG
+from tests.support.forked_workers import fork_workers
 from tests.support.forking import Program, fork, preload
 
 MESSAGE_MAX_BYTES = 1024 * 1024
@@ -83,6 +84,7 @@ def main() -> None:
     """Serve on the socket that the argument names."""
     requests = socket.socket(fileno=int(sys.argv[1]))
     preload()
+    fork_workers()
     ForkServer(requests).serve()
 
 

@@ -32,6 +32,12 @@ PRELOADED = (
     "organizations.portal.urls",
     "inference.urls",
     "judgement.urls",
+    "billing.adapters.stripe",
+    "gateway.core.http.request_log",
+    "gateway.core.http.server.proxies",
+    "gateway.server.lifespan",
+    "gateway.server.protocol",
+    "gateway.server.sockets",
     "inference.routes.realtime.application",
     "gateway.celery",
     "celery.apps.beat",
@@ -110,13 +116,16 @@ def preload() -> None:
     """Import what programs need. No thread is started, nothing connected, and no random number drawn."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     import django.conf
+    from django.db.migrations.loader import MigrationLoader
 
     django.setup()
     for name in PRELOADED:
         importlib.import_module(name)
+    MigrationLoader(None)  # imports the migrations
     _used.update(vars(django.conf.settings))  # keeps each that is read
     del _used["_wrapped"]
     del _used["DATABASES"]  # which only connections have used, and none is open
+    del _used["CATALOGUE_TTL_SECONDS"]  # which is set where it was used
     gc.collect()
     gc.freeze()
 
@@ -200,11 +209,14 @@ def _would_differ() -> bool:
     from django.db import connections
     from django.utils.functional import empty
 
+    from inference.queries import catalogue
+
     cast("Any", connections).__init__()
     vars(connections).pop("settings", None)
     try:
         _forget_settings()
-        now = Settings(_settings_module())
+        now: Any = Settings(_settings_module())
+        catalogue._snapshot.fresh_seconds = now.CATALOGUE_TTL_SECONDS  # which several tests set
         return any(getattr(now, name) != value for name, value in _used.items())
     except Exception:  # noqa: BLE001 - the new interpreter says what is wrong
         return True
