@@ -3,11 +3,13 @@
 import re
 import uuid
 from typing import Any
+from urllib.parse import urljoin
 
 from playwright.sync_api import Page, expect
 
 from tests.browser.app_gateway import AppGateway
-from tests.browser.chromium import Window
+from tests.browser.chromium import PATIENCE_MS, Window
+from tests.portal.browser import TOKEN
 
 PASSWORD = "correct horse battery staple"
 # A second client in the app's own page, which shares the page's key and session.
@@ -32,10 +34,24 @@ class Person:
         self.page.get_by_label("Password", exact=True).fill(PASSWORD)
         self.page.get_by_role("button", name="Sign up").click()
 
-    def sign_up_at_the_portal(self, url: str | None = None) -> None:
-        """Sign up without any app."""
-        self.page.goto(f"{url or self.gateway.base_url}/account/login/")
-        self.sign_up()
+    def submit(self, path: str, **fields: str) -> str:
+        """Send a form of the portal without opening its page, for tests of what comes after it; return where it leads."""
+        request, url = self.window.context.request, f"{self.gateway.base_url}{path}"
+        token = TOKEN.search(request.get(url, timeout=PATIENCE_MS).text())
+        assert token, f"{path} has no form"
+        form = {**fields, "csrfmiddlewaretoken": token[1]}
+        done = request.post(url, form=form, headers={"Referer": url}, max_redirects=0, timeout=PATIENCE_MS)
+        assert done.status in (302, 303), done.text()
+        return urljoin(url, done.headers["location"])
+
+    def register(self) -> None:
+        """Sign up at the portal without opening its pages."""
+        self.submit("/account/signup/", email=self.email, name="", password1=PASSWORD)
+
+    def sign_up_at_the_portal(self) -> None:
+        """Register without any app, and open the portal."""
+        self.register()
+        self.page.goto(f"{self.gateway.base_url}/")
         expect(self.page.get_by_role("heading", name="Your account")).to_be_visible()
 
     def begin_at_the_app(self) -> None:
@@ -54,7 +70,13 @@ class Person:
         expect(self.page.locator("#wallet")).to_have_text(re.compile(r"^\$(?!0\.000000)[0-9.]+$"))
 
     def enter_the_app(self) -> None:
-        """Sign up through the app, allow it everything, and be signed in there."""
+        """Register, allow the app everything, and be signed in there."""
+        self.register()
+        self.begin_at_the_app()
+        self.allow()
+
+    def sign_up_through_the_app(self) -> None:
+        """Sign up where the app led, allow it everything, and be signed in there."""
         self.begin_at_the_app()
         self.sign_up()
         self.allow()

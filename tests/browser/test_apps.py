@@ -9,8 +9,8 @@ from tests.browser.person import Person
 
 def test_a_person_limits_an_app_and_changes_it(person: Person) -> None:
     page, origin = person.page, person.gateway.app_origin
+    person.register()
     person.begin_at_the_app()
-    person.sign_up()
     page.get_by_label("Monthly budget").fill("0.5")
     person.allow()
     person.ask()
@@ -36,8 +36,8 @@ def test_a_person_limits_an_app_and_changes_it(person: Person) -> None:
 
 def test_the_consent_page_shows_the_budget_and_keeps_it(person: Person) -> None:
     page = person.page
+    person.register()
     person.begin_at_the_app()
-    person.sign_up()
     page.get_by_label("Monthly budget").fill("2")
     person.allow()
     person.window.expect("status of 401")

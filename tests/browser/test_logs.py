@@ -14,7 +14,7 @@ SECRET_MEMBERS = ("code", "code_verifier", "refresh_token", "access_token", "sta
 
 def test_no_log_holds_a_secret(person: Person, gateway: AppGateway) -> None:
     secrets = _overheard(person)
-    person.enter_the_app()
+    person.sign_up_through_the_app()
     person.ask()
     person.as_the_app("await gateway.refresh(); await gateway.wallet()")
     _fail_in_every_way(person, gateway, secrets)

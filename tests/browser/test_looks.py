@@ -176,7 +176,9 @@ def test_a_theme_that_a_link_asks_for_wins_over_the_devices(opened: Any, gateway
 
 def test_a_page_works_without_javascript(opened: Any, gateway: AppGateway) -> None:
     person: Person = opened(java_script_enabled=False)
-    person.sign_up_at_the_portal()
+    person.page.goto(f"{gateway.base_url}/account/login/")
+    person.sign_up()
+    expect(person.page.get_by_role("heading", name="Your account")).to_be_visible()
     person.page.get_by_role("link", name="Developers").first.click()
     assert person.page.get_by_role("heading", name="Developers").is_visible()
 

@@ -23,11 +23,8 @@ class Founder:
 
     def __init__(self, person: Person) -> None:
         self.person, self.page = person, person.page
-        person.sign_up_at_the_portal()
-        self.page.get_by_role("link", name="Organizations").first.click()
-        expect(self.page.get_by_text("You do not belong to an organization yet.")).to_be_visible()
-        self.page.get_by_label("Name").fill("Acme")
-        self.page.get_by_role("button", name="Create").click()
+        person.register()
+        self.page.goto(person.submit("/organizations", name="Acme"))
         self.says("Acme was created. You are its owner.")
 
     def open(self, tab: str) -> Page:
@@ -193,10 +190,11 @@ def test_copying_the_link(founder: Founder) -> None:
     expect(founder.page.get_by_label("Invitation link")).to_have_count(0)
 
 
-def test_the_keyboard_is_enough_to_found_and_enable(person: Person, gateway: AppGateway) -> None:
+def test_the_keyboard_is_enough_to_found_and_enable(person: Person) -> None:
     person.sign_up_at_the_portal()
     page = person.page
-    page.goto(f"{gateway.base_url}/organizations")
+    page.get_by_role("link", name="Organizations").first.click()
+    expect(page.get_by_text("You do not belong to an organization yet.")).to_be_visible()
     _tab_to(page, "name")
     page.keyboard.type("Keyboard people")
     page.keyboard.press("Enter")

@@ -41,9 +41,9 @@ def fact(page: Page, name: str) -> str:
 
 
 @pytest.fixture
-def at_the_wallet(person: Person) -> Page:
-    person.sign_up_at_the_portal()
-    person.page.get_by_role("link", name="Wallet").first.click()
+def at_the_wallet(person: Person, gateway: AppGateway) -> Page:
+    person.register()
+    person.page.goto(f"{gateway.base_url}/wallet")
     expect(person.page.get_by_role("heading", name="Wallet")).to_be_visible()
     return person.page
 

@@ -14,9 +14,9 @@ from tests.browser.person import PASSWORD, Person
 
 
 @pytest.fixture
-def resident(person: Person, gateway: AppGateway) -> Person:
+def resident(person: Person) -> Person:
     """Somebody with an account, at the portal by a name that passkeys accept."""
-    person.sign_up_at_the_portal(gateway.base_url)
+    person.sign_up_at_the_portal()
     return person
 
 

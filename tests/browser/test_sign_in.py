@@ -31,7 +31,7 @@ def test_signs_up_allows_and_streams_an_answer(person: Person, gateway: AppGatew
 def test_asks_the_portal_for_a_bound_code(person: Person, gateway: AppGateway) -> None:
     addresses: list[str] = []
     person.page.on("request", lambda request: addresses.append(request.url) if "/authorize?" in request.url else None)
-    person.enter_the_app()
+    person.sign_up_through_the_app()
     [address] = addresses
     query = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
     assert (query["client_id"], query["redirect_uri"]) == (gateway.app_origin, gateway.app_url)
