@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Mapping
 from configparser import ConfigParser
 from pathlib import Path
@@ -17,13 +16,17 @@ from gateway.run.__main__ import main
 from gateway.run.options import PROJECT_DIR
 from tests.deploy.operator import HOST, PASSWORD, Database, documented
 from tests.support.concurrency import eventually
-from tests.support.gateways import GatewayProcess
+from tests.support.gateways import ForkedGateway, GatewayProcess
 
 DEPLOY = PROJECT_DIR / "deploy"
 
 
-class ShippedGateway(GatewayProcess):
-    """A gateway whose public address is not its own."""
+class ShippedGateway(ForkedGateway):
+    """A gateway with the settings of production, whose public address is not its own."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return super().environment | {"DJANGO_SETTINGS_MODULE": "gateway.settings"}
 
     def is_ready(self) -> bool:
         return f"ready: https://{HOST}\n" in self.stdout
@@ -64,9 +67,9 @@ def test_starts_and_answers_under_the_role_that_owns_nothing(
 ) -> None:
     assert callable(shipped)
     [(python, *arguments), environment] = shipped()
-    assert Path(python).name == "python"
+    assert (Path(python).name, arguments) == ("python", ["-m", "gateway.run"])
     settings = {**documented(tmp_path), **environment, "DATABASE_URL": database.url("gateway_app", "made")}
-    gateway = ShippedGateway(data_dir=tmp_path / "data", command=[sys.executable, *arguments])
+    gateway = ShippedGateway(data_dir=tmp_path / "data")
     gateway.settings = {
         **settings,
         "WEB_CONCURRENCY": "2",
@@ -105,8 +108,8 @@ def test_the_script_says_who_may_create_the_role(database: Database) -> None:
 
 
 def test_only_some_parts_are_started(database: Database, tmp_path: Path) -> None:
-    command = (sys.executable, "-m", "gateway.run", "--only", "worker,sandbox")
-    gateway = GatewayProcess(data_dir=tmp_path / "data", command=command)
+    gateway = ShippedGateway(data_dir=tmp_path / "data")
+    gateway.command = [*gateway.command, "--only", "worker,sandbox"]
     gateway.settings = {**documented(tmp_path), "DATABASE_URL": database.url("gateway_app", "made")}
     gateway.start()
     try:

@@ -17,6 +17,7 @@ from gateway.run.options import CUT_SECONDS, PROJECT_DIR
 from gateway.run.ports import free_port
 from tests.deploy.operator import HOST, Database, documented
 from tests.deploy.units import FOLDER, NAMES, PYTHON, Unit, unit
+from tests.support import plain_http
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.forked import Forked, run
 from tests.support.gateways import OURS
@@ -128,6 +129,6 @@ def ended(processes: dict[str, "subprocess.Popen[bytes]"]) -> list[str]:
 
 def status(port: int, path: str) -> int:
     try:
-        return httpx.get(f"http://127.0.0.1:{port}{path}", headers={"Host": HOST}, timeout=60).status_code
+        return plain_http.request("GET", f"http://127.0.0.1:{port}{path}", headers={"Host": HOST}).status_code
     except httpx.TransportError:
         return 0
