@@ -45,6 +45,7 @@ from tests.support.schedule import (  # noqa: E402
     pytest_collection_modifyitems,  # noqa: F401
     pytest_configure,  # noqa: F401
     pytest_make_collect_report,  # noqa: F401
+    pytest_runtest_teardown,  # noqa: F401
     pytest_xdist_make_scheduler,  # noqa: F401
 )
 from tests.support.sent_reports import pytest_runtest_makereport  # noqa: E402, F401

@@ -39,7 +39,7 @@ def app(npm_packages: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def demo() -> Iterator[DemoGateway]:
     """Run a gateway whose every proof must carry a nonce of its own."""
-    with running_demo(DPOP_NONCES="true") as demo:
+    with running_demo(ARE_JOBS_SOON="false", DPOP_NONCES="true") as demo:
         yield demo
 
 

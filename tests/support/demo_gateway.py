@@ -56,5 +56,5 @@ def running_demo(**settings: str) -> Iterator[DemoGateway]:
 @pytest.fixture(scope="session")
 def demo_gateway() -> Iterator[DemoGateway]:
     """Start one for the session."""
-    with running_demo(**UNLIMITED) as demo:
+    with running_demo(ARE_JOBS_SOON="false", **UNLIMITED) as demo:
         yield demo

@@ -19,7 +19,7 @@ SHARED = {
     "demo": (
         *(
             f"tests/clients/agw/test_{noun}.py"
-            for noun in ("doctor", "login", "quickstarts", "refreshing", "request", "tables")
+            for noun in ("doctor", "login", "main", "proxy", "quickstarts", "refreshing", "request", "run", "tables")
         ),
         "tests/clients/test_against_the_gateway.py",
         "tests/clients/test_compatibility.py",
@@ -32,10 +32,14 @@ SHARED = {
         "tests/contract/test_live_answers.py",
         "tests/gateway/test_demo_sandbox.py",
         "tests/interop/test_integrations.py",
+        "tests/interop/test_reference_samples.py",
     ),
     "nonces": (
         "tests/interop/test_browser_client.py",
+        "tests/interop/test_client_package.py",
+        "tests/interop/test_first_request.py",
         "tests/interop/test_generated_clients.py",
+        "tests/interop/test_official_sdks.py",
         "tests/interop/test_quickstarts.py",
         "tests/interop/test_runtimes.py",
         "tests/interop/test_server_client.py",
@@ -48,8 +52,10 @@ SHARED = {
         "tests/browser/test_usage.py",
     ),
 }
-"""Files by the gateway that they share; the other files of a package in `ONE_GATEWAY` share another."""
-ONE_GATEWAY = ("tests/browser/", "tests/journeys/")
+"""Files by the gateway or the database that they share; the other files of a package in `ONE_GATEWAY` share another."""
+ONE_GATEWAY = ("tests/browser/", "tests/deploy/", "tests/journeys/")
+WHOLE_GATEWAYS = ("demo", "demo_gateway")
+"""Fixtures of the session that end with the unit: the jobs of a whole gateway would take a part of a core for all other tests."""
 
 _unit_of_file = {path: name for name, paths in SHARED.items() for path in paths}
 
@@ -135,6 +141,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     computing = [unit for unit in ordered if not _waits(unit)]
     turns = chain.from_iterable(zip_longest(waiting, computing))
     items[:] = chain.from_iterable(units[unit] for unit in turns if unit is not None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """End the whole gateways, and the fixtures that use them, with a unit's last test. If another test needs one, it is started anew."""
+    yield
+    if nextitem is not None and unit_of(_file_of(item)) != unit_of(_file_of(nextitem)):
+        internals: Any = item
+        for name in WHOLE_GATEWAYS:
+            for fixture in internals.session._fixturemanager.getfixturedefs(name, item) or ():
+                fixture.finish(internals._request)
 
 
 def _file_of(item: pytest.Item) -> str:
