@@ -51,7 +51,8 @@ def test_the_console(person: Person, gateway: AppGateway) -> None:
     sign_in(page, gateway)
     found = findings(page)
     for address in _console(page, f"{gateway.base_url}/admin", person.email):
-        page.goto(address)
+        if page.url != address:
+            page.goto(address)
         found += findings(page)
     assert found == [], "\n".join(found)
 
@@ -77,9 +78,13 @@ def findings(page: Page) -> list[str]:
             page.emulate_media(color_scheme="dark")
             page.reload()
         page.wait_for_load_state()
-        page.evaluate(AXE)
+        if not page.evaluate("'axe' in window"):
+            page.evaluate(AXE)
         page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
+        # One rule needs the page's media; what no rule needs is another copy of all its styles.
+        options = {"resultTypes": ["violations"], "preload": {"assets": ["media"]}} | (
+            {"runOnly": rules} if rules else {}
+        )
         found += [f"{page.url} {scheme} {screen['width']}: {each}" for each in page.evaluate(FIND, options)]
     page.emulate_media(color_scheme="light")
     return found
