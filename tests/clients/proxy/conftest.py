@@ -11,6 +11,7 @@ from account_gateway_client import CachedTokens, Gateway, ProductKey
 from account_gateway_client.proxy import server
 from account_gateway_client.proxy.server import LocalProxy
 from tests.clients.proxy.held_stand import HeldStand
+from tests.support import plain_http
 from tests.support.concurrency import PATIENCE_SECONDS
 
 MAXIMUM = 20_000
@@ -58,4 +59,4 @@ def tool(proxy: LocalProxy) -> Iterator[httpx.Client]:
 def tool_of(proxy: LocalProxy, **headers: str) -> httpx.Client:
     """Return an HTTP client that knows the proxy's secret."""
     known = {"Authorization": f"Bearer {proxy.secret}", **headers}
-    return httpx.Client(base_url=proxy.base_url, headers=known, timeout=PATIENCE_SECONDS)
+    return plain_http.client(base_url=proxy.base_url, headers=known, timeout=PATIENCE_SECONDS)

@@ -4,7 +4,6 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-import httpx
 import pytest
 
 from account_gateway_client import Gateway, ProductKey, ProductServer
@@ -15,6 +14,7 @@ from tests.clients.conftest import ALICE, CAPABILITIES
 from tests.clients.proxy.conftest import BODY, CHAT, MAXIMUM
 from tests.clients.proxy.held_stand import HeldStand
 from tests.clients.stand import AUDIENCE
+from tests.support import plain_http
 from tests.support.concurrency import PATIENCE_SECONDS
 
 
@@ -82,7 +82,7 @@ def status_of(received: bytes) -> int:
 def test_who_does_not_know_the_secret_is_refused(proxy: LocalProxy, stand: HeldStand, headers: dict[str, str]) -> None:
     sent = [(name.encode(), value.format(secret=proxy.secret).encode()) for name, value in headers.items()]
     for path, named in ((CHAT, "authentication_error"), ("/v1/messages", "authentication_error"), ("/nowhere", None)):
-        answer = httpx.post(proxy.base_url + path, json=BODY, headers=sent)
+        answer = plain_http.request("POST", proxy.base_url + path, json=BODY, headers=sent)
         assert answer.status_code == 401
         assert answer.json()["error"]["type"] == (named or "authentication_error")
         assert (answer.json().get("type") == "error") == (path == "/v1/messages")
@@ -93,7 +93,7 @@ def test_who_does_not_know_the_secret_is_refused(proxy: LocalProxy, stand: HeldS
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
 def test_the_secret_is_taken_as_either_key(proxy: LocalProxy, scheme: str) -> None:
     for headers in ({"Authorization": f"{scheme} {proxy.secret}"}, {"x-api-key": proxy.secret}):
-        assert httpx.get(f"{proxy.base_url}/v1/models", headers=headers).status_code == 200
+        assert plain_http.request("GET", f"{proxy.base_url}/v1/models", headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,10 @@ def test_a_slow_head_ends_and_the_others_are_served(proxy: LocalProxy, monkeypat
     monkeypatch.setattr("account_gateway_client.proxy.connections.HEAD_SECONDS", 0.2)
     with socket.create_connection(("127.0.0.1", proxy.port), timeout=PATIENCE_SECONDS) as slow:
         slow.sendall(b"GET /v1/models HTTP/1.1\r\nHost: ")
-        assert httpx.get(f"{proxy.base_url}/v1/models", headers={"x-api-key": proxy.secret}).status_code == 200
+        assert (
+            plain_http.request("GET", f"{proxy.base_url}/v1/models", headers={"x-api-key": proxy.secret}).status_code
+            == 200
+        )
         assert slow.recv(1) == b""
 
 
@@ -281,7 +284,10 @@ def test_a_slow_reader_holds_nobody_up(proxy: LocalProxy, stand: HeldStand) -> N
         slow.sendall(lines.encode())
         for _ in range(20):
             assert slow.recv(1)
-        assert httpx.get(f"{proxy.base_url}/v1/models", headers={"x-api-key": proxy.secret}).status_code == 200
+        assert (
+            plain_http.request("GET", f"{proxy.base_url}/v1/models", headers={"x-api-key": proxy.secret}).status_code
+            == 200
+        )
 
 
 def test_strangers_who_say_nothing_make_room(proxy: LocalProxy, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,7 +299,12 @@ def test_strangers_who_say_nothing_make_room(proxy: LocalProxy, monkeypatch: pyt
         ]
         assert strangers[0].recv(1) == b""
         for _ in range(3):
-            assert httpx.get(f"{proxy.base_url}/v1/models", headers={"x-api-key": proxy.secret}).status_code == 200
+            assert (
+                plain_http.request(
+                    "GET", f"{proxy.base_url}/v1/models", headers={"x-api-key": proxy.secret}
+                ).status_code
+                == 200
+            )
 
 
 def test_strangers_who_were_refused_make_room_too(proxy: LocalProxy, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,4 +320,4 @@ def test_strangers_who_were_refused_make_room_too(proxy: LocalProxy, monkeypatch
         while strangers[0].recv(65536):  # the rest of its answer, and then the end
             pass
         key = {"x-api-key": proxy.secret}
-        assert httpx.get(f"{proxy.base_url}/v1/models", headers=key).status_code == 200
+        assert plain_http.request("GET", f"{proxy.base_url}/v1/models", headers=key).status_code == 200
