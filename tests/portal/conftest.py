@@ -13,6 +13,7 @@ from tests.factories.organizations import account
 from tests.portal.identity_provider import CLIENT_ID, CLIENT_SECRET, IdentityProvider, serving
 from tests.portal.organization_browser import OrganizationPages, signed_in
 from tests.portal.usage_pages import Months, current_months
+from tests.support.many_requests import remembered_sign_ins, unrecorded_pages, untracked  # noqa: F401
 from tests.support.stripe.fixtures import provider, running_provider  # noqa: F401
 
 

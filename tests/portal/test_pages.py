@@ -50,6 +50,7 @@ def test_signing_up_makes_an_account_with_a_did_of_this_host(client: Client) -> 
 SESSIONLESS = re.compile(r"/(v1|webhooks|static|\.well-known|healthz|livez|readyz|openapi\.json|docs)(/|$)")
 
 
+@pytest.mark.usefixtures("untracked", "unrecorded_pages")
 def test_no_page_of_a_session_is_stored(client: Client) -> None:
     sign_up(client)
     Account.objects.update(is_staff=True, is_superuser=True)

@@ -14,6 +14,7 @@ from django.conf import settings
 
 from accounts.models import CacheEntry
 from tests.factories.accounts import make_account
+from tests.support import plain_http
 from tests.support.processes import gateway_process
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,7 +49,7 @@ def origin(django_db_setup: None, mails: Path) -> Iterator[str]:
 
 def page(origin: str, path: str, host: str = PORTAL, **headers: str) -> httpx.Response:
     sent = {"Host": host, "X-Forwarded-Proto": "https", **headers}
-    return httpx.get(f"{origin}{path}", headers=sent, timeout=60)
+    return plain_http.request("GET", f"{origin}{path}", headers=sent)
 
 
 def submit(origin: str, path: str, form: dict[str, str], host: str = PORTAL, **headers: str) -> httpx.Response:
@@ -63,7 +64,7 @@ def submit(origin: str, path: str, form: dict[str, str], host: str = PORTAL, **h
         "Cookie": opened.headers["Set-Cookie"].partition(";")[0],
         **headers,
     }
-    return httpx.post(f"{origin}{path}", data={**form, "csrfmiddlewaretoken": token[1]}, headers=about, timeout=60)
+    return plain_http.request("POST", f"{origin}{path}", data={**form, "csrfmiddlewaretoken": token[1]}, headers=about)
 
 
 def test_a_reset_for_another_host_is_refused_and_mails_nothing(origin: str, mails: Path) -> None:
@@ -86,7 +87,7 @@ def test_pages_are_served_for_the_hosts_of_the_public_addresses(origin: str, hos
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8000", "10.1.2.3", PORTAL, "evil.example"])
 def test_health_is_served_for_any_host(origin: str, host: str) -> None:
-    assert httpx.get(f"{origin}/healthz", headers={"Host": host}, timeout=60).json() == {"status": "ok"}
+    assert plain_http.request("GET", f"{origin}/healthz", headers={"Host": host}).json() == {"status": "ok"}
 
 
 def test_a_trusted_proxy_names_the_client_and_the_scheme(origin: str) -> None:

@@ -14,6 +14,8 @@ from judgement import urls as judgement_urls
 from tests.factories.accounts import make_account
 from tests.gateway.every_url import templates
 from tests.portal.test_production import ARGUMENTS, ENVIRONMENT, PORTAL, submit
+from tests.support import plain_http
+from tests.support.concurrency import PATIENCE_SECONDS
 from tests.support.processes import gateway_process
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,9 +41,15 @@ def client(django_db_setup: None) -> Iterator[httpx.Client]:
     more = {"TRUSTED_PROXIES": "127.0.0.1", "LOG_LEVEL": "ERROR"}
     with (
         gateway_process("uvicorn", ARGUMENTS, **ENVIRONMENT, **more) as (origin, _),
-        httpx.Client(base_url=origin, timeout=30) as client,
+        plain_http.client(base_url=origin, timeout=PATIENCE_SECONDS) as client,
     ):
         yield client
+
+
+@pytest.fixture(scope="module")
+def pages(client: httpx.Client) -> dict[str, httpx.Response]:
+    """Open each address once, as a browser does through a proxy that ends TLS, for all tests that look at what comes back."""
+    return {path: opened(client, path, **SECURE) for path in PATHS}
 
 
 def opened(client: httpx.Client, path: str, method: str = "GET", **headers: str) -> httpx.Response:
@@ -69,9 +77,10 @@ def test_no_address_speaks_of_another_host_or_fails(client: httpx.Client, scheme
             assert path in ON_THE_LOOP or answer.headers["X-Content-Type-Options"] == "nosniff", path
 
 
-def test_every_page_has_its_policies(client: httpx.Client) -> None:
-    pages = [(path, opened(client, path, **SECURE)) for path in PATHS]
-    html = [(path, page) for path, page in pages if page.headers.get("Content-Type", "").startswith("text/html")]
+def test_every_page_has_its_policies(pages: dict[str, httpx.Response]) -> None:
+    html = [
+        (path, page) for path, page in pages.items() if page.headers.get("Content-Type", "").startswith("text/html")
+    ]
     assert len(html) > 20
     for path, page in html:
         assert page.headers["Strict-Transport-Security"] == "max-age=31536000", path
@@ -96,12 +105,15 @@ def cookies_of(answer: httpx.Response) -> set[str]:
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_every_cookie_is_bound_to_the_host_and_to_tls(client: httpx.Client, settings: Settings, scheme: str) -> None:
+def test_every_cookie_is_bound_to_the_host_and_to_tls(
+    client: httpx.Client, pages: dict[str, httpx.Response], settings: Settings, scheme: str
+) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]  # as in production
     Product.objects.create(slug="studio", name="Studio")
     headers, seen = {**SECURE, "X-Forwarded-Proto": scheme}, set()
-    for path in [*PATHS, "/account/login/?product=studio&theme=dark"]:
-        seen |= cookies_of(opened(client, path, **headers))
+    answers = pages.values() if headers == SECURE else (opened(client, path, **headers) for path in PATHS)
+    for answer in (*answers, opened(client, "/account/login/?product=studio&theme=dark", **headers)):
+        seen |= cookies_of(answer)
     make_account(email="alice@service.example", password="correct horse battery")
     form = {"login": "alice@service.example", "password": "correct horse battery"}
     signed_in = submit(str(client.base_url).rstrip("/"), "/account/login/", form, **{"X-Forwarded-Proto": scheme})

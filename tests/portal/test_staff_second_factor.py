@@ -96,6 +96,7 @@ class TestTheFirstSignIn:
         assert opens(client, TABLE)
         assert client.get(SET_UP)["Location"] == CONSOLE
 
+    @pytest.mark.usefixtures("untracked", "remembered_sign_ins")
     def test_shows_nothing_of_the_console_before(self, client: Client, operator: Account) -> None:
         console_sign_in(client)
         walked = {re.sub(r"\{\w+\}", str(operator.pk), path) for path in templates() if path.startswith("/admin/")}
