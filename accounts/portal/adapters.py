@@ -146,7 +146,8 @@ class AccountAdapter(CountingAdapter):
             super().send_mail(template_prefix, email, with_portal_links(context))
         except OSError as error:  # SMTPException is one
             log.error("a mail (%s) was not sent: %s", template_prefix, error)
-            messages.error(self.request, MAIL_NOT_SENT)
+            if not is_unsent(self.request):  # the number of accounts with an address is not shown either
+                messages.error(self.request, MAIL_NOT_SENT)
             note_unsent(self.request)
 
     def add_message(
@@ -157,9 +158,13 @@ class AccountAdapter(CountingAdapter):
             super().add_message(request, level, message_template, *more, **of)
 
     def send_password_reset_mail(self, user: Account, email: str, context: dict[str, Any]) -> None:
-        """Send a password reset link to the account's owner, unless the account is suspended."""
-        if user.is_live and addresses.may_reset(user, email):
+        """Send a password reset link, or that the account is suspended. Each address gets a mail, one without an account too, so that
+        neither the page nor the time it takes shows a stranger which it is, even while the mail server is away.
+        """
+        if user.is_live:
             super().send_password_reset_mail(user, email, context)
+        else:
+            self.send_mail("account/email/account_suspended", email, {})
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
         """Assign an address to the account that verified it; return False if another account was first."""

@@ -107,6 +107,15 @@ class ChangePasswordForm(forms.ChangePasswordForm):
         _label(self, oldpassword="Current password", **NEW_PASSWORD)
 
 
+class ResetPasswordForm(forms.ResetPasswordForm):
+    """Requests a link for a new password. An account that has no more than a claim to the address counts as none."""
+
+    def clean_email(self) -> str:
+        email: str = super().clean_email()
+        self.users = [account for account in self.users if addresses.may_reset(account, email)]
+        return email
+
+
 class ResetPasswordKeyForm(forms.ResetPasswordKeyForm):
     """Sets a new password after a reset link, with labels in sentence case."""
 

@@ -58,6 +58,7 @@ ACCOUNT_EMAIL_VERIFICATION = "mandatory" if MAIL_IS_CONFIGURED else "none"
 ACCOUNT_FORMS = {
     "signup": "accounts.portal.forms.SignupForm",
     "change_password": "accounts.portal.forms.ChangePasswordForm",
+    "reset_password": "accounts.portal.forms.ResetPasswordForm",
     "reset_password_from_key": "accounts.portal.forms.ResetPasswordKeyForm",
 }
 # Strict if addresses are verified: several people may claim an address, and the one who can read its mail gets it.

@@ -14,6 +14,7 @@ from pytest_django import Settings
 
 from accounts.models import Account
 from accounts.portal.mail import with_portal_links
+from tests.factories.accounts import make_account
 from tests.portal.test_pages import sign_up
 
 pytestmark = pytest.mark.django_db
@@ -109,7 +110,10 @@ def test_a_suspended_account_is_mailed_no_link() -> None:
     account = verified()
     Account.objects.filter(pk=account.pk).update(suspended_at="2026-01-01T00:00:00Z")
     Client().post("/account/password/reset/", {"email": "alice@example.com"})
-    assert mail.outbox == []
+    [sent] = mail.outbox
+    assert sent.subject == "Your account is suspended"
+    assert "Contact the operator" in sent.body
+    assert LINK.search(str(sent.body)) is None
 
 
 def test_mail_to_one_mailbox_is_limited_for_each_sender() -> None:
@@ -163,14 +167,50 @@ def test_mails_speak_in_the_portals_words() -> None:
         assert "{" not in sent.body
 
 
+def test_a_reset_looks_the_same_for_every_address_also_while_the_mail_server_is_away(settings: Settings) -> None:
+    suspended, closed = verified(), make_account("closed", email="closed@example.com")
+    Account.objects.filter(pk=suspended.pk).update(suspended_at="2026-01-01T00:00:00Z")
+    Account.objects.filter(pk=closed.pk).update(is_active=False)
+    make_account("assigned", email="assigned@example.com")
+    for _ in range(2):
+        sign_up(Client(), email="claimed@example.com")
+    mail.outbox.clear()
+    people = [f"{name}@example.com" for name in ("alice", "closed", "assigned", "claimed", "nobody")]
+    pages = {reset_page(email) for email in people}
+    assert (len(pages), "could not be sent" in pages.pop()) == (1, False)
+    assert {sent.to[0]: sent.subject for sent in mail.outbox} == {
+        "alice@example.com": "Your account is suspended",
+        "closed@example.com": "No account found",
+        "assigned@example.com": "Reset your password",
+        "claimed@example.com": "No account found",
+        "nobody@example.com": "No account found",
+    }
+    assert len(mail.outbox) == len(people)
+    be_away(settings)
+    pages = {reset_page(email) for email in people}
+    assert (len(pages), pages.pop().count("The mail could not be sent.")) == (1, 1)
+
+
+def reset_page(email: str) -> str:
+    """Ask for a reset link; return where that leads and what it shows."""
+    answer = Client().post("/account/password/reset/", {"email": email}, follow=True)
+    shown = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", answer.content.decode())
+    return f"{answer.redirect_chain} {shown.replace(email, 'EMAIL')}"
+
+
+def be_away(settings: Settings) -> None:
+    """Let nobody listen where the mail server should be."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        away = free.getsockname()[1]
+    settings.EMAIL_BACKEND = "gateway.core.events.adapters.smtp.LimitedSmtp"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", away
+
+
 @pytest.mark.parametrize("path", ["/account/signup/", "/account/password/reset/"])
 def test_a_mail_server_that_is_away_is_said_and_the_mail_is_sent_again_later(settings: Settings, path: str) -> None:
     form = {"email": "alice@example.com", "password1": "correct horse battery"}
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        away = free.getsockname()[1]
     working = settings.EMAIL_BACKEND
-    settings.EMAIL_BACKEND = "gateway.core.events.adapters.smtp.LimitedSmtp"
-    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", away
+    be_away(settings)
     client = Client()
     answer = client.post(path, form, follow=True)
     assert answer.status_code == 200
