@@ -80,7 +80,7 @@ def charge_auto_top_ups() -> dict[str, int]:
 @job("charges")
 def find_auto_top_ups() -> int:
     """Begin the automatic top-ups that no change of a wallet began: after a month has turned, or a credit has expired."""
-    return auto_top_ups.begin_missed(now=timezone.now())
+    return auto_top_ups.begin_missed(now=database_now())  # by the clock with which they are sent
 
 
 @job("days")

@@ -29,8 +29,9 @@ log = logging.getLogger("billing.auto_top_ups")
 
 
 @transaction.atomic
-def apply(charge_id: str, record: Payment | str, *, now: datetime) -> AutoTopUpCharge:
-    """Apply the provider's record. If there is none, `record` is a code and the charge failed.
+def apply(charge_id: str, record: Payment | str, *, now: datetime, lease: datetime | None = None) -> AutoTopUpCharge:
+    """Apply the provider's record. If there is none, `record` is a code and the charge failed; but if it says that it was never
+    made, nothing changes unless `lease` is still the charge's: another run may have sent it meanwhile.
 
     A charge that failed and was paid after all is booked: the money has arrived.
     """
@@ -38,7 +39,8 @@ def apply(charge_id: str, record: Payment | str, *, now: datetime) -> AutoTopUpC
     if charge.status == AutoTopUpStatus.SUCCEEDED:
         return charge
     if isinstance(record, str):
-        if charge.status in SENT_CHARGES:
+        is_open = charge.status in SENT_CHARGES
+        if is_open and (record != charges.NEVER_MADE or charge.next_check_at == lease):
             _fail(charge, record, None, now)
         return charge
     expected = charges.Charge(charge.id, charge.amount_microusd, bool(charge.is_live))

@@ -3,10 +3,13 @@
 A charge is committed with its whole request before the provider is called, and its id is the provider's idempotency key. Once
 it was sent, the provider is asked first, and the request is repeated only if it has no such charge and the owner still wants it. The
 provider is never called within a transaction or under a lock; `auto_top_up_bookings` applies its record.
+
+A run leases the charges that it asks about, by `next_check_at`. The lease may end while it waits for the provider: two runs then send
+one request with one key, which is charged once. What must not happen is that one gives a charge up while the other sends it.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
@@ -27,7 +30,7 @@ from billing.models import (
 from billing.operations import auto_top_up_bookings, auto_top_ups
 from billing.operations.chunks import chunks
 from billing.operations.deadlines import deadline
-from billing.operations.off_session import record_of
+from billing.operations.off_session import SEND_SECONDS, record_of
 from billing.queries import auto_top_ups as queries
 from billing.queries import locked, payment_methods
 from billing.rules import auto_top_ups as rules
@@ -40,7 +43,8 @@ AT_ONCE = 8
 ROWS_MAX = 800
 RUN_SECONDS = 25.0
 MAY_ARRIVE = timedelta(minutes=10)
-"""How long after its first attempt a request may still reach the provider; many times the timeout of a request."""
+"""How long after its first attempt a request may still reach the provider; many times SEND_SECONDS and the timeout of a request.
+The provider is asked twice, so long after the request and so long after that, so that a clock that jumps once gives nothing up."""
 
 DESCRIPTION = "Automatic wallet top-up"
 
@@ -53,12 +57,18 @@ class Unsent(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """A charge that this process may send or look up now; a new one was never sent. One that is not wanted any more is looked up
-    only."""
+    """A charge that this process looks up now, or sends if `may_send`; a new one was never sent. `lease` is the `next_check_at`
+    that keeps other runs from it, and `is_late` whether it was taken too long ago to be sent."""
 
     charge: AutoTopUpCharge
     is_new: bool
-    is_wanted: bool = True
+    may_send: bool
+    is_late: Callable[[], bool]
+    lease: datetime | None = None
+
+
+class Missing(ProviderUnavailable):
+    """The provider has no such charge, which may still arrive."""
 
 
 def send_all(*, now: datetime) -> dict[str, int]:
@@ -70,43 +80,52 @@ def send_all(*, now: datetime) -> dict[str, int]:
     ended = {"succeeded": 0, "failed": 0}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for rows in chunks(queries.due(provider.name, provider.is_live, now, ROWS_MAX), AT_ONCE):
-            sent = _claimed(provider, pool, rows, now)
+            sent = _claimed(provider, pool, rows, now, deadline(SEND_SECONDS))
             records = list(pool.map(partial(_ask, provider, now), sent))
             for one, record in zip(sent, records, strict=True):
-                status = _take(one.charge, record, now)
+                status = _take(one, record, now)
                 if status in ended:
                     ended[status] += 1
-            if is_over() or (records and all(isinstance(each, ProviderUnavailable) for each in records)):
+            if is_over() or (records and all(_is_away(each) for each in records)):
                 break
     return ended
 
 
 def converge(charge: AutoTopUpCharge, *, now: datetime) -> None:
-    """Make a charge that was sent and the ledger match the provider's record; repeating changes nothing.
+    """Make a charge that was sent and the ledger match the provider's record; repeating changes nothing. If there is none, the job
+    decides what follows.
 
     Raises IntegrationUnavailable or a ProviderError if the provider does not respond; nothing is changed then.
     """
     if charge.begun_at is None:
         return
-    record = _ask(configured.require(), now, _known(charge, now))
-    if isinstance(record, Exception):
+    record = _ask(configured.require(), now, Sent(charge, False, False, deadline(SEND_SECONDS)))
+    if isinstance(record, Exception) and not isinstance(record, Missing):
         raise record
-    auto_top_up_bookings.apply(charge.id, record, now=now)
+    if isinstance(record, Payment):
+        auto_top_up_bookings.apply(charge.id, record, now=now)
 
 
 def _claimed(
-    provider: PaymentProvider, pool: ThreadPoolExecutor, rows: Sequence[AutoTopUpCharge], now: datetime
+    provider: PaymentProvider,
+    pool: ThreadPoolExecutor,
+    rows: Sequence[AutoTopUpCharge],
+    now: datetime,
+    is_late: Callable[[], bool],
 ) -> list[Sent]:
     """Take the charges that are still due for this run, so that no other run takes them for a while."""
     unsent = [_unsent(charge) for charge in rows if charge.status == AutoTopUpStatus.WAITING]
     methods = pool.map(partial(_method, provider), unsent)
     begun = [_begun(provider, one, method, now) for one, method in zip(unsent, methods, strict=True)]
-    known = [charge for charge in rows if charge.status != AutoTopUpStatus.WAITING and _is_taken(charge, now)]
-    return [*(Sent(charge, True) for charge in begun if charge is not None), *(_known(charge, now) for charge in known)]
+    new = [Sent(charge, True, True, is_late, charge.next_check_at) for charge in begun if charge is not None]
+    known = [_known(charge, now, is_late) for charge in rows if charge.status != AutoTopUpStatus.WAITING]
+    return [*new, *(sent for sent in known if _is_taken(sent, now))]
 
 
-def _known(charge: AutoTopUpCharge, now: datetime) -> Sent:
-    return Sent(charge, is_new=False, is_wanted=_is_wanted(charge, now))
+def _known(charge: AutoTopUpCharge, now: datetime, is_late: Callable[[], bool]) -> Sent:
+    age = now - (charge.begun_at or now)
+    may_send = charge.status in OPEN_CHARGES and age <= charges.KEY_LIFETIME and _is_wanted(charge, now)
+    return Sent(charge, False, may_send, is_late, now + charges.next_check(age))
 
 
 def _unsent(charge: AutoTopUpCharge) -> Unsent:
@@ -123,10 +142,12 @@ def _method(provider: PaymentProvider, unsent: Unsent) -> SavedMethod | Provider
         return error
 
 
-def _is_taken(charge: AutoTopUpCharge, now: datetime) -> bool:
-    later = now + charges.next_check(now - (charge.begun_at or charge.created_at))
-    due = AutoTopUpCharge.objects.filter(pk=charge.pk, status__in=SENT_CHARGES, next_check_at__lte=now)
-    return bool(due.update(next_check_at=later))
+def _is_taken(sent: Sent, now: datetime) -> bool:
+    """Lease the charge, if no other run has. What may be sent again is missing no more."""
+    due = AutoTopUpCharge.objects.filter(queries.is_due(now), pk=sent.charge.pk, status__in=SENT_CHARGES)
+    is_found = sent.charge.payment_ref is not None
+    changed = {"checked_at": None} if sent.may_send and not is_found else {}
+    return bool(due.update(next_check_at=sent.lease, **changed))
 
 
 def _begun(
@@ -210,12 +231,11 @@ def _ask(provider: PaymentProvider, now: datetime, sent: Sent) -> Payment | str 
         method_ref=str(charge.method_ref),
         description=DESCRIPTION,
     )
-    age = now - charge.begun_at
-    may_send = charge.status in OPEN_CHARGES and sent.is_wanted
+    age, ref = now - charge.begun_at if sent.may_send else None, charge.payment_ref
     try:
-        record = record_of(provider, request, charge.payment_ref, is_new=sent.is_new, age=age if may_send else None)
-        if record == charges.NEVER_MADE and age < MAY_ARRIVE:
-            raise ProviderUnavailable("it is not wanted any more, but may still arrive")
+        record = record_of(provider, request, ref, is_new=sent.is_new, age=age, is_late=sent.is_late)
+        if record == charges.NEVER_MADE and not _is_given_up(charge, now):
+            raise Missing("the provider has none, but it may still arrive")
         return record
     except Exception as error:
         if not isinstance(error, ProviderError):
@@ -223,13 +243,34 @@ def _ask(provider: PaymentProvider, now: datetime, sent: Sent) -> Payment | str 
         return error
 
 
-def _take(charge: AutoTopUpCharge, record: Payment | str | Exception, now: datetime) -> str | None:
+def _is_given_up(charge: AutoTopUpCharge, now: datetime) -> bool:
+    """Return whether a charge that the provider does not have was missing before, long enough ago."""
+    return charge.checked_at is not None and now - charge.checked_at >= MAY_ARRIVE
+
+
+def _miss(sent: Sent, now: datetime) -> None:
+    """Note when a charge was first missing that should have arrived by now, unless another run has taken it meanwhile."""
+    charge = sent.charge
+    is_first = charge.checked_at is None or charge.checked_at > now  # the clock was set back
+    if is_first and charge.begun_at is not None and now - charge.begun_at >= MAY_ARRIVE:
+        leased = AutoTopUpCharge.objects.filter(pk=charge.pk, status=AutoTopUpStatus.SENDING, next_check_at=sent.lease)
+        leased.update(checked_at=now, next_check_at=now + MAY_ARRIVE)
+
+
+def _is_away(record: Payment | str | Exception) -> bool:
+    return isinstance(record, ProviderUnavailable) and not isinstance(record, Missing)
+
+
+def _take(sent: Sent, record: Payment | str | Exception, now: datetime) -> str | None:
     """Apply the answer about a charge, and return its status; None if it will be asked about later."""
+    charge = sent.charge
+    if isinstance(record, Missing):
+        _miss(sent, now)
     if isinstance(record, Exception):
         log.warning("automatic charge %s will be checked later: %s", charge.id, record)
         return None
     try:
-        return auto_top_up_bookings.apply(charge.id, record, now=now).status
+        return auto_top_up_bookings.apply(charge.id, record, now=now, lease=sent.lease).status
     except Exception:
         log.exception("automatic charge %s could not be compared", charge.id)
         return None

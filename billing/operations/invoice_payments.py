@@ -6,6 +6,7 @@ The provider is never called within a transaction or under a lock; its record is
 """
 
 import logging
+from collections.abc import Callable
 from datetime import datetime
 
 from django.db import transaction
@@ -20,7 +21,7 @@ from billing.adapters.base import (
 from billing.models import PENDING, UNPAID, Checkout, Invoice, InvoicePayment, InvoicePaymentStatus, InvoiceStatus
 from billing.operations import invoice_events
 from billing.operations.deadlines import deadline
-from billing.operations.off_session import record_of
+from billing.operations.off_session import SEND_SECONDS, record_of
 from billing.queries import invoices as queries
 from billing.queries import locked, payment_methods
 from billing.rules import charges
@@ -80,14 +81,14 @@ def pay(invoice_id: str, *, now: datetime, requested_by: str | None = None) -> I
     Raises IntegrationUnavailable or a ProviderError if the provider does not respond; an attempt that was already
     recorded is followed up later.
     """
-    provider = configured.require()
+    provider, is_late = configured.require(), deadline(SEND_SECONDS)
     saved = _saved_checkout(provider, Invoice.objects.get(pk=invoice_id))
     method = _saved_method(provider, saved)
     if method is None:
         _stop_attempts(provider, invoice_id, saved)
         return None
     payment = _begin(provider, invoice_id, method, now, requested_by)
-    return None if payment is None else _ask(provider, payment, now, is_new=True)
+    return None if payment is None else _ask(provider, payment, now, is_late, is_new=True)
 
 
 def pay_now(invoice_id: str, *, now: datetime, requested_by: str) -> InvoicePayment | None:
@@ -109,7 +110,7 @@ def converge(payment: InvoicePayment, *, now: datetime) -> InvoicePayment:
 
     Raises IntegrationUnavailable or a ProviderError if the provider does not respond; nothing is changed then.
     """
-    return _ask(configured.require(), payment, now, is_new=False)
+    return _ask(configured.require(), payment, now, deadline(SEND_SECONDS), is_new=False)
 
 
 def _check_interval(invoice_id: str, now: datetime) -> None:
@@ -178,10 +179,13 @@ def _begin(
     )
 
 
-def _ask(provider: PaymentProvider, payment: InvoicePayment, now: datetime, *, is_new: bool) -> InvoicePayment:
+def _ask(
+    provider: PaymentProvider, payment: InvoicePayment, now: datetime, is_late: Callable[[], bool], *, is_new: bool
+) -> InvoicePayment:
     try:
+        request, ref = _request_for(payment), payment.payment_ref
         age = now - payment.created_at if payment.status in PENDING else None
-        record = record_of(provider, _request_for(payment), payment.payment_ref, is_new=is_new, age=age)
+        record = record_of(provider, request, ref, is_new=is_new, age=age, is_late=is_late)
     except ProviderError:
         _postpone(payment, now)
         raise

@@ -20,6 +20,7 @@ from billing.models import (
 from billing.queries import payment_methods
 from billing.rules import auto_top_ups as rules
 from billing.rules.auto_top_ups import AutoTopUpState
+from billing.rules.charges import CHECK_MAX
 from billing.rules.owners import Owner
 
 LAST_CHARGES = 10
@@ -89,8 +90,13 @@ def charges_of(owner: Owner) -> QuerySet[AutoTopUpCharge]:
 def due(provider: str, is_live: bool, now: datetime, limit: int) -> list[AutoTopUpCharge]:
     """Return the charges that are due to be sent, or looked up with a key of this mode, the longest due first."""
     mine = Q(provider=None) | Q(provider=provider, is_live=is_live)
-    rows = AutoTopUpCharge.objects.filter(mine, next_check_at__lte=now)
+    rows = AutoTopUpCharge.objects.filter(mine, is_due(now))
     return list(rows.select_related("wallet").order_by("next_check_at")[:limit])
+
+
+def is_due(now: datetime) -> Q:
+    """Select the charges whose time has come. One that is further ahead than any check is means that the clock was set back."""
+    return Q(next_check_at__lte=now) | Q(next_check_at__gt=now + CHECK_MAX)
 
 
 def of_event(event: ProviderEvent) -> AutoTopUpCharge | None:

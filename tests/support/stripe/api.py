@@ -73,7 +73,11 @@ class Api:
         script = self.scripts.take(http.method, http.path)
         behaviour = script.behaviour if script else HONEST
         raw = await http.text()
+        if behaviour.gate and not behaviour.gate.is_answered:
+            await behaviour.gate.wait()
         answer = await self._answer(http, raw, operation, behaviour, received, request_id)
+        if behaviour.gate and behaviour.gate.is_answered:
+            await behaviour.gate.wait()
         if behaviour.cut:
             if http.transport is not None:
                 http.transport.close()

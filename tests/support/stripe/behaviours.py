@@ -1,9 +1,29 @@
 """Scripted misbehavior of the fake provider: a script waits for the next requests that match it."""
 
+import asyncio
 import dataclasses
+import threading
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
+
+
+class Gate:
+    """Holds a request until it is opened: on its way to the provider, or with its answer made."""
+
+    def __init__(self, *, is_answered: bool = False) -> None:
+        self.is_answered = is_answered
+        self.is_reached = threading.Event()
+        self._is_open = threading.Event()
+
+    def open(self) -> None:
+        """Let the request go on."""
+        self._is_open.set()
+
+    async def wait(self) -> None:
+        """Be reached, and wait until it is open."""
+        self.is_reached.set()
+        await asyncio.to_thread(self._is_open.wait)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +43,7 @@ class Behaviour:
     delay_seconds: float = 0.0
     """The delay before the response, after the work."""
     retry_after_seconds: int | None = None
+    gate: Gate | None = None
 
 
 HONEST = Behaviour()

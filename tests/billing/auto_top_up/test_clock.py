@@ -1,0 +1,174 @@
+"""A charge at the clock's edge: its lease has just ended, the clock jumps, a process was stopped. It is made once, and booked once."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import partial
+
+import pytest
+from django.db import connection
+from pytest_django import Settings
+
+from billing.operations import auto_top_up_charges, auto_top_ups, checkouts
+from billing.operations.auto_top_up_charges import MAY_ARRIVE
+from billing.queries import audit
+from billing.rules.charges import CHECK_MAX, CHECK_MIN, KEY_LIFETIME
+from tests.billing.auto_top_up.saver import INTENTS, USD, Saver
+from tests.support.concurrency import PATIENCE_SECONDS, at_once
+from tests.support.stripe import FakeStripe
+from tests.support.stripe.behaviours import Gate
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TICK = timedelta(microseconds=1)
+SECOND = timedelta(seconds=1)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def low(provider: FakeStripe, settings: Settings) -> Iterator[Saver]:
+    """Make a charge due, for a provider whose answers are waited for."""
+    settings.STRIPE_TIMEOUT_SECONDS = PATIENCE_SECONDS
+    saver = Saver(provider)
+    saver.save_method()
+    saver.spend(6 * USD)
+    saver.enable()
+    yield saver
+    assert audit.findings() == []
+
+
+@contextmanager
+def under_way(saver: Saver, gate: Gate, method: str = "POST") -> Iterator[Future[dict[str, int]]]:
+    """Run the job in another thread, and hold its request; it goes on when the block ends."""
+    saver.provider.script(method=method, path=INTENTS, gate=gate)
+    with ThreadPoolExecutor(1) as thread:
+        running = thread.submit(send_all, saver.now)
+        assert gate.is_reached.wait(PATIENCE_SECONDS)
+        try:
+            yield running
+        finally:
+            gate.open()
+
+
+def send_all(now: datetime) -> dict[str, int]:
+    """Run the job on a connection of its thread."""
+    try:
+        return auto_top_up_charges.send_all(now=now)
+    finally:
+        connection.close()
+
+
+def posts(saver: Saver) -> list[str | None]:
+    """List the idempotency keys of the requests to charge."""
+    return [one.idempotency_key for one in saver.provider.requests if (one.method, one.path) == ("POST", INTENTS)]
+
+
+def lose_request(saver: Saver) -> datetime:
+    """Lose the first request on its way; return when its lease ends."""
+    saver.provider.script("drop-request", method="POST", path=INTENTS, times=2)  # the library retries once
+    assert saver.run() == {}
+    [charge] = saver.charges
+    assert charge.next_check_at == saver.now + CHECK_MIN
+    return saver.now + CHECK_MIN
+
+
+def assert_charged_once(saver: Saver) -> None:
+    [charge] = saver.charges
+    assert set(posts(saver)) == {charge.pk}
+    assert (saver.outcomes, saver.paid, saver.booked, saver.events) == (["succeeded"], [20], [20], ["charged"])
+    assert saver.balance == 24
+
+
+def test_a_lease_ends_at_its_very_tick(low: Saver) -> None:
+    over = lose_request(low)
+    seen = len(low.provider.requests)
+    send_all(over - TICK)
+    assert len(low.provider.requests) == seen
+    assert send_all(over)["succeeded"] == 1
+    assert_charged_once(low)
+
+
+def test_of_workers_at_the_edge_one_asks(low: Saver) -> None:
+    over = lose_request(low)
+    seen = len(posts(low))
+    at_once(*(partial(send_all, now) for now in (over, over, over + TICK, over + TICK)))
+    assert len(posts(low)) == seen + 1
+    assert_charged_once(low)
+
+
+@pytest.mark.parametrize("jump", [CHECK_MIN, KEY_LIFETIME + SECOND, 40 * DAY, -CHECK_MAX, -DAY], ids=str)
+@pytest.mark.parametrize("is_answered", [False, True], ids=["in flight", "answered"])
+def test_a_clock_that_jumps_while_a_charge_is_under_way_charges_once(
+    low: Saver, jump: timedelta, is_answered: bool
+) -> None:
+    with under_way(low, Gate(is_answered=is_answered)):
+        for later in (jump, jump + SECOND, jump + MAY_ARRIVE - SECOND):
+            send_all(low.now + later)
+            assert auto_top_ups.begin_missed(now=low.now + later) == 0 or low.outcomes == ["succeeded"]
+    low.run(max(jump, CHECK_MIN) + CHECK_MAX)
+    assert_charged_once(low)
+
+
+def turned_off(saver: Saver) -> None:
+    saver.enable(is_enabled=False)
+
+
+def filled_by_hand(saver: Saver) -> None:
+    """Pay 50 dollars at a checkout, which is booked."""
+    checkout = saver.begin("top_up", 50 * USD)
+    saver.provider.pay(str(checkout.session_ref))
+    checkouts.converge(checkout, now=saver.now)
+
+
+@pytest.mark.parametrize("what", [turned_off, filled_by_hand])
+def test_a_request_that_is_under_way_is_not_given_up_because_the_clock_jumps(
+    low: Saver, what: Callable[[Saver], None]
+) -> None:
+    with under_way(low, Gate()):
+        what(low)
+        for later in (DAY, DAY + SECOND, DAY + MAY_ARRIVE - SECOND):
+            assert (send_all(low.now + later)["failed"], low.outcomes) == (0, ["sending"])
+    assert (low.outcomes, low.paid, low.booked) == (["succeeded"], [20], [20])
+
+
+def test_a_request_that_was_lost_is_given_up_in_the_end_though_the_clock_is_set_back(low: Saver) -> None:
+    lose_request(low)
+    turned_off(low)
+    for later in (DAY, -DAY, MAY_ARRIVE, MAY_ARRIVE + CHECK_MIN):
+        assert (send_all(low.now + later)["failed"], low.outcomes) == (0, ["sending"])
+    assert send_all(low.now + 2 * MAY_ARRIVE + 2 * CHECK_MIN)["failed"] == 1
+    assert (low.outcomes, low.paid, low.booked) == (["never_made"], [], [])
+
+
+def test_a_clock_that_is_set_back_by_a_day_delays_no_charge_by_a_day(low: Saver) -> None:
+    lose_request(low)
+    assert send_all(low.now - DAY)["succeeded"] == 1
+    assert_charged_once(low)
+
+
+def test_a_process_that_was_stopped_too_long_does_not_send(low: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as stopped:
+        stopped.setattr(auto_top_up_charges, "SEND_SECONDS", -1.0)  # so long ago it took the charge
+        assert low.run() == {}
+        assert low.run(CHECK_MIN) == {}
+    assert (low.outcomes, posts(low)) == (["sending"], [])
+    assert low.run(2 * CHECK_MIN) == {"succeeded": 1}
+    assert_charged_once(low)
+
+
+def test_a_run_that_was_stopped_does_not_give_up_what_another_sends(low: Saver) -> None:
+    low.save_method("takes_its_time")
+    lose_request(low)
+    turned_off(low)
+    low.run(MAY_ARRIVE)
+    low.now += MAY_ARRIVE
+    with under_way(low, Gate(is_answered=True), "GET") as stopped:  # the provider's answer is that there is none
+        low.enable()
+        low.run(MAY_ARRIVE)
+        assert low.outcomes == ["processing"]
+    assert stopped.result()["failed"] == 0
+    [charge] = low.charges
+    low.provider.end_charge(str(charge.payment_ref))
+    low.run(DAY)
+    assert_charged_once(low)
