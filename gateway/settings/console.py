@@ -15,6 +15,7 @@ UNFOLD: dict[str, Any] = {
         {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("gateway/icon.svg")},
     ],
     "STYLES": [lambda request: static("gateway/console/console.css")],
+    "SCRIPTS": [lambda request: static("gateway/console/choices.js")],
     "SITE_URL": None,
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": True,
