@@ -9,6 +9,7 @@ from billing.queries.auto_top_ups import LAST_CHARGES, AutoTopUpView
 from billing.rules import auto_top_up_labels as labels
 from billing.rules.auto_top_ups import OPERATOR, AutoTopUpState
 from billing.rules.charges import AUTHENTICATION_REQUIRED
+from billing.rules.months import month_around
 from billing.rules.owners import Owner
 
 
@@ -17,7 +18,9 @@ def context(owner: Owner, now: datetime) -> dict[str, Any]:
     found = auto_top_ups.view(owner, now)
     return {
         "found": found,
-        "state": labels.state(found.state, is_blocked=auto_top_ups.is_blocked(owner)),
+        "state": labels.state(
+            found.state, is_blocked=auto_top_ups.is_blocked(owner), full_until=_full_until(found, now)
+        ),
         "why": labels.pause(found.pause_reason) if found.state is AutoTopUpState.PAUSED else "",
         "is_operators": found.pause_reason == OPERATOR,
         "to_confirm": to_confirm(owner, found),
@@ -27,6 +30,12 @@ def context(owner: Owner, now: datetime) -> dict[str, Any]:
         "can_pay": payment_pages.are_configured(),
         "is_test": payment_pages.mode() == "test",
     }
+
+
+def _full_until(found: AutoTopUpView, now: datetime) -> datetime | None:
+    """Return the end of the month, if the month has no room for another charge."""
+    has_room = found.used_microusd + found.terms.amount_microusd <= found.terms.monthly_limit_microusd
+    return None if has_room else month_around(now)[1]
 
 
 def to_confirm(owner: Owner, found: AutoTopUpView) -> AutoTopUpCharge | None:

@@ -8,6 +8,9 @@ from django.test import Client
 
 from billing.models import AutoTopUp, Checkout, PaymentMethod
 from billing.operations import checkouts
+from billing.rules import auto_top_up_labels as labels
+from billing.rules.charges import DISMISSED, NEVER_MADE
+from billing.rules.months import month_around
 from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry
 from organizations.operations import suspension
@@ -83,7 +86,7 @@ def test_a_charge_is_listed_and_its_payment_is_called_automatic(client: Client, 
     saver.spend(6 * USD)
     saver.run()
     shown = page(client)
-    assert "This month (UTC) $20.00" in shown
+    assert "Charged this month (UTC) $20.00" in shown
     assert "Paid $20.00" in shown
     [charge] = saver.charges
     assert "For Automatic top-up" in page(client, f"/wallet/payments/{charge.pk}")
@@ -101,6 +104,33 @@ def test_a_refusal_is_explained_and_not_repeated_within_a_minute(client: Client,
     assert "Refused There was not enough money on the card. $20.00" in shown
     answer = client.post(PAGE, TERMS)
     assert (answer.status_code, len(saver.charges)) == (429, 1)
+
+
+def test_a_month_without_room_for_another_charge_says_when_it_goes_on(client: Client, saver: Saver) -> None:
+    saver.save_method()
+    client.post(PAGE, TERMS | {"monthly_limit": "39.99"})
+    assert "Nothing was charged automatically yet. The first charge is made when the wallet is below $5.00." in page(
+        client
+    )
+    saver.spend(6 * USD)
+    saver.run()
+    next_month = month_around(saver.now)[1]
+    words = f"Limit reached This month has no room for another charge before {next_month:%-d %B} (UTC)."
+    assert words in page(client)
+    client.post(PAGE, TERMS | {"monthly_limit": "40"})
+    assert "On The saved payment method is charged when the wallet is low." in page(client)
+
+
+def test_what_was_never_charged_is_not_called_refused() -> None:
+    never, dismissed = labels.outcome("failed", NEVER_MADE), labels.outcome("failed", DISMISSED)
+    assert (never.word, never.meaning) == (
+        "Not charged",
+        "The payment provider has no record of the charge. Nothing was charged.",
+    )
+    assert (dismissed.word, dismissed.meaning) == (
+        "Not credited",
+        "The operator of this service ended its review. Nothing was credited.",
+    )
 
 
 def test_a_payment_that_the_bank_wants_confirmed_is_paid_on_the_providers_page(client: Client, saver: Saver) -> None:
