@@ -13,6 +13,14 @@ from inference.queries.journal_folders import UNREAD_AFTER, WAITING_AFTER, alarm
 
 READ, IDLE, UNREAD, WAITING = "Read", "Not in use", "Read by nobody", "Cannot be closed"
 COLOURS = {READ: "success", IDLE: "default", UNREAD: "danger", WAITING: "danger"}
+WHAT_TO_DO = {
+    READ: "Nothing. Processes of this machine read it, and close the calls of those that die.",
+    IDLE: "Nothing. No call is noted in it.",
+    UNREAD: "Start the gateway on this machine again. If the machine does not come back, copy the folder to another one, and run "
+    "manage.py read_journals there. If its disk is lost, choose Forget.",
+    WAITING: "The log of inference.recovery on this machine says why a call in it cannot be closed. It is tried again every few seconds.",
+}
+"""By state."""
 RIGHT = "inference.change_journalfolder"
 TOO_LATE = "This folder is read again, or was forgotten, in the meantime."
 
@@ -28,7 +36,7 @@ class JournalFolderAdmin(ReadOnlyAdmin):
     search_help_text = "Any part of a machine's name or of a path."
     ordering = ("-read_at", "id")
     actions_detail = ("forget",)
-    fields = ("id", "host", "path", "state", "read_at", "files", "waiting_since")
+    fields = ("host", "path", "state", "what_to_do", "read_at", "files", "waiting_since", "id")
 
     def has_forget_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         return may_act(request, RIGHT, alarming(now=timezone.now()), object_id)
@@ -62,3 +70,8 @@ class JournalFolderAdmin(ReadOnlyAdmin):
         if row.read_at < now - UNREAD_AFTER:
             return UNREAD if row.files else IDLE
         return WAITING if row.waiting_since and row.waiting_since < now - WAITING_AFTER else READ
+
+    @display(description="What to do")
+    def what_to_do(self, row: JournalFolder) -> str:
+        """Return what the folder needs from a person."""
+        return WHAT_TO_DO[self.state(row)]

@@ -49,7 +49,9 @@ def test_one_that_nobody_reads_is_named_until_it_is_read_or_forgotten(operator: 
     assert lines(operator)[LINE] == page
     assert "/srv/gateway/journal, 2 files" in operator.get("/admin/").content.decode()
     assert alarming() == 1
-    assert "Read by nobody" in operator.get(page).content.decode()
+    shown = operator.get(page).content.decode()
+    assert "Read by nobody" in shown
+    assert "Start the gateway on this machine again." in shown
     assert "Not in use" in operator.get(address("inference_journalfolder_change", idle.pk)).content.decode()
     assert "HX-Redirect" not in forget(operator, row, reason="")
     assert forget(operator, row)["HX-Redirect"] == page
@@ -67,6 +69,7 @@ def test_one_that_is_read_needs_nobody_unless_a_journal_cannot_be_closed(operato
     assert alarming() == 1
     page = operator.get(address("inference_journalfolder_change", row.pk)).content.decode()
     assert "Cannot be closed" in page
+    assert "The log of inference.recovery on this machine says why" in page
 
 
 def test_only_who_has_the_right_may_forget_one() -> None:
