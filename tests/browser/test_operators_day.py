@@ -189,7 +189,7 @@ def open_model(operator: Operator, upstream: FakeUpstream) -> None:
 
 
 def find_call(operator: Operator, customer: Customer) -> None:
-    """Find a call by its request id, and see its money."""
+    """Find a call by its request id, and see its way through the gateway and its money."""
     answered = eventually(lambda: called(customer, 200))
     assert answered
     page = operator.home()
@@ -197,6 +197,16 @@ def find_call(operator: Operator, customer: Customer) -> None:
     expect(page).to_have_url(re.compile(f"/billing/call/{answered.usage_id}/"))
     expect(page.locator("#content")).to_contain_text(f"${answered.charge_microusd / 1_000_000:.6f}".rstrip("0"))
     expect(page.locator("#content")).to_contain_text("margin $0.0")
+    steps = page.locator(".steps")
+    eventually(lambda: page.reload() and steps.get_by_text("First byte from primary").count())  # its trace
+    for step in (
+        "The request arrived",
+        "are held",
+        "Attempt 1: sent to",
+        "its answer is complete",
+        "The ledger charged",
+    ):
+        expect(steps).to_contain_text(step)
 
 
 def resolve_review(operator: Operator, customer: Customer, upstream: FakeUpstream) -> None:
