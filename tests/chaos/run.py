@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from bench.identity import Customer, Product
 from tests.chaos import evidence, faults
@@ -93,9 +94,16 @@ class Run:
             )
         )
         funded = [*hot, *few, *rich, *probing]
-        self._installation.open(configuration(self._product, self._installation.upstream.origin, funded, poor))
+        self._installation.open(self._configuration(funded, poor))
         groups = [[Person(customer) for customer in group] for group in (hot, few, [*rich, *poor])]
         return Crowd(*groups), owners, probing
+
+    def _configuration(self, funded: Sequence[Customer], poor: Sequence[Customer]) -> dict[str, Any]:
+        return configuration(self._product, self._installation.upstream.origin, funded, poor)
+
+    def _others(self, caller: Caller, crowd: Crowd, stop: asyncio.Event) -> Iterable[Coroutine[Any, Any, None]]:
+        """Return what else runs until the load ends."""
+        return ()
 
     async def _load(self, crowd: Crowd, owners: Sequence[Customer], probing: Sequence[Customer]) -> None:
         async with Caller(self._installation.gateways, self._journal) as caller:
@@ -112,6 +120,8 @@ class Run:
                     dice = random.Random(self._dice.random())
                     client = Client(caller, self._product, crowd, models, dice, pause_seconds=self._plan.pause_seconds)
                     working.create_task(client.run(stop))
+                for other in self._others(caller, crowd, stop):
+                    working.create_task(other)
                 try:
                     await self._disturb()
                 finally:
