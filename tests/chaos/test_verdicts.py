@@ -117,3 +117,7 @@ def test_a_dead_process_keeps_no_client_waiting() -> None:
 def test_a_probe_cut_short_by_the_next_fault_is_ignored() -> None:
     second = Disturbance("backend killed", 16.05, 17.0)
     assert found(evidence(SETTLED, attempts=(PROBE,), disturbances=(CRASH, second))) == []
+
+
+def test_a_run_without_faults_has_nothing_to_recover_from() -> None:
+    assert found(evidence(SETTLED, attempts=(PROBE,))) == []

@@ -5,12 +5,13 @@ import contextlib
 import random
 import time
 from collections.abc import Coroutine, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bench.identity import CAPABILITIES, Customer, Product
 from tests.chaos.caller import Caller
 from tests.chaos.configuration import MANAGING
-from tests.chaos.people import Crowd
+from tests.chaos.people import Crowd, Person
 from tests.chaos.run import Plan, Run
 from tests.soak import routes
 from tests.soak.installation import SoakInstallation
@@ -46,12 +47,15 @@ class SoakRun(Run):
         quick = Visitors(caller, self._product, dice, pause_seconds=pause)
         slow = Visitors(caller, self._product, dice, pause_seconds=SLOW * pause)
         one, two, three, payer, *_ = crowd.few
+        organization = next(person for person in crowd.many if person.org_id)
+        # With a token of its own: the one of the calls is the organization's.
+        manager = Person(replace(organization.customer, token=""))
         yield quick.repeat(lambda: quick.call_routes(one), stop)
         yield quick.repeat(lambda: quick.talk(two), stop)
         yield quick.repeat(lambda: quick.talk(three), stop)
         yield slow.repeat(lambda: slow.pay(payer), stop)
         yield slow.repeat(slow.visit_portal, stop)
-        yield slow.run_organization(Customer("manager"), stop)
+        yield slow.repeat(lambda: slow.manage(manager, organization.org_id), stop)
 
     async def _disturb(self) -> None:
         """Disturb nothing; take samples until the time is over."""

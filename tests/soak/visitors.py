@@ -4,26 +4,30 @@ import asyncio
 import random
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
+import httpx
 import orjson
-from websockets.asyncio.client import connect
-from websockets.exceptions import WebSocketException
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus, WebSocketException
 
 from bench.identity import Customer, Product, fresh_key
 from bench.servers import GATEWAY_BASE_URL
 from tests.chaos.caller import Caller, proof_headers
 from tests.chaos.journal import Attempt
-from tests.chaos.people import Person, found
+from tests.chaos.people import Person
 from tests.soak.installation import HOST
 from tests.soak.routes import LIVE, ROUTES
 from tests.support import plain_http
 
-MAX_COST_MICROUSD = 100_000
+MAX_COST_MICROUSD = 1_000_000
+"""What a live session holds."""
 SESSION, PORTAL, PAGE = "live session", "portal sign-in", "provider's page"
 SIGN_IN = "/account/login/"
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
 REALTIME, CHECKOUT = "/v1/realtime", "/v1/billing/checkout"
 TURNS, TURN_SECONDS = 5, 1.0
+SESSION_SECONDS_MAX = 120.0
 ITEM = {
     "type": "conversation.item.create",
     "item": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello."}]},
@@ -72,14 +76,15 @@ class Visitors:
         headers = self._metered(person.customer, token, "GET", REALTIME, attempt.key)
         url = self._caller.gateways[process].replace("http", "ws", 1) + f"{REALTIME}?model={LIVE}"
         try:
-            async with connect(url, additional_headers=headers, compression=None, proxy=None) as socket:
-                for _ in range(TURNS):
-                    await socket.send(orjson.dumps(ITEM).decode())
-                    await socket.send(orjson.dumps({"type": "response.create"}).decode())
-                    while orjson.loads(await socket.recv())["type"] != "response.done":
-                        pass
-                    await asyncio.sleep(TURN_SECONDS)
+            async with (
+                asyncio.timeout(SESSION_SECONDS_MAX),
+                connect(url, additional_headers=headers, compression=None, proxy=None) as socket,
+            ):
+                await _take_turns(socket)
             attempt.status, attempt.is_whole = 101, True
+        except InvalidStatus as refusal:
+            attempt.status, attempt.is_whole = refusal.response.status_code, True
+            attempt.code = str(orjson.loads(refusal.response.body or b"{}").get("error", {}).get("code", ""))
         except (OSError, WebSocketException) as failure:
             attempt.failure = repr(failure)
         self._caller.journal.attempts.append(attempt)
@@ -94,7 +99,8 @@ class Visitors:
         headers = proof_headers(person.customer, token, "POST", CHECKOUT)
         answer = await self._caller.ask(attempt, "POST", CHECKOUT, body=orjson.dumps(body), headers=headers)
         if attempt.status == 201:
-            await asyncio.to_thread(_pay, orjson.loads(answer)["url"])
+            with suppress(httpx.HTTPError):  # the customer gives up
+                await asyncio.to_thread(_pay, orjson.loads(answer)["url"])
 
     async def manage(self, owner: Person, organization: str) -> None:
         """Read what pages of a product read, and invite somebody and take it back."""
@@ -106,18 +112,15 @@ class Visitors:
             path = f"{root}/invitations/{orjson.loads(invited)['invitationId']}"
             await self._ask(owner, "DELETE", path, "DELETE …/invitations")
 
-    async def run_organization(self, owner: Customer, stop: asyncio.Event) -> None:
-        """Found an organization, and manage it until the load ends."""
-        founded = await found(self._caller, self._product, owner, self._process())
-        person = Person(owner)
-        await self.repeat(lambda: self.manage(person, founded.org_id), stop)
-
     async def visit_portal(self) -> None:
         """Sign in at the portal with a password, and look at the home page."""
         process = self._process()
         attempt = Attempt(PORTAL, process, is_prompt=False)
-        attempt.status = await asyncio.to_thread(_sign_in, self._caller.gateways[process])
-        attempt.is_whole = True
+        try:
+            attempt.status = await asyncio.to_thread(_sign_in, self._caller.gateways[process])
+            attempt.is_whole = True
+        except httpx.HTTPError as failure:
+            attempt.failure = repr(failure)
         self._caller.journal.attempts.append(attempt)
 
     async def _ask(self, person: Person, method: str, path: str, purpose: str, body: object = None) -> bytes:
@@ -138,6 +141,15 @@ class Visitors:
     def _metered(customer: Customer, token: str, method: str, path: str, key: str) -> dict[str, str]:
         metered = {"Idempotency-Key": key, "x-service-max-cost-microusd": str(MAX_COST_MICROUSD)}
         return {**proof_headers(customer, token, method, path), **metered}
+
+
+async def _take_turns(socket: ClientConnection) -> None:
+    for _ in range(TURNS):
+        await socket.send(orjson.dumps(ITEM).decode())
+        await socket.send(orjson.dumps({"type": "response.create"}).decode())
+        while orjson.loads(await socket.recv())["type"] != "response.done":
+            pass
+        await asyncio.sleep(TURN_SECONDS)
 
 
 def _invitation(dice: random.Random) -> dict[str, str]:
