@@ -119,6 +119,7 @@ def test_the_policy_of_the_console(operator: Client) -> None:
         )
 
 
+@pytest.mark.usefixtures("unrecorded_pages")
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_every_list_opens_with_few_queries_and_no_secret(operator: Client, table: tuple[str, str]) -> None:
     with CaptureQueriesContext(
@@ -146,7 +147,7 @@ def test_a_longer_list_takes_no_more_queries(operator: Client) -> None:
     assert len(after) == len(before)
 
 
-@pytest.mark.usefixtures("untracked")
+@pytest.mark.usefixtures("untracked", "remembered_sign_ins", "unrecorded_pages")
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_every_row_opens_and_shows_no_secret(
     operator: Client, table: tuple[str, str], monkeypatch: pytest.MonkeyPatch
@@ -168,8 +169,12 @@ def test_a_row_opens_whose_id_looks_quoted(operator: Client) -> None:
     assert wallet.pk in operator.get(link).content.decode()
 
 
+@pytest.mark.usefixtures("unrecorded_pages")
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
-def test_a_row_can_be_added_by_hand_only_where_a_person_decides(operator: Client, table: tuple[str, str]) -> None:
+def test_a_row_can_be_added_by_hand_only_where_a_person_decides(
+    operator: Client, table: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show_only(monkeypatch, table)
     expected = 403 if table[1] in READ_ONLY else 200
     if table[1] in ("judgementsettings", "sandboxsettings"):
         rows(table).all().delete()  # they have one row at most
@@ -214,6 +219,7 @@ READ_ONLY = {
 }
 
 
+@pytest.mark.usefixtures("untracked", "remembered_sign_ins", "remembered_refusals")
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_money_keys_and_prices_are_never_edited_or_deleted(operator: Client, table: tuple[str, str]) -> None:
     if table[1] not in READ_ONLY - {"authenticator"} | {"creditlot", "priceversion"}:

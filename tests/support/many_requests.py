@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.conf import urls
 from django.contrib.auth.backends import ModelBackend
+from django.contrib.messages.storage.base import BaseStorage
 from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
 from django.template.base import Template
 from django.views.defaults import permission_denied
@@ -18,6 +19,23 @@ from accounts.portal.sessions import SessionStore
 def untracked(settings: Settings) -> None:
     """Keep requests from writing when their session was last seen: four statements of the twenty that a page takes."""
     settings.USERSESSIONS_TRACK_ACTIVITY = False
+
+
+class Unkept(BaseStorage):
+    """Keeps no message for a later page."""
+
+    def _get(self, *args: Any, **options: Any) -> tuple[list[Any], bool]:
+        return [], True
+
+    def _store(self, messages: list[Any], response: HttpResponse, *args: Any, **options: Any) -> list[Any]:
+        return []
+
+
+@pytest.fixture
+def unkept_messages(settings: Settings) -> None:
+    """Forget what a redirect would have the next page show: without such a page, each request reads and signs the messages of all
+    before it."""
+    settings.MESSAGE_STORAGE = f"{__name__}.{Unkept.__name__}"
 
 
 @pytest.fixture
