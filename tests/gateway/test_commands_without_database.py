@@ -2,6 +2,7 @@
 
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -24,23 +25,32 @@ def manage(*arguments: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "audit_ledger",
-        "rotate_receipt_keys",
-        "rotate_signing_keys",
-        "reencrypt",
-        "migrate",
-        "prepare",
-        "apply",
-        "export",
-        "move_ledger_month 2025-10",
-        "propose_prices",
-    ],
+COMMANDS = (
+    "audit_ledger",
+    "rotate_receipt_keys",
+    "rotate_signing_keys",
+    "reencrypt",
+    "migrate",
+    "prepare",
+    "apply",
+    "export",
+    "move_ledger_month 2025-10",
+    "propose_prices",
 )
-def test_a_command_says_in_one_line_that_the_database_is_away(command: str) -> None:
-    code, _, printed = manage(*command.split())
+
+
+@pytest.fixture(scope="module")
+def answered() -> dict[str, tuple[int, str, str]]:
+    """Run the commands, several at once: each waits seconds for the database."""
+    with ThreadPoolExecutor(5) as pool:
+        return dict(zip(COMMANDS, pool.map(lambda command: manage(*command.split()), COMMANDS), strict=True))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_says_in_one_line_that_the_database_is_away(
+    command: str, answered: dict[str, tuple[int, str, str]]
+) -> None:
+    code, _, printed = answered[command]
     assert code == 1
     [line] = printed.splitlines()
     assert "The database at 127.0.0.1:" in line

@@ -35,6 +35,7 @@ ODD = {
     "other scripts": "%e2%80%ae%f0%9f%98%80%c2%80",
     "quotes": "%27%22%5c%25",
 }
+CONTROL_TEXTS, ODD_TEXTS = list(CONTROL.values()), list(ODD.values())
 # What pages and the console read from a query, beside what the OpenAPI document lists.
 PAGE_QUERY = (
     *("q", "page", "p", "o", "e", "_popup", "_changelist_filters", "next", "product", "theme", "month", "cancelled"),
@@ -67,13 +68,24 @@ class Visitor:
         is_api = path.startswith(("/v1/", "/api/"))
         kind = "application/json" if is_api else "application/x-www-form-urlencoded"
         usual = {"Content-Type": kind, "Cookie": self._cookie, "X-CSRFToken": CSRF_TOKEN}
-        self._connection.close()  # a server may hang up after it refused a body
-        self._connection.request(method, path, body, usual | (headers or {}))
-        answer = self._connection.getresponse()
+        status = self._exchange(method, path, body, usual | (headers or {}))
+        self.answers.append(status)
+        if status >= 500 and status != 503:
+            self.broken.append(f"{status} {method} {path[:120]}")
+        return status
+
+    def _exchange(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> int:
+        """Send one request, on a new connection if the server has hung up, as it may after it refused something."""
+        is_new = self._connection.sock is None
+        try:
+            self._connection.request(method, path, body, headers)
+            answer = self._connection.getresponse()
+        except ConnectionError:
+            self._connection.close()
+            if is_new:
+                raise
+            return self._exchange(method, path, body, headers)
         answer.read()
-        self.answers.append(answer.status)
-        if answer.status >= 500 and answer.status != 503:
-            self.broken.append(f"{answer.status} {method} {path[:120]}")
         return answer.status
 
 
@@ -127,6 +139,7 @@ def door(gateway: RunningGateway) -> Iterator[Door]:
 def ids(
     furnished_once: None,
     untracked: None,
+    unkept_messages: None,
     remembered_sign_ins: None,
     unrecorded_pages: None,
     monkeypatch: pytest.MonkeyPatch,
@@ -186,16 +199,29 @@ def resolved(parameter: dict[str, str]) -> dict[str, str]:
     return found
 
 
+def is_led_to_sign_in(who: str, template: str) -> bool:
+    """Return whether the console refuses a visitor before it reads anything of the request."""
+    return who == "stranger" and template.startswith("/admin/")
+
+
+def odd_texts(turn: int, *, is_one_enough: bool) -> list[str]:
+    """List the texts to try: all, or one in turn, where the same code answers on dozens of pages."""
+    return [ODD_TEXTS[turn % len(ODD_TEXTS)]] if is_one_enough else ODD_TEXTS
+
+
 @pytest.mark.parametrize("who", WHO)
 def test_in_every_path(who: str, door: Door, ids: dict[str, str], tracebacks: Tracebacks) -> None:
-    somebody = door.enter(who)
-    for template in area_of(who):
-        for name in parameters_of(template):
-            for text in CONTROL.values():
-                assert somebody.send("GET", filled(template, ids, **{name: text})) == 400
-            for text in ODD.values():
-                somebody.send("GET", filled(template, ids, **{name: text}))
-            somebody.send("POST", filled(template, ids, **{name: ODD["invalid UTF-8"]}), b"{}")
+    """The control characters come in turn: each is refused before it is known which page the path names."""
+    somebody, begin = door.enter(who), WHO.index(who)
+    places = [(template, name) for template in area_of(who) for name in parameters_of(template)]
+    for turn, (template, name) in enumerate(places):
+        control = CONTROL_TEXTS[(begin + turn) % len(CONTROL_TEXTS)]
+        assert somebody.send("GET", filled(template, ids, **{name: control})) == 400
+        is_like_others = template.endswith(("/{object_id}/", "/history/", "/delete/"))  # "change" finds the row alike
+        for text in odd_texts(turn, is_one_enough=is_like_others or is_led_to_sign_in(who, template)):
+            somebody.send("GET", filled(template, ids, **{name: text}))
+        somebody.send("POST", filled(template, ids, **{name: ODD["invalid UTF-8"]}), b"{}")
+    assert len(places) > 4 * len(CONTROL_TEXTS)
     assert len(somebody.answers) > 200
     assert somebody.broken == []
     assert tracebacks() == []
@@ -204,10 +230,11 @@ def test_in_every_path(who: str, door: Door, ids: dict[str, str], tracebacks: Tr
 @pytest.mark.parametrize("who", WHO)
 def test_in_every_query(who: str, door: Door, ids: dict[str, str], tracebacks: Tracebacks) -> None:
     somebody = door.enter(who)
-    for template in area_of(who):
+    for turn, template in enumerate(area_of(who)):
         path = filled(template, ids)
         assert somebody.send("GET", f"{path}?x={CONTROL['NUL']}") == 400
-        for text in ODD.values():
+        is_like_others = template.startswith("/admin/") and ("{" in template or template.endswith("/add/"))
+        for text in odd_texts(turn, is_one_enough=is_like_others or is_led_to_sign_in(who, template)):
             for query in queries_of(template, text):
                 somebody.send("GET", f"{path}?{query}")
     assert len(somebody.answers) > 200
