@@ -14,7 +14,8 @@ from accounts.operations.receipt_keyring import receipt_keyring
 from gateway.core.runtime import logs
 from gateway.core.telemetry.operations import recorder
 from tests.support import session_keys
-from tests.support.database import connect, database_url
+from tests.support.cleaner import clean, hang_up
+from tests.support.database import connect
 from tests.support.migrated import template
 from tests.support.serving import wait_for_abandoned_calls
 
@@ -29,8 +30,6 @@ WITH other AS (DELETE FROM auth_group WHERE id NOT IN (SELECT group_id FROM acco
 DELETE FROM auth_group_permissions WHERE group_id IN (SELECT id FROM other)
 """
 _filled_before_tests: set[str] = set()
-_cleaners: dict[str, psycopg.Connection[Any]] = {}
-"""The connection that empties tables, by its URL. It lasts: the server takes 50 ms to start one that knows all tables."""
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +66,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
         name = database.info.dbname
         _filled_before_tests.update(filled_tables(database))
     yield
-    _hang_up()
+    hang_up()
     with connect(dbname="postgres", autocommit=True) as server:
         server.execute(sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS false").format(sql.Identifier(name)))
         server.execute(DISCONNECT, [name])
@@ -99,13 +98,7 @@ def _flush() -> None:
 def empty_filled_tables() -> None:
     """Empty the tables that were empty before any test."""
     _forget_observations()
-    cleaner = _cleaner()
-    try:
-        _empty_filled(cleaner)
-    except psycopg.OperationalError:
-        if not cleaner.closed:
-            raise
-        _empty_filled(_cleaner())  # a test had ended every connection
+    clean(lambda database: empty(database, filled_tables(database) - _filled_before_tests))
 
 
 def _forget_observations() -> None:
@@ -113,25 +106,6 @@ def _forget_observations() -> None:
     own = recorder.recorder
     with own._writing, own._taking:
         own._batch = recorder._empty()
-
-
-def _empty_filled(database: psycopg.Connection[Any]) -> None:
-    with database.transaction():
-        empty(database, filled_tables(database) - _filled_before_tests)
-
-
-def _cleaner() -> psycopg.Connection[Any]:
-    """Return the lasting connection to this test's database, or make it again."""
-    url = database_url()
-    if url not in _cleaners or _cleaners[url].closed:
-        _hang_up()
-        _cleaners[url] = psycopg.connect(url)
-    return _cleaners[url]
-
-
-def _hang_up() -> None:
-    while _cleaners:
-        _cleaners.popitem()[1].close()
 
 
 def filled_tables(database: psycopg.Connection[Any]) -> set[str]:
@@ -144,11 +118,9 @@ def filled_tables(database: psycopg.Connection[Any]) -> set[str]:
 
 def empty(database: psycopg.Connection[Any], tables: set[str]) -> None:
     """Delete all rows of these tables and of those that are always emptied, whatever refers to them, and the groups that tests made;
-    restore the signing keys."""
-    database.execute("SET session_replication_role = replica")  # disables the guards, which would refuse it
+    restore the signing keys. The connection must not run triggers: the guards would refuse it."""
     for table in sorted(tables | ALWAYS_EMPTIED):  # truncating takes ten times as long: each index gets a new file
         database.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
     database.execute(OTHER_GROUPS)
     session_keys.restore(database)
-    database.execute("SET session_replication_role = DEFAULT")
     database.execute("SELECT accounts_begin_epoch()")
