@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from tests.judgement.bench import BALANCE, Bench, ask, post
-from tests.support.upstream import LEAKS
+from tests.support.upstream import leaked
 
 
 def assert_in_review(caller: Any, answer: Any) -> None:
     call = caller.only_call
-    assert not [leak for leak in LEAKS if leak in answer.text + str(answer.headers)]
+    assert not leaked(answer.text + str(answer.headers))
     assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_invalid")
     assert call.state == "review"
     assert caller.wallet == {"balance": BALANCE, "held": call.hold_microusd, "debt": 0}

@@ -21,7 +21,7 @@ from tests.inference.misbehaviour.table import PAGE_PATH, page
 from tests.inference.misbehaviour.wire import MisbehavingUpstream, Play
 from tests.inference.routes.test_every_route_is_metered import FREE, view_of
 from tests.support.stage import Caller, Stage
-from tests.support.upstream import LEAKS, closed_port
+from tests.support.upstream import closed_port, leaked
 
 BALANCE = 50_000
 METERED_PATHS = sorted({f"/{pattern.pattern}" for pattern in (*metered_urlpatterns, *judgement_urlpatterns)} - {*FREE})
@@ -95,7 +95,7 @@ def assert_outcome(
     caller: Caller, call: Any, case: Case, answer: httpx.Response, outcome: Outcome, charge_microusd: int | None
 ) -> None:
     assert outcome_of(call, answer) == outcome
-    assert not [leak for leak in LEAKS if leak in answer.text + str(answer.headers)]
+    assert not leaked(answer.text + str(answer.headers))
     assert_money(caller, call, case, answer, outcome, charge_microusd)
 
 

@@ -11,7 +11,7 @@ from tests.inference.misbehaviour.spoiled import spoiled
 from tests.inference.misbehaviour.test_every_route import pieces_of, post
 from tests.inference.misbehaviour.wire import MisbehavingUpstream, Play, whole
 from tests.support.stage import Caller, Stage
-from tests.support.upstream import LEAKS
+from tests.support.upstream import leaked
 from tests.support.upstream.stream import dumps
 
 BALANCE = 10_000_000
@@ -63,5 +63,5 @@ def test_an_answer(stage: Stage, aliases: Aliases, misbehaving: MisbehavingUpstr
         answer = post(caller, case, alias)
         code = None if answer.status_code == 200 else answer.json()["error"]["code"]
         assert (answer.status_code, code) in ANSWERED, (spoiled_answer, answer.text)
-        assert code is None or not [leak for leak in LEAKS if leak in answer.text + str(answer.headers)]
+        assert code is None or not leaked(answer.text + str(answer.headers))
     assert_money(caller)

@@ -5,7 +5,7 @@ how it responds, tokens.py how it counts, ledger.py what it records (also at GET
 /_script and POST /_reset.
 """
 
-from tests.support.upstream.behaviours import LEAKS, PRESETS, Behaviour
+from tests.support.upstream.behaviours import LEAKS, PRESETS, Behaviour, leaked
 from tests.support.upstream.ledger import Entry, Ledger
 from tests.support.upstream.server import FakeUpstream, closed_port, mute_port
 
@@ -17,5 +17,6 @@ __all__ = [
     "FakeUpstream",
     "Ledger",
     "closed_port",
+    "leaked",
     "mute_port",
 ]

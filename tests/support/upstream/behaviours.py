@@ -119,6 +119,12 @@ ORGANIZATION = "org-upstream-owner"
 LEAKS = (SECRET, HOST, ORGANIZATION, "upstream-")
 """Texts that no client of a gateway may ever see; all upstream ids contain "upstream-"."""
 
+
+def leaked(text: str) -> list[str]:
+    """Return which of these texts a client got."""
+    return [leak for leak in LEAKS if leak in text]
+
+
 PRESETS: Mapping[str, Behaviour] = {
     "bad-gateway": Behaviour(status=502, form="html"),
     "cut-before-done": Behaviour(cut="before_done"),
