@@ -1,11 +1,13 @@
 """Payments, each by a checkout that the provider says is paid, refunded or disputed."""
 
-import json
 from datetime import datetime
 
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.db import connection
+from django.db.models import Model
 from django.utils import timezone
 
+from accounts.models import Account
 from billing.models import Checkout, CheckoutKind, CheckoutStatus
 from billing.operations import checkouts
 from billing.operations.checkouts import Fetched
@@ -14,10 +16,14 @@ from billing.rules.checkouts import PAID_INTERVAL_MIN
 from billing.rules.owners import Owner
 from billing.rules.provider_records import Reversals
 from gateway.core.contract.ids import new_id
+from tests.factories.rows import columns, rendered
 
 TAKE_PAYMENT = """
-WITH paid AS (
-    INSERT INTO billing_checkout SELECT * FROM json_populate_record(NULL::billing_checkout, %(checkout)s::json)
+WITH account AS (
+    INSERT INTO accounts_account ({account})
+    SELECT {account} FROM json_populate_recordset(NULL::accounts_account, %(accounts)s)),
+paid AS (
+    INSERT INTO billing_checkout SELECT * FROM json_populate_recordset(NULL::billing_checkout, %(checkout)s)
     RETURNING *)
 SELECT t.outcome
   FROM paid p, billing_take_payment(p.owner_kind, p.owner_key, p.product, p.amount_microusd, p.id, %(lot_id)s) t
@@ -26,13 +32,22 @@ SELECT t.outcome
 
 def top_up(owner: Owner, amount: int, product: str | None = None) -> Checkout:
     """Create a paid checkout of an owner, as `checkouts.apply` leaves it, and its payment, in one statement."""
-    now = timezone.now()
-    checkout = _paid(owner, amount, product, now)
-    row = {field.column: getattr(checkout, field.attname) for field in Checkout._meta.fields}
-    with connection.cursor() as cursor:
-        cursor.execute(TAKE_PAYMENT, {"checkout": json.dumps(row, default=str), "lot_id": new_id("crd")})
-        assert cursor.fetchall() == [("credited",)]
+    checkout = _paid(owner, amount, product, timezone.now())
+    _take(checkout)
     return checkout
+
+
+def make_payer(did: str, amount: int) -> None:
+    """Make an account that signs in only through its product, and top it up, in one statement."""
+    account = Account(did=did, password=UNUSABLE_PASSWORD_PREFIX)
+    _take(_paid(("account", did), amount, None, timezone.now()), account)
+
+
+def _take(checkout: Checkout, *accounts: Model) -> None:
+    rows = {"accounts": rendered(*accounts), "checkout": rendered(checkout), "lot_id": new_id("crd")}
+    with connection.cursor() as cursor:
+        cursor.execute(TAKE_PAYMENT.format(account=columns(Account)), rows)
+        assert cursor.fetchall() == [("credited",)]
 
 
 def take_back(checkout: Checkout, total: int) -> Checkout:

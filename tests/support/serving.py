@@ -14,8 +14,13 @@ _running: set["RunningGateway"] = set()
 def wait_for_abandoned_calls(timeout_seconds: float = 60.0) -> None:
     """Wait until this process's gateways have ended the calls whose clients have gone, up to a timeout."""
     deadline = time.monotonic() + timeout_seconds
-    while time.monotonic() < deadline and (any(gateway.is_busy for gateway in _running) or _is_busy_in_background()):
+    while time.monotonic() < deadline and is_busy():
         time.sleep(0.01)
+
+
+def is_busy() -> bool:
+    """Return whether a gateway of this process still works on a call."""
+    return any(gateway.is_busy for gateway in _running) or _is_busy_in_background()
 
 
 def _is_busy_in_background() -> bool:

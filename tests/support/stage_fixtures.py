@@ -5,11 +5,13 @@ files.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from django.db import connections
 
+from tests.support.kept_models import KeptModels
 from tests.support.serving import RunningGateway
 from tests.support.stage import Stage
 from tests.support.upstream import FakeUpstream
@@ -42,13 +44,33 @@ def gateway(django_db_setup: None, django_db_blocker: Any) -> Iterator[RunningGa
 @pytest.fixture
 def stage(gateway: RunningGateway, upstream: FakeUpstream) -> Iterator[Stage]:
     """Set up a test's own stage."""
-    from inference.metering import routing, upstream_keys
     from inference.queries import catalogue
+
+    catalogue.forget()
+    with staged(gateway, upstream) as stage:
+        yield stage
+
+
+@contextmanager
+def staged(gateway: RunningGateway, upstream: FakeUpstream, kept: KeptModels | None = None) -> Iterator[Stage]:
+    """Set up a stage, at which nothing is left of earlier tests but models that are kept."""
+    from inference.metering import routing, upstream_keys
 
     upstream.reset()
     routing.forget()
     upstream_keys.forget()
-    catalogue.forget()
-    stage = Stage(gateway.origin, upstream, API_KEY)
-    yield stage
+    stage = Stage(gateway.origin, upstream, API_KEY, kept)
+    with brief_pauses():
+        yield stage
     stage.close()
+
+
+@contextmanager
+def brief_pauses() -> Iterator[None]:
+    """Send calls again at once. `tests/inference/test_retries.py` tests how long the pauses are; each takes a tenth of a second
+    and more."""
+    from inference.metering import sending
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sending, "_BACKOFF_SECONDS", 0.001)
+        yield

@@ -10,7 +10,7 @@ from tests.inference.misbehaviour.aliases import Aliases
 from tests.inference.misbehaviour.wire import MisbehavingUpstream
 from tests.support.serving import RunningGateway
 from tests.support.stage import Stage
-from tests.support.stage_fixtures import API_KEY, db, gateway, upstream  # noqa: F401
+from tests.support.stage_fixtures import API_KEY, brief_pauses, db, gateway, upstream  # noqa: F401
 from tests.support.upstream import FakeUpstream
 
 
@@ -33,10 +33,11 @@ def _lasting_stage(
 
 
 @pytest.fixture
-def stage(_lasting_stage: Stage) -> Stage:
+def stage(_lasting_stage: Stage) -> Iterator[Stage]:
     """Return a stage whose models last as long as the test file."""
     routing.forget()
-    return _lasting_stage
+    with brief_pauses():
+        yield _lasting_stage
 
 
 @pytest.fixture(scope="module")
