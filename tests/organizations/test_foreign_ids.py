@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -63,6 +64,7 @@ class TwoOrganizations:
         self._people()
         self.askers = {name: Asker(self, name) for name in (OWNER, *OUTSIDERS, *INSIDERS, *TOKENS)}
         suspension.suspend(account=account(SUSPENDED), now=timezone.now())
+        self._statement = self._of_records()
         self.made = self.state()  # each test begins with it
 
     def _people(self) -> None:
@@ -90,7 +92,13 @@ class TwoOrganizations:
         }
 
     def state(self) -> list[Any]:
-        """Return all records of the first organization that a request could change."""
+        """Return all records of the first organization that a request could change, each with the number of its table."""
+        with connection.cursor() as cursor:
+            cursor.execute(*self._statement)
+            return sorted(cursor.fetchall(), key=str)
+
+    def _of_records(self) -> tuple[str, list[Any]]:
+        """Write one statement, with its parameters, that reads the records."""
         mine = {"organization": self.team.id}
         rows: list[Any] = [each.objects.filter(**mine) for each in (AuditEntry, Entitlement, Invitation, Membership)]
         rows += [
@@ -102,7 +110,9 @@ class TwoOrganizations:
             InvoicePayment.objects.filter(invoice__org_id=self.team.id),
         ]
         rows += [Budget.objects.filter(wallet__owner_key=self.team.id), Checkout.objects.filter(owner_key=self.team.id)]
-        return [list(each.order_by("pk").values()) for each in rows]
+        read = [each.values().query.sql_with_params() for each in rows]
+        selects = [f"SELECT {table}, to_jsonb(t) FROM ({sql}) t" for table, (sql, _) in enumerate(read)]
+        return " UNION ALL ".join(selects), [parameter for _, parameters in read for parameter in parameters]
 
 
 class Asker:
