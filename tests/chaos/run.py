@@ -130,10 +130,10 @@ class Run:
     async def _found(self, caller: Caller, owners: Sequence[Customer]) -> list[Person]:
         process = next(iter(self._installation.gateways))
         founded = [await found(caller, self._product, owner, process) for owner in owners]
-        for person in founded:
-            granted = self._installation.manage("shell", "-c", GRANT.format(org=person.org_id, amount=GRANT_MICROUSD))
-            if granted.returncode:
-                raise RuntimeError(f"granting failed: {granted.stderr}")
+        grants = [GRANT.format(org=person.org_id, amount=GRANT_MICROUSD) for person in founded]
+        granted = self._installation.manage("shell", "-c", "\n".join(grants))
+        if granted.returncode:
+            raise RuntimeError(f"granting failed: {granted.stderr}")
         return founded
 
     async def _disturb(self) -> None:

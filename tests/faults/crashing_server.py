@@ -1,6 +1,7 @@
 """A gateway that dies by SIGKILL at a named moment of its first metered call: `python -m tests.faults.crashing_server`.
 
-MOMENT names the moment; without it the server keeps running. The gateway's own code is not aware of this.
+MOMENT names the moment; without it the server keeps running. CALLS_SECONDS is how long a stop waits for calls that were sent. The
+gateway's own code is not aware of this.
 """
 
 import os
@@ -123,7 +124,9 @@ def moments() -> dict[str, Callable[[], None]]:
 def main() -> None:
     """Serve until the moment comes."""
     from gateway.asgi import application
+    from gateway.server import lifespan
 
+    lifespan.CALLS_SECONDS = float(os.environ.get("CALLS_SECONDS", lifespan.CALLS_SECONDS))
     if moment := os.environ.get("MOMENT"):
         moments()[moment]()
     uvicorn.run(application, host="127.0.0.1", port=int(os.environ["PORT"]), log_level="warning", access_log=False)

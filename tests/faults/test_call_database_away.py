@@ -18,7 +18,6 @@ from django.utils import timezone
 from psycopg import sql
 
 from billing.queries import audit
-from gateway.server.lifespan import CALLS_SECONDS
 from inference.metering import recovery
 from tests.support.concurrency import eventually
 from tests.support.database import connect, database_url
@@ -207,11 +206,12 @@ def test_a_server_that_is_stopped_while_the_database_is_away_leaves_its_charge_t
     stage: Stage, tmp_path: Path, settings: Any
 ) -> None:
     settings.CALL_JOURNAL_DIR = tmp_path
+    far = {"CALL_JOURNAL_DIR": str(tmp_path), "CALLS_SECONDS": "2"}
     at, home = connection.settings_dict, stage.origin
     alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
     with (
         UnreliableWay(at["HOST"], int(at["PORT"])) as way,
-        gateway_process(DATABASE_URL=database_url(way.port), CALL_JOURNAL_DIR=str(tmp_path)) as (origin, server),
+        gateway_process(DATABASE_URL=database_url(way.port), **far) as (origin, server),
     ):
         caller.origin = origin
         with ThreadPoolExecutor() as threads, stage.upstream.holding():
@@ -221,7 +221,7 @@ def test_a_server_that_is_stopped_while_the_database_is_away_leaves_its_charge_t
             stage.upstream.release()
             assert pending.result().status_code == 200
         server.terminate()
-        assert server.wait(timeout=CALLS_SECONDS + 60) in (0, -signal.SIGTERM)
+        assert server.wait(timeout=60) in (0, -signal.SIGTERM)
     caller.origin = home
     assert caller.only_call.state == "dispatched"
     for minutes in (0, 1):
