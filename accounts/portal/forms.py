@@ -110,6 +110,8 @@ class ChangePasswordForm(forms.ChangePasswordForm):
 class ResetPasswordForm(forms.ResetPasswordForm):
     """Requests a link for a new password. An account that has no more than a claim to the address counts as none."""
 
+    users: list[Account]
+
     def clean_email(self) -> str:
         email: str = super().clean_email()
         self.users = [account for account in self.users if addresses.may_reset(account, email)]
