@@ -1,5 +1,6 @@
 """Renders a soak as tables."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -93,14 +94,20 @@ def _row(each: growth.Series) -> list[str]:
     cells = [f"{value / unit:,.1f}" for value in (each.first, each.last)]
     cells += [f"{slope.value / unit:,.1f}" if slope else "-"]
     cells += [f"{slope.low / unit:,.1f} to {slope.high / unit:,.1f}" if slope else "too few samples"]
-    return [each.name, NAMES[each.kind], *cells, f"{each.allowed / unit:,.1f}", "yes" if each.grows else "no"]
+    return [each.name, NAMES[each.kind], *cells, _allowed(each.allowed / unit), "yes" if each.grows else "no"]
+
+
+def _allowed(value: float) -> str:
+    return "not judged" if math.isinf(value) else f"{value:,.1f}"
 
 
 def _requests(report: Report) -> Iterator[list[str]]:
     """Yield each purpose with the number of its requests and how they were answered."""
     by_purpose: dict[str, Counter[str]] = {}
     for attempt in report.evidence.journal.attempts:
-        by_purpose.setdefault(attempt.purpose, Counter())[attempt.code or attempt.outcome] += 1
+        is_good = attempt.status is not None and attempt.status < 300
+        outcome = attempt.outcome if is_good else attempt.code or attempt.outcome
+        by_purpose.setdefault(attempt.purpose, Counter())[outcome] += 1
     for purpose, outcomes in sorted(by_purpose.items()):
         listed = ", ".join(f"{name} {count:,}" for name, count in outcomes.most_common())
         yield [purpose, f"{outcomes.total():,}", listed]

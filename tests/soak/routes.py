@@ -13,6 +13,7 @@ from tests.support.forms import Form, form
 TEXT = "Say something about badgers."
 MESSAGES = [{"role": "user", "content": TEXT}]
 TOKENS: Mapping[str, Any] = {"input_token": "0.15", "output_token": "0.60"}
+OF_VECTORS = ["embeddings.contextual", "late-interaction.score"]
 LIVE = "live"
 LIVE_PRICE = dict.fromkeys(("input_token", "output_token", "input_audio_token", "output_audio_token"), "1")
 
@@ -75,14 +76,14 @@ def aliases() -> list[dict[str, Any]]:
     return [
         _alias("answering", "answers-1", TOKENS, max_output_tokens=200, context_tokens=128_000),
         _alias("embedding", "embed-1", {"input_token": "0.02"}, context_tokens=8192),
-        _alias("vectors", "vectors-1", {"input_token": "0.06"}, "vectors", context_tokens=8192),
+        _alias("vectors", "vectors-1", {"input_token": "0.06"}, "vectors", context_tokens=8192, routes=OF_VECTORS),
         _alias("image", "image-1", {"image": "40"}),
         _alias("rerank", "rerank-1", {"input_kilobyte": "20"}, "reranker"),
         _alias("audio", "audio-1", {"input_character": "15", "audio_second": "100"}),
-        _alias(LIVE, "live-1", LIVE_PRICE, "live", max_output_tokens=4096, context_tokens=32_000),
+        _alias(LIVE, "live-1", LIVE_PRICE, "live", max_output_tokens=4096, context_tokens=32_000, routes=["realtime"]),
     ]
 
 
-def _alias(name: str, model: str, price: Mapping[str, Any], upstream: str = "bench", **limits: int) -> dict[str, Any]:
+def _alias(name: str, model: str, price: Mapping[str, Any], upstream: str = "bench", **more: Any) -> dict[str, Any]:
     deployments = [{"upstream": upstream, "model": model, "priority": 0, "weight": 1}]
-    return {"name": name, "enabled": True, "deployments": deployments, "price": dict(price), **limits}
+    return {"name": name, "enabled": True, "deployments": deployments, "price": dict(price), **more}

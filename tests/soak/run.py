@@ -19,7 +19,7 @@ from tests.soak.report import SoakReport
 from tests.soak.samples import Sample, Sampler
 from tests.soak.visitors import PORTAL_PERSON, Visitors
 
-MORE = ("realtime:connect", "billing:checkout", "responses:read", "responses:delete")
+MORE = ("realtime:connect", "billing:checkout", "responses:read", "responses:delete", "members:manage")
 SLOW = 10
 """Of how many pauses that of payers and of the portal's people consists."""
 

@@ -62,6 +62,11 @@ def test_what_the_warm_up_takes_is_not_a_leak() -> None:
     assert growing(samples(memory=lambda minute: min(130, 100 + 2 * minute) * MEBIBYTE)) == []
 
 
+def test_a_run_that_is_too_short_judges_no_slope() -> None:
+    """Twenty minutes, five of them the warm-up."""
+    assert growing(samples(memory=lambda minute: (130 + minute) * MEBIBYTE)[:20]) == []
+
+
 def test_a_descriptor_every_three_minutes_is_found() -> None:
     assert growing(samples(descriptors=lambda minute: 60 + minute // 3)) == ["server descriptors"]
 
