@@ -25,10 +25,12 @@ CONNECTIONS_MAX = 4000
 
 @dataclass(frozen=True, slots=True)
 class GatewaySettings:
-    """The start options of the gateway under test."""
+    """The start options of the gateway under test. With the URL of a database it has no other, and only serves: no worker and no
+    scheduler beside it takes processor time of that database."""
 
     workers: int
     database_pool: int
+    database_url: str = ""
 
 
 class GatewayServer(Process):
@@ -39,9 +41,10 @@ class GatewayServer(Process):
         self.target = Target(LOOPBACK, self.port)
         self.data_dir = directory / "data"
         self._source = source
+        self._settings = settings
         self.environment = _environment(self.port, self.data_dir, config, settings)
         super().__init__(
-            [str(source.python), "-m", "gateway.run"],
+            [str(source.python), "-m", "gateway.run", *(("--only", "server") if settings.database_url else ())],
             log=directory / "gateway.log",
             environment=self.environment,
             is_ready=answers(f"http://{LOOPBACK}:{self.port}/healthz"),
@@ -56,7 +59,7 @@ class GatewayServer(Process):
     @cached_property
     def database_url(self) -> str:
         """Return the URL of the run's own database, which is known once the gateway has started."""
-        return load(self.data_dir)["DATABASE_URL"]
+        return self._settings.database_url or load(self.data_dir)["DATABASE_URL"]
 
     def slow_disk(self, delay_milliseconds: int) -> AbstractContextManager[None]:
         """Delay every flush of this gateway's database until the context ends."""
@@ -90,5 +93,5 @@ def _environment(port: int, data_dir: Path, config: Path, settings: GatewaySetti
         "SECRET_KEY": secrets.token_urlsafe(48),
         "FIELD_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
         # A developer's own database must be neither measured nor written to.
-        "DATABASE_URL": "",
+        "DATABASE_URL": settings.database_url,
     }

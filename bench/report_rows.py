@@ -121,20 +121,21 @@ INSERT INTO telemetry_hour (
 SELECT date_trunc('hour', now()) - h * interval '1 hour', 'chat.completions', model, product, 'upstream-' || u, outcome,
        CASE outcome WHEN 'released' THEN 'upstream_5xx' WHEN 'review' THEN 'timeout_idle' ELSE '' END, 100,
        array_fill(5::bigint, ARRAY[20]), array_fill(5::bigint, ARRAY[20]), array_fill(5::bigint, ARRAY[20])
-  FROM generate_series(0, 60 * 24) h, unnest(ARRAY['fast', 'deep']) model, unnest(ARRAY['studio', 'courier', '']) product,
+  FROM generate_series(0, %(hours)s) h, unnest(ARRAY['fast', 'deep']) model, unnest(ARRAY['studio', 'courier', '']) product,
        generate_series(1, 4) u, unnest(ARRAY['settled', 'released', 'review']) outcome;
 """
 
 
-def fill(database_url: str, *, calls: int, accounts: int, busy: int) -> None:
-    """Insert the rows into an empty database."""
+def fill(database_url: str, *, calls: int, accounts: int, busy: int, share: float = 1.0) -> None:
+    """Insert the rows into an empty database; only this share of those whose number does not depend on calls and accounts."""
     with psycopg.connect(database_url, autocommit=True, cursor_factory=psycopg.ClientCursor) as connection:
         connection.execute("SET session_replication_role = replica")  # no guards: the data is synthetic
         connection.execute("SET maintenance_work_mem = '1GB'")
         connection.execute("SELECT setseed(0.5)")
         row = connection.execute("SELECT date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'").fetchone()
         assert row is not None
-        given = {"calls": calls, "accounts": accounts, "busy": busy, "month": row[0], **_LIMITS}
+        given = {"calls": calls, "accounts": accounts, "busy": busy, "month": row[0]}
+        given |= {name: int(number * share) for name, number in _LIMITS.items()}
         with _indexes_made_afterwards(connection, ("billing_reservation", "billing_usage_record", "billing_transfer")):
             for text, parameters in _statements():
                 for statement in text.split(";\n"):
@@ -177,6 +178,7 @@ _LIMITS = {
     "intervals": REPORT_INTERVALS_MAX - 2,  # those of its two products count too
     "invoices": REPORT_INVOICES_MAX,
     "lots": REPORT_LOTS_MAX,
+    "hours": 60 * 24,
 }
 
 

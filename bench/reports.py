@@ -17,12 +17,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import psutil
 import psycopg
 
 from bench.figures import percentile
 from bench.report_rows import fill
-from gateway.run.postgres import Cluster
+from bench.tuned import TunedDatabase
 
 WARM_UP = 3
 LIMIT_MILLISECONDS = 100.0
@@ -33,9 +32,6 @@ SELECT relname, pg_size_pretty(pg_total_relation_size(oid)) FROM pg_class
                    'billing_transfer', 'billing_margin_day', 'billing_active_account', 'telemetry_hour') ORDER BY relname
 """
 
-TUNED = {"shared_buffers": "4GB", "effective_cache_size": "12GB", "max_wal_size": "16GB", "work_mem": "16MB"}
-"""The memory of a database on a machine of 16 GB; all else is as the gateway starts it."""
-
 Call = Callable[[], object]
 
 
@@ -44,8 +40,8 @@ def main() -> int:
     options = _options()
     with tempfile.TemporaryDirectory(prefix="gateway-reports-") as name:
         home = options.data or Path(name)
-        with closing(_Server(home)) as server:
-            _set_up(server.url, home)
+        with closing(TunedDatabase(home)) as server:
+            set_up(server.url, home)
             if server.is_new:
                 _timed(
                     "fill", lambda: fill(server.url, calls=options.calls, accounts=options.accounts, busy=options.busy)
@@ -53,31 +49,9 @@ def main() -> int:
             return _measure(server, options.rounds)
 
 
-class _Server:
-    """A database in a directory, which may already be filled."""
-
-    def __init__(self, home: Path) -> None:
-        home.mkdir(parents=True, exist_ok=True)
-        home.chmod(0o755)
-        self.is_new = not any(home.iterdir())
-        self._cluster = Cluster(home, settings=TUNED)
-        self.url = self._cluster.start()
-        self._postmaster = psutil.Process(int((home / "postgres" / "postmaster.pid").read_text().split()[0]))
-
-    def processor_seconds(self) -> float:
-        """Return the processor time of this process and of the database's sessions so far."""
-        return sum(map(_processor_seconds, (psutil.Process(), *self._postmaster.children())))
-
-    def close(self) -> None:
-        self._cluster.stop()
-
-
-def _processor_seconds(process: psutil.Process) -> float:
-    try:
-        times = process.cpu_times()
-    except psutil.NoSuchProcess:  # a database worker that has ended
-        return 0.0
-    return float(times.user + times.system)
+def _processor_seconds(server: TunedDatabase) -> float:
+    """Return the processor time of this process and of the database so far."""
+    return time.process_time() + server.postmaster.processor_seconds()
 
 
 def _options() -> argparse.Namespace:
@@ -90,7 +64,8 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _set_up(database_url: str, home: Path) -> None:
+def set_up(database_url: str, home: Path) -> None:
+    """Set up Django for a database, and migrate it."""
     os.environ |= {
         "DATABASE_URL": database_url,
         "DATA_DIR": str(home),
@@ -105,7 +80,7 @@ def _set_up(database_url: str, home: Path) -> None:
     call_command("migrate", verbosity=0)
 
 
-def _measure(server: _Server, rounds: int) -> int:
+def _measure(server: TunedDatabase, rounds: int) -> int:
     from django.utils import timezone
 
     from billing.operations import usage_days
@@ -130,26 +105,26 @@ def _measure(server: _Server, rounds: int) -> int:
     return int(_time_console(server, rounds) > CONSOLE_LIMIT_MILLISECONDS or is_slow)
 
 
-def _time_all(server: _Server, rounds: int) -> float:
-    return _time(server, rounds, (*_routes(), *_pages()))
+def _time_all(server: TunedDatabase, rounds: int) -> float:
+    return _time(server, rounds, (*routes(), *portal_reports()))
 
 
-def _time_console(server: _Server, rounds: int) -> float:
+def _time_console(server: TunedDatabase, rounds: int) -> float:
     from bench import console_pages
 
     print("Pages of the console:")
     return _time(server, rounds, console_pages.pages())
 
 
-def _time(server: _Server, rounds: int, calls: Iterable[tuple[str, Call]]) -> float:
+def _time(server: TunedDatabase, rounds: int, calls: Iterable[tuple[str, Call]]) -> float:
     """Time each call, print a row of the table for it, and return the slowest 99th percentile in milliseconds."""
     slowest = 0.0
     for name, call in calls:
         for _ in range(WARM_UP):
             result = call()
-        before = server.processor_seconds()
+        before = _processor_seconds(server)
         taken = sorted(_milliseconds(call) for _ in range(rounds))
-        busy = (server.processor_seconds() - before) * 1000 / rounds
+        busy = (_processor_seconds(server) - before) * 1000 / rounds
         slowest = max(slowest, percentile(taken, 99))
         times = f"p50 {percentile(taken, 50):7.1f} ms  p99 {percentile(taken, 99):7.1f} ms  processors {busy:7.1f} ms"
         print(f"  {name:<44} {times}  {result}")
@@ -157,7 +132,8 @@ def _time(server: _Server, rounds: int, calls: Iterable[tuple[str, Call]]) -> fl
     return slowest
 
 
-def _routes() -> Iterator[tuple[str, Call]]:
+def routes() -> Iterator[tuple[str, Call]]:
+    """Yield the name of each route and a function that requests it and returns its status."""
     owner = "did:web:bench.example:1"
     member = "did:web:bench.example:7"
     for org in ("org_busy", "org_limit", "org_small"):
@@ -205,7 +181,8 @@ def _get(did: str, path: str, query: str = "", **token: Any) -> Call:
     return call
 
 
-def _pages() -> Iterator[tuple[str, Call]]:
+def portal_reports() -> Iterator[tuple[str, Call]]:
+    """Yield the name of each report of the portal and a function that reads it."""
     from django.utils import timezone
 
     from billing.queries import usage_reports
