@@ -80,20 +80,22 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _fill(database: TunedDatabase, *, calls: int, accounts: int, share: float) -> None:
-    """Migrate the database, and fill it if it is new."""
-    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    environment = {"DATABASE_URL": database.url, "DJANGO_SETTINGS_MODULE": "gateway.settings"}
-    subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=True)
-    if not _is_filled(database.url):
+    """Make the tables of the database, and fill them, unless that was done. What runs on it later migrates it."""
+    if not _answer(database.url, "SELECT to_regclass('accounts_account') IS NOT NULL"):
+        command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+        environment = {"DATABASE_URL": database.url, "DJANGO_SETTINGS_MODULE": "gateway.settings"}
+        subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=True)
+    if not _answer(database.url, "SELECT EXISTS (SELECT FROM accounts_account)"):
         say(f"filling in {calls:,} calls of {accounts:,} accounts")
         begun = time.monotonic()
         fill(database.url, calls=calls, accounts=accounts, busy=int(calls * BUSY_SHARE), share=share)
         say(f"filled in {time.monotonic() - begun:.0f} s")
 
 
-def _is_filled(url: str) -> bool:
+def _answer(url: str, question: str) -> bool:
+    """Return the answer of a query for yes or no."""
     with psycopg.connect(url) as connection:
-        return connection.execute("SELECT EXISTS (SELECT FROM accounts_account)").fetchone() == (True,)
+        return connection.execute(question.encode()).fetchone() == (True,)
 
 
 def _measure(databases: dict[str, TunedDatabase], directory: Path, options: argparse.Namespace) -> Measured:

@@ -7,6 +7,7 @@ import pytest
 from bench.scale import EMPTY, EMPTY_ACCOUNTS, FULL, read_options, run
 from bench.scale_calls import spreads
 from bench.scale_report import report
+from tests.support.concurrency import PATIENCE_SECONDS
 from tests.support.database import make_home
 from tests.support.migrated import copy_cluster
 
@@ -32,7 +33,8 @@ def test_fewer_accounts_than_the_empty_database_has_are_refused(capsys: pytest.C
     assert f"--accounts must be at least {EMPTY_ACCOUNTS}" in capsys.readouterr().err
 
 
-def test_a_tiny_run(tmp_path: Path) -> None:
+def test_a_tiny_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.processes.START_SECONDS", PATIENCE_SECONDS)
     homes = {EMPTY: make_home(), FULL: make_home()}
     for home in homes.values():
         copy_cluster(home)
