@@ -9,6 +9,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ import pytest
 from django.apps import apps
 from django.db import connection as django_connection
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.state import ProjectState
 from psycopg import sql
 from psycopg.types.json import Json
 
@@ -27,7 +31,8 @@ from tests.support.forked import run
 from tests.upgrade.tables import Shape, missed
 
 DUMP = Path(__file__).with_name("schema_of_0_1.sql.gz")
-NAME = f"upgrade_{os.getpid()}"
+NAME, FORMER, UPGRADED, USED = (f"{name}_{os.getpid()}" for name in ("upgrade", "former", "upgraded", "used"))
+"""A test's database, and those that tests copy: one of the version before, it brought up to date, and one that was used before."""
 
 # Calls of that version: of a person who pays from a credit and the balance, and of an organization with a budget.
 CALLS = """
@@ -71,6 +76,11 @@ INSERT INTO django_admin_log (action_time, object_repr, action_flag, change_mess
 SELECT now(), 'use_1', 2, '', t.id, person.id FROM person, django_content_type t
  WHERE t.app_label = 'billing' AND t.model = 'call'
 """
+RIGHT_UNDER_ITS_FORMER_NAME = """
+INSERT INTO auth_permission (name, content_type_id, codename) SELECT 'Can view call', id, 'view_reservation'
+  FROM django_content_type WHERE app_label = 'billing' AND model = 'reservation'
+"""
+RIGHT = "SELECT id FROM auth_permission WHERE codename = '{}'"
 TYPES_OF_CALLS = "SELECT id FROM django_content_type WHERE app_label = 'billing' AND model = '{}'"
 RIGHTS_OF_EACH = """
 SELECT 'group', g.name, p.codename FROM auth_group_permissions JOIN auth_group g ON g.id = group_id
@@ -93,21 +103,19 @@ STATES = "SELECT r.id, r.state, r.resolution, r.replayable FROM billing_reservat
 
 
 class Database:
-    """A database of the version before, and a connection to it."""
+    """A new database, which is a copy of another if one is named, and a connection to it."""
 
-    def __init__(self) -> None:
-        with connect() as here:
-            here.autocommit = True
-            here.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(NAME)))
+    def __init__(self, name: str, copied: str = "template1") -> None:
+        self.name = name
+        with connect(autocommit=True) as here:
+            parts = map(sql.Identifier, (name, copied))
+            here.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(*parts))
             self.parameters: dict[str, Any] = {
                 **here.info.get_parameters(),
                 "password": here.info.password,
-                "dbname": NAME,
+                "dbname": name,
             }
         self.connection = psycopg.connect(**self.parameters, autocommit=True)
-        self.connection.execute("SET check_function_bodies = off")
-        self.connection.execute(gzip.decompress(DUMP.read_bytes()))
-        self.connection.execute("RESET check_function_bodies")
 
     def manage(self, *arguments: str) -> str:
         """Run a management command on it as a deployment would; return what it said."""
@@ -134,14 +142,13 @@ class Database:
     @property
     def _url(self) -> str:
         given = self.parameters
-        return f"postgresql://{given['user']}:{given['password']}@{given['host']}:{given['port']}/{NAME}"
+        return f"postgresql://{given['user']}:{given['password']}@{given['host']}:{given['port']}/{self.name}"
 
-    def drop(self) -> None:
-        """End it."""
+    def close(self) -> None:
+        """Drop it."""
         self.connection.close()
-        with connect() as here:
-            here.autocommit = True
-            here.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(NAME)))
+        with connect(autocommit=True) as here:
+            here.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(self.name)))
 
 
 def differences(one: Schema, other: Schema) -> set[tuple[str, str, str]]:
@@ -150,37 +157,83 @@ def differences(one: Schema, other: Schema) -> set[tuple[str, str, str]]:
     return ones ^ others
 
 
+@dataclass
+class Found:
+    """What the database that was used held before it was brought up to date."""
+
+    held: list[tuple[Any, ...]]
+    states: list[tuple[Any, ...]]
+    right: list[tuple[Any, ...]]
+
+
+@pytest.fixture(scope="module")
+def former(django_db_setup: None) -> Iterator[Shape]:
+    """Make a database of the version before, to be copied; yield what it has."""
+    made = Database(FORMER)
+    made.connection.execute("SET check_function_bodies = off")
+    made.connection.execute(gzip.decompress(DUMP.read_bytes()))
+    shape = Shape.read(made.connection)
+    made.connection.close()
+    yield shape
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def upgraded(former: Shape) -> Iterator[None]:
+    """Bring a copy up to date, to be copied."""
+    made = Database(UPGRADED, FORMER)
+    made.manage("migrate", "--verbosity=0")
+    made.connection.close()
+    yield
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def used(former: Shape) -> Iterator[Found]:
+    """Bring another copy up to date, to be copied, with calls and a right of that version; yield what there was before."""
+    made = Database(USED, FORMER)
+    made.connection.execute(CALLS.encode())
+    made.connection.execute(RIGHT_UNDER_ITS_FORMER_NAME)
+    found = Found(made.rows(HELD), made.rows(STATES), made.rows(RIGHT.format("view_reservation")))
+    made.manage("migrate", "--verbosity=0")
+    made.connection.close()
+    yield found
+    made.close()
+
+
 @pytest.fixture
-def before(db: None) -> Iterator[Database]:
-    database = Database()
-    yield database
-    database.drop()
+def before(former: Shape) -> Iterator[Database]:
+    with closing(copied := Database(NAME, FORMER)):
+        yield copied
 
 
-def test_it_holds_what_a_new_database_holds(before: Database) -> None:
-    before.manage("migrate", "--verbosity=0")
-    with django_connection.cursor() as new, before.connection.cursor() as upgraded:
+@pytest.fixture
+def after(upgraded: None) -> Iterator[Database]:
+    with closing(copied := Database(NAME, UPGRADED)):
+        yield copied
+
+
+@pytest.fixture
+def after_use(used: Found) -> Iterator[Database]:
+    with closing(copied := Database(NAME, USED)):
+        yield copied
+
+
+@pytest.mark.django_db
+def test_it_holds_what_a_new_database_holds(after: Database) -> None:
+    with django_connection.cursor() as new, after.connection.cursor() as upgraded:
         assert differences(schema(upgraded), schema(new)) == set()
 
 
-def test_operators_keep_their_rights_to_calls(before: Database) -> None:
-    before.connection.execute(
-        "INSERT INTO auth_permission (name, content_type_id, codename) SELECT 'Can view call', id, 'view_reservation'"
-        " FROM django_content_type WHERE app_label = 'billing' AND model = 'reservation'"
-    )
-    rights = "SELECT id FROM auth_permission WHERE codename = '{}'"
-    [given] = before.rows(rights.format("view_reservation"))
-    before.manage("migrate", "--verbosity=0")
-    assert before.rows(rights.format("view_call")) == [given]
-    assert before.rows(rights.format("view_reservation")) == []
+def test_operators_keep_their_rights_to_calls(used: Found, after_use: Database) -> None:
+    [given] = used.right
+    assert after_use.rows(RIGHT.format("view_call")) == [given]
+    assert after_use.rows(RIGHT.format("view_reservation")) == []
 
 
 def test_rights_to_calls_under_both_names_remain(before: Database) -> None:
     """The type of the new name is there already if one app was migrated alone."""
-    before.connection.execute(
-        "INSERT INTO auth_permission (name, content_type_id, codename) SELECT 'Can view call', id, 'view_reservation'"
-        " FROM django_content_type WHERE app_label = 'billing' AND model = 'reservation'"
-    )
+    before.connection.execute(RIGHT_UNDER_ITS_FORMER_NAME)
     before.manage("migrate", "accounts", "--verbosity=0")
     before.connection.execute(RIGHTS_UNDER_BOTH_NAMES)
     [former] = before.rows(TYPES_OF_CALLS.format("reservation"))
@@ -196,40 +249,34 @@ def test_rights_to_calls_under_both_names_remain(before: Database) -> None:
     assert before.rows("SELECT content_type_id FROM django_admin_log") == [former]
 
 
-def test_holds_that_were_never_sent_are_given_back(before: Database) -> None:
-    before.connection.execute(CALLS.encode())
-    assert before.rows(HELD) == [({"alice": 300, "acme": 70}, 300, 70)]
-    assert {state for _, state, _, _ in before.rows(STATES)} == {"reserved", "dispatched"}
-    before.manage("migrate", "--verbosity=0")
-    assert before.rows(STATES) == [
+def test_holds_that_were_never_sent_are_given_back(used: Found, after_use: Database) -> None:
+    assert used.held == [({"alice": 300, "acme": 70}, 300, 70)]
+    assert {state for _, state, _, _ in used.states} == {"reserved", "dispatched"}
+    assert after_use.rows(STATES) == [
         ("of_acme", "released", "not_dispatched", False),
         ("sent", "dispatched", None, True),
         ("sent_of_acme", "dispatched", None, True),
         ("unsent", "released", "not_dispatched", False),
     ]
-    assert before.rows(HELD) == [({"alice": 100, "acme": 20}, 0, 20)]
-    assert "The ledger is sound" in before.manage("audit_ledger")
+    assert after_use.rows(HELD) == [({"alice": 100, "acme": 20}, 0, 20)]
+    assert "The ledger is sound" in after_use.manage("audit_ledger")
 
 
-def test_calls_that_were_sent_are_closed_by_the_version_after(before: Database) -> None:
-    before.connection.execute(CALLS.encode())
-    before.manage("migrate", "--verbosity=0")
+def test_calls_that_were_sent_are_closed_by_the_version_after(after_use: Database) -> None:
     closings = [
         {"action": "settle", "usage_id": "sent", "cost": 30, "basis": "upstream", "quantities": {"input_tokens": 200}},
         {"action": "release", "usage_id": "sent_of_acme", "resolution": "upstream_refused"},
     ]
     close = "SELECT answer->>'outcome' FROM billing_close_calls(%s, NULL, false)"
-    outcomes = before.connection.execute(close, [Json(closings)]).fetchall()
+    outcomes = after_use.connection.execute(close, [Json(closings)]).fetchall()
     assert outcomes == [("settled",), ("released",)]
-    assert before.rows(HELD) == [({"alice": 0, "acme": 0}, 0, 0)]
-    assert "The ledger is sound" in before.manage("audit_ledger")
+    assert after_use.rows(HELD) == [({"alice": 0, "acme": 0}, 0, 0)]
+    assert "The ledger is sound" in after_use.manage("audit_ledger")
 
 
-def test_processes_of_the_version_before_find_what_they_ask_for(before: Database) -> None:
+def test_processes_of_the_version_before_find_what_they_ask_for(former: Shape, after: Database) -> None:
     """Columns that they name, rows that they write without what they do not know, and functions."""
-    known = Shape.read(before.connection)
-    before.manage("migrate", "--verbosity=0")
-    gone = missed(known, Shape.read(before.connection))
+    gone = missed(former, Shape.read(after.connection))
     assert {name.partition("(")[0] for name in gone} == {  # which only functions called, or tests
         "billing_dispatch",
         "billing_reserve",
@@ -240,15 +287,16 @@ def test_processes_of_the_version_before_find_what_they_ask_for(before: Database
     }
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("app", ["accounts", "billing"])
-def test_what_a_return_to_the_version_before_undid_can_be_done_again(before: Database, app: str) -> None:
-    before.manage("migrate", "--verbosity=0")
-    before.manage("migrate", app, "0001", "--verbosity=0")
-    before.manage("migrate", "--verbosity=0")
-    with django_connection.cursor() as new, before.connection.cursor() as upgraded:
+def test_what_a_return_to_the_version_before_undid_can_be_done_again(after: Database, app: str) -> None:
+    after.manage("migrate", app, "0001", "--verbosity=0")
+    after.manage("migrate", "--verbosity=0")
+    with django_connection.cursor() as new, after.connection.cursor() as upgraded:
         assert differences(schema(upgraded), schema(new)) == set()
 
 
+@pytest.mark.django_db
 def test_a_migration_that_was_cut_off_can_be_run_again(before: Database) -> None:
     before.connection.execute(CUT_OFF)
     assert "cut off" in before.run("migrate", "--verbosity=0").stderr
@@ -262,13 +310,24 @@ def test_a_migration_that_was_cut_off_can_be_run_again(before: Database) -> None
 def test_each_migration_is_recorded_in_its_transaction() -> None:
     """Django records one after its transaction that leaves statements to its end: killed between, it could not be run again."""
     loader = MigrationLoader(django_connection)
-    for key, migration in loader.graph.nodes.items():
+    state = ProjectState(real_apps=loader.unmigrated_apps)
+    for key in dict.fromkeys(chain.from_iterable(map(loader.graph.forwards_plan, loader.graph.leaf_nodes()))):
+        migration = loader.graph.nodes[key]
         if Path(apps.get_app_config(key[0]).path).parent != PROJECT_DIR or not migration.atomic:
+            state = migration.mutate_state(state, preserve=False)
             continue
         editor: Any = django_connection.schema_editor(collect_sql=True, atomic=False)
         editor.deferred_sql = []
-        migration.apply(loader.project_state(key, at_end=False), editor, collect_sql=True)
+        state = migration.apply(state, editor, collect_sql=True)
+        for operation in migration.operations:
+            if not operation.reduces_to_sql:  # which it has left out
+                operation.state_forwards(key[0], state)
         assert editor.deferred_sql == [], f"{key} is to be a RestartableMigration"
+    assert fields_of(state) == fields_of(loader.project_state())
+
+
+def fields_of(state: ProjectState) -> dict[Any, set[str]]:
+    return {key: set(model.fields) for key, model in state.models.items()}
 
 
 def test_a_database_that_stopped_between_two_versions_is_refused(before: Database) -> None:
