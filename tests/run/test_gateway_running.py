@@ -1,4 +1,7 @@
-"""One gateway with two server processes, started as a newcomer starts it, in the order in which its life goes."""
+"""One gateway with two server processes, started as a newcomer starts it, in the order in which its life goes.
+
+The processes of another one are forked. Some of them are killed, and started again with the same command lines.
+"""
 
 import os
 import re
@@ -16,25 +19,42 @@ import requests
 from gateway.run.environment import load
 from gateway.run.options import PROJECT_DIR
 from gateway.run.ports import free_port, has_ipv6_loopback
-from tests.run.machine import processes_of, workers_of
+from tests.run.machine import processes_of, session_of, workers_of
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
-from tests.support.gateways import GatewayProcess
+from tests.support.gateways import ForkedGateway, GatewayProcess
 from tests.support.pages import Page
 
 NEW_HISTORY = "the database begins a new history"
 """Each process says so once it finds the database restored, which may be at any later moment."""
 
 
+def settings() -> dict[str, str]:
+    host = "[::1]" if has_ipv6_loopback() else "127.0.0.1"
+    return {"WEB_CONCURRENCY": "2", "METRICS_ADDRESS": f"{host}:{free_port()}"}
+
+
 @pytest.fixture(scope="module")
 def gateway() -> Iterator[GatewayProcess]:
-    host = "[::1]" if has_ipv6_loopback() else "127.0.0.1"
-    running = GatewayProcess(settings={"WEB_CONCURRENCY": "2", "METRICS_ADDRESS": f"{host}:{free_port()}"}).start()
+    running = GatewayProcess(settings=settings()).start()
     try:
         yield running.wait_until_ready()
     finally:
         if not running.has_ended():
             running.stop()
-        assert processes_of(running.data_dir) == []
+        assert left_of(running) == []
+
+
+@pytest.fixture(scope="module")
+def another() -> Iterator[GatewayProcess]:
+    with ForkedGateway(settings=settings()) as running:
+        yield running
+    assert left_of(running) == []
+
+
+def left_of(gateway: GatewayProcess) -> list[int]:
+    """Return its processes: those that were executed have its environment, those that were forked are in its session."""
+    assert gateway.process is not None
+    return [*processes_of(gateway.data_dir), *session_of(gateway.process.pid)]
 
 
 def said(gateway: GatewayProcess) -> list[str]:
@@ -134,42 +154,6 @@ def test_refuses_a_second_one_on_its_port(gateway: GatewayProcess) -> None:
     assert not second.data_dir.exists()
 
 
-@pytest.mark.parametrize("name", ["server", "worker", "sandbox", "beat", "metrics"])
-def test_starts_a_killed_process_again(gateway: GatewayProcess, name: str) -> None:
-    before = gateway.children()
-    os.kill(before[name], signal.SIGKILL)
-    eventually(lambda: gateway.children().get(name, before[name]) != before[name])
-    # A request meanwhile waits for the new server; it is not refused, though its database may be late on a busy machine.
-    assert gateway.health() in (200, 503)
-    eventually(lambda: gateway.health() == 200)
-    assert {**gateway.children(), name: 0} == {**before, name: 0}
-
-
-def test_starts_a_killed_worker_of_its_server_again(gateway: GatewayProcess) -> None:
-    before = gateway.children()
-    eventually(lambda: len(workers_of(before["server"])) == 2)
-    [victim, other] = workers_of(before["server"])
-    os.kill(victim, signal.SIGKILL)
-    eventually(lambda: len({*workers_of(before["server"])} - {victim, other}) == 1)
-    assert other in workers_of(before["server"])
-    eventually(lambda: gateway.health() == 200)
-    assert gateway.children() == before
-
-
-def test_survives_the_death_of_its_database(gateway: GatewayProcess) -> None:
-    lock = (gateway.data_dir / "postgres").resolve() / "postmaster.pid"
-    before = owner_of(lock)
-    os.kill(int(before), signal.SIGKILL)
-    eventually(lambda: owner_of(lock) not in ("", before) and gateway.health() == 200)
-
-
-def owner_of(lock: Path) -> str:
-    """Return the process in a lock file, none while the file is not there or not yet written."""
-    with suppress(FileNotFoundError):
-        return lock.read_text().partition("\n")[0]
-    return ""
-
-
 def price_of_fast(gateway: GatewayProcess) -> str:
     """Return the components of the price in force."""
     query = "PriceVersion.objects.filter(alias='fast').latest('effective_at').components"
@@ -196,7 +180,7 @@ def test_leaves_nothing_behind_when_it_is_killed_with_its_server(gateway: Gatewa
     gateway.process.send_signal(signal.SIGSTOP)  # so that it cannot clean up after its server
     os.kill(gateway.children()["server"], signal.SIGKILL)
     gateway.stop(signal.SIGKILL)
-    eventually(lambda: processes_of(gateway.data_dir) == [])
+    eventually(lambda: left_of(gateway) == [])
 
 
 def test_finds_its_data_again(gateway: GatewayProcess) -> None:
@@ -238,10 +222,46 @@ def run_script(gateway: GatewayProcess, script: str, folder: Path) -> None:
 def test_stops_cleanly_and_frees_its_port(gateway: GatewayProcess) -> None:
     before = len(gateway.complaints)  # a worker may have missed its database while that was restored
     assert gateway.stop(signal.SIGINT) == 0
-    assert processes_of(gateway.data_dir) == []
+    assert left_of(gateway) == []
     assert gateway.health() == 0
     assert gateway.children() == {}
     assert gateway.stdout.splitlines()[-1] == "stopping ..."
     lines = gateway.complaints[before:].splitlines()
     assert [line for line in lines if NEW_HISTORY not in line] == []
     assert not (gateway.data_dir / "postgres" / "postmaster.pid").exists()
+
+
+@pytest.mark.parametrize("name", ["server", "worker", "sandbox", "beat", "metrics"])
+def test_starts_a_killed_process_again(another: GatewayProcess, name: str) -> None:
+    before = another.children()
+    os.kill(before[name], signal.SIGKILL)
+    eventually(lambda: another.children().get(name, before[name]) != before[name])
+    # A request meanwhile waits for the new server; it is not refused, though its database may be late on a busy machine.
+    assert another.health() in (200, 503)
+    eventually(lambda: another.health() == 200)
+    assert {**another.children(), name: 0} == {**before, name: 0}
+
+
+def test_starts_a_killed_worker_of_its_server_again(another: GatewayProcess) -> None:
+    before = another.children()
+    eventually(lambda: len(workers_of(before["server"])) == 2)
+    [victim, other] = workers_of(before["server"])
+    os.kill(victim, signal.SIGKILL)
+    eventually(lambda: len({*workers_of(before["server"])} - {victim, other}) == 1)
+    assert other in workers_of(before["server"])
+    eventually(lambda: another.health() == 200)
+    assert another.children() == before
+
+
+def test_survives_the_death_of_its_database(another: GatewayProcess) -> None:
+    lock = (another.data_dir / "postgres").resolve() / "postmaster.pid"
+    before = owner_of(lock)
+    os.kill(int(before), signal.SIGKILL)
+    eventually(lambda: owner_of(lock) not in ("", before) and another.health() == 200)
+
+
+def owner_of(lock: Path) -> str:
+    """Return the process in a lock file, none while the file is not there or not yet written."""
+    with suppress(FileNotFoundError):
+        return lock.read_text().partition("\n")[0]
+    return ""
