@@ -31,6 +31,7 @@ class GatewaySettings:
     workers: int
     database_pool: int
     database_url: str = ""
+    has_metrics: bool = False
 
 
 class GatewayServer(Process):
@@ -75,7 +76,9 @@ class GatewayServer(Process):
 
 
 def _environment(port: int, data_dir: Path, config: Path, settings: GatewaySettings) -> Mapping[str, str]:
+    metrics = {"METRICS_ADDRESS": f"{LOOPBACK}:{free_port()}"} if settings.has_metrics else {}
     return {
+        **metrics,
         "GATEWAY_ENV": "production",
         "GATEWAY_BASE_URL": GATEWAY_BASE_URL,
         # A version that does not add the base URL's host to ALLOWED_HOSTS never becomes ready without this setting, and

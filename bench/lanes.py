@@ -23,6 +23,7 @@ PORTKEY = "Portkey"
 ONE_WALLET = "gateway, one wallet"
 MANY_WALLETS = f"gateway, {MANY} wallets"
 THREE_LIMITS = f"{ONE_WALLET}, three limits"
+WITH_METRICS = f"{ONE_WALLET}, metrics"
 SHARED_LIMITS = f"{MANY_WALLETS}, an alias with three limits"
 
 CHAT_PATH = "/v1/chat/completions"

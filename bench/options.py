@@ -6,7 +6,9 @@ from pathlib import Path
 
 from bench.disk import MILLISECONDS_MAX
 
-LANES = ("direct", "pass-through", "litellm", "portkey", "gateway", "many-wallets", "limits", "slow-disk")
+USUAL = ("direct", "pass-through", "litellm", "portkey", "gateway", "many-wallets", "limits", "slow-disk")
+LANES = (*USUAL, "metrics")
+"""The last one shows a difference of a few microseconds, which takes many rounds."""
 SCENARIOS = ("admission", "departure", "pricing", "crowd", "text", "paced")
 
 
@@ -18,7 +20,9 @@ def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="one short round, to see that everything runs")
     parser.add_argument("--rounds", type=_at_least_one, default=3)
     parser.add_argument("--seconds", type=float, default=5.0, help="of one lane in one round")
-    parser.add_argument("--lanes", type=_names(LANES), default=LANES, help=f"any of {','.join(LANES)}")
+    parser.add_argument(
+        "--lanes", type=_names(LANES), default=USUAL, help=f"any of {','.join(LANES)}; without metrics if not given"
+    )
     parser.add_argument("--scenarios", type=_names(SCENARIOS), default=SCENARIOS, help=f"any of {','.join(SCENARIOS)}")
     parser.add_argument("--concurrency", type=_numbers, default=(1, 16, 64), help="of JSON requests")
     parser.add_argument("--streams", type=_numbers, default=(1, 16), help="concurrency of streams")

@@ -28,6 +28,7 @@ ROLES = {
     "uvicorn": SERVER,
     "gateway.server": SERVER,
     "multiprocessing": SERVER,
+    "gateway.metrics": "metrics",
     "celery": "jobs",
     "postgres": DATABASE,
     "litellm": SERVER,

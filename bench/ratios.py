@@ -3,8 +3,18 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from bench.figures import median
-from bench.lanes import DIRECT, LITELLM, MANY_WALLETS, ONE_WALLET, PORTKEY, SHARED_LIMITS, THREE_LIMITS, of_revision
+from bench.figures import median, middle
+from bench.lanes import (
+    DIRECT,
+    LITELLM,
+    MANY_WALLETS,
+    ONE_WALLET,
+    PORTKEY,
+    SHARED_LIMITS,
+    THREE_LIMITS,
+    WITH_METRICS,
+    of_revision,
+)
 from bench.measure import Figures, Results, Shape
 from bench.processes import DATABASE, SERVER
 from bench.tables import number, table
@@ -29,8 +39,7 @@ MEASURES: Mapping[str, Measure] = {
 
 def rounds_ratio(values: Sequence[float], bases: Sequence[float]) -> float:
     """Return the median of the rounds' ratios; NaN if no round has both values."""
-    ratios = (value / base for value, base in zip(values, bases, strict=False) if base)
-    return median(ratio for ratio in ratios if math.isfinite(ratio))
+    return median(_ratios(values, bases))
 
 
 def ratio(results: Results, lane: str, base: str, shape: Shape, measure: Measure) -> float | None:
@@ -67,6 +76,19 @@ def revision_table(results: Results, revision: str) -> str:
     return table(["Asked", f"Lane, divided by {revision}", *MEASURES], rows) if rows else ""
 
 
+def metrics_table(results: Results) -> str:
+    """Return the table of the server's processor time per request with metrics, divided by that without; empty if not both ran."""
+    rows = []
+    for shape in results.shapes():
+        if results.ran(WITH_METRICS, shape) and results.ran(ONE_WALLET, shape):
+            figures = [server_cpu(results.of(lane, shape)) for lane in (WITH_METRICS, ONE_WALLET)]
+            least, most = middle(_ratios(*figures))
+            rows.append(
+                [str(shape), f"{rounds_ratio(*figures):.4f}", f"{least:.4f} to {most:.4f}", str(len(figures[0]))]
+            )
+    return table(["Asked", "Server CPU, metrics / none", "95 % of medians", "Rounds"], rows) if rows else ""
+
+
 def compare_figures(figures: Figures, bases: Figures) -> dict[str, float]:
     """Return the ratio of two lanes by every measure."""
     return {name: rounds_ratio(measure(figures), measure(bases)) for name, measure in MEASURES.items()}
@@ -77,6 +99,11 @@ def added(results: Results, lane: str, shape: Shape, percent: float = 50) -> flo
     if not (results.ran(lane, shape) and results.ran(DIRECT, shape)):
         return None
     return results.of(lane, shape).milliseconds(percent) - results.of(DIRECT, shape).milliseconds(percent)
+
+
+def _ratios(values: Sequence[float], bases: Sequence[float]) -> list[float]:
+    ratios = (value / base for value, base in zip(values, bases, strict=False) if base)
+    return [ratio for ratio in ratios if math.isfinite(ratio)]
 
 
 def _pairs(slow_disk: str | None) -> Iterator[tuple[str, str]]:

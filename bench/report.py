@@ -14,7 +14,7 @@ from bench.lanes import of_revision
 from bench.measure import Results, Shape
 from bench.paced import PacedResults
 from bench.processes import DATABASE, SERVER, UPSTREAM
-from bench.ratios import added, compare_figures, rates_table, revision_table
+from bench.ratios import added, compare_figures, metrics_table, rates_table, revision_table
 from bench.scenarios import AFFORDABLE, LEAVE_AFTER_EVENTS, PARALLEL, Admission, Crowd, Departure, Pricing
 from bench.tables import number, table
 from bench.text import chunks_table, ratios_table
@@ -166,6 +166,8 @@ class Report:
         """Yield the tables that compare lanes with each other."""
         if rates := rates_table(self.results, self.slow_disk):
             yield rates
+        if metrics := metrics_table(self.results):
+            yield metrics
         if self.revision and (versions := revision_table(self.results, self.revision)):
             yield f"This version divided by {self.revision}, medians of the rounds' ratios:\n\n{versions}"
 

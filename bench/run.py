@@ -22,6 +22,7 @@ from bench.lanes import (
     SHARED_LIMITS,
     SHORT,
     THREE_LIMITS,
+    WITH_METRICS,
     Lane,
     Question,
     direct_lane,
@@ -91,7 +92,8 @@ class Bench:
 
     def _wants_gateway(self) -> bool:
         return bool(
-            {"gateway", "many-wallets", "limits", "slow-disk"} & set(self._options.lanes) or self._options.scenarios
+            {"gateway", "many-wallets", "limits", "metrics", "slow-disk"} & set(self._options.lanes)
+            or self._options.scenarios
         )
 
     def _plan(self) -> Plan:
@@ -108,6 +110,7 @@ class Bench:
             "gateway": lambda: [version.one_wallet for version in self._versions()],
             "many-wallets": lambda: [version.many_wallets for version in self._versions()],
             "limits": lambda: [lane for version in self._versions() for lane in version.limited],
+            "metrics": self._metrics_lanes,
             "slow-disk": self._slow_disk_lanes,
         }
         return [lane for name in LANES if name in self._options.lanes for lane in makers[name]()]
@@ -138,6 +141,14 @@ class Bench:
             self._skipped.append(f"{name}, whose environment `make bench-peers` makes")
         return is_installed
 
+    def _metrics_lanes(self) -> list[Lane]:
+        """Start the gateway once more, with metrics, and a database and customers of its own."""
+        home = self._directory / "metrics"
+        home.mkdir()
+        lane = self._start_version(home, WORKING_TREE, has_metrics=True).one_wallet
+        lane.name = WITH_METRICS
+        return [lane]
+
     def _slow_disk_lanes(self) -> list[Lane]:
         assert self._own is not None
         if not self._options.concurrency:
@@ -153,7 +164,9 @@ class Bench:
         source = self._stack.enter_context(checked_out(revision, home / "checkout"))
         return self._start_version(home, source, revision)
 
-    def _start_version(self, home: Path, source: Source, revision: str | None = None) -> Version:
+    def _start_version(
+        self, home: Path, source: Source, revision: str | None = None, *, has_metrics: bool = False
+    ) -> Version:
         """Start one version with its own database and customers.
 
         Only this version's books are compared, because another commit may store them in different tables.
@@ -169,8 +182,8 @@ class Bench:
             paced_url=f"{self._paced_upstream.origin}/v1" if "paced" in self._options.scenarios else None,
         )
         config = write(home / "gateway.yaml", configuration)
-        settings = GatewaySettings(self._options.workers, self._options.database_pool)
-        name = of_revision("the gateway", revision)
+        settings = GatewaySettings(self._options.workers, self._options.database_pool, has_metrics)
+        name = of_revision("the gateway with metrics" if has_metrics else "the gateway", revision)
         server = self._start(name, GatewayServer(home, config, settings, source))
         ledger = None if revision else self._stack.enter_context(closing(Ledger(server.database_url)))
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from bench.options import LANES, read_options
+from bench.options import USUAL, read_options
 
 
 def test_a_run_without_options_compares_everything_with_no_other_commit() -> None:
     options = read_options([])
-    assert (options.lanes, options.against, options.disk_delay_ms) == (LANES, None, 5)
+    assert (options.lanes, options.against, options.disk_delay_ms) == (USUAL, None, 5)
 
 
 def test_lists_and_numbers_are_read() -> None:

@@ -4,11 +4,12 @@ import math
 
 import pytest
 
-from bench.lanes import DIRECT, MANY_WALLETS, ONE_WALLET, PORTKEY, of_revision
+from bench.figures import middle
+from bench.lanes import DIRECT, MANY_WALLETS, ONE_WALLET, PORTKEY, WITH_METRICS, of_revision
 from bench.load import Run
 from bench.measure import Results, Shape
 from bench.processes import DATABASE, SERVER
-from bench.ratios import compare_figures, rates_table, revision_table, rounds_ratio
+from bench.ratios import compare_figures, metrics_table, rates_table, revision_table, rounds_ratio
 
 SIXTEEN = Shape(stream=False, concurrency=16)
 STREAM = Shape(stream=True, concurrency=1)
@@ -52,6 +53,24 @@ def test_wallets_disks_and_peers_are_compared_where_both_ran() -> None:
     assert cells(table, f"{MANY_WALLETS} / {PORTKEY}") == ["2.50", "-"]
     assert cells(table, f"{ONE_WALLET}, added p50 ms") == ["16.00", "-"]
     assert "LiteLLM" not in table
+
+
+def test_the_middle_is_what_medians_are_within() -> None:
+    assert middle(range(30)) == (8, 21)
+    assert middle([3, 1, 2]) == (1, 3)
+    assert all(math.isnan(end) for end in middle([]))
+
+
+def test_metrics_are_compared_by_the_servers_processor_time() -> None:
+    results = Results()
+    for cpu in (0.50, 0.52, 0.54):
+        note(results, ONE_WALLET, SIXTEEN, 1000, cpu=0.5)
+        note(results, WITH_METRICS, SIXTEEN, 1000, cpu=cpu)
+    note(results, ONE_WALLET, STREAM, 1000)
+    table = metrics_table(results)
+    assert cells(table, "JSON 16") == ["1.0400", "1.0000 to 1.0800", "3"]
+    assert "stream" not in table
+    assert metrics_table(Results()) == ""
 
 
 def test_two_versions_are_compared_by_rate_latency_and_processor_time() -> None:
