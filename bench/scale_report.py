@@ -12,7 +12,7 @@ from bench.tables import number, table
 LEDGER = ("billing_reservation", "billing_usage_record", "billing_transfer")
 FOR_A_DAY = ("billing_stored_replay",)
 OF_ACCOUNTS = ("accounts_account", "billing_wallet")
-SHOWN_UPDATES_MIN = 100
+SHOWN_UPDATES_MIN = 20
 MEBIBYTE = 1024 * 1024
 
 
