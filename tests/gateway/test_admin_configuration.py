@@ -48,6 +48,7 @@ def test_an_operator_who_may_view_every_table_downloads_what_the_command_prints(
     assert (entry.user.did, entry.object_repr) == ("did:web:localhost:clerk", "https://gateway.example")
 
 
+@pytest.mark.usefixtures("untracked", "remembered_refusals")
 @pytest.mark.parametrize("missing", RIGHTS)
 def test_a_table_that_an_operator_may_not_view_keeps_the_file_from_them(missing: str) -> None:
     operator = clerk(*(right for right in RIGHTS if right != missing))
