@@ -182,7 +182,7 @@ class Bench:
             paced_url=f"{self._paced_upstream.origin}/v1" if "paced" in self._options.scenarios else None,
         )
         config = write(home / "gateway.yaml", configuration)
-        settings = GatewaySettings(self._options.workers, self._options.database_pool, has_metrics)
+        settings = GatewaySettings(self._options.workers, self._options.database_pool, has_metrics=has_metrics)
         name = of_revision("the gateway with metrics" if has_metrics else "the gateway", revision)
         server = self._start(name, GatewayServer(home, config, settings, source))
         ledger = None if revision else self._stack.enter_context(closing(Ledger(server.database_url)))
