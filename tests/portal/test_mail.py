@@ -199,7 +199,7 @@ def reset_page(email: str) -> str:
 
 
 def be_away(settings: Settings) -> None:
-    """Let nobody listen where the mail server should be."""
+    """Send mail to a port where nobody listens."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         away = free.getsockname()[1]
     settings.EMAIL_BACKEND = "gateway.core.events.adapters.smtp.LimitedSmtp"

@@ -40,7 +40,7 @@ def environment(made: tuple[Path, str], tmp_path: Path) -> Path:
 
 @pytest.fixture
 def copied_pip(made: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give what is created from now on the pip of an environment that was made before: to install it takes seconds."""
+    """Copy pip into what is created from now on, from an environment that was made before: to install it takes seconds."""
     [packages] = made[0].glob("lib/python*/site-packages")
 
     class Builder(venv.EnvBuilder):

@@ -17,7 +17,7 @@ class Gate:
         self._is_open = threading.Event()
 
     def open(self) -> None:
-        """Let the request go on."""
+        """Release the request that waits."""
         self._is_open.set()
 
     async def wait(self) -> None:
