@@ -183,7 +183,7 @@ def _charge(call: Call, money: CallMoney) -> dict[str, Any]:
     return {
         "parts": _parts(money.charged, "Charge", used.charge_microusd),
         "used": counts,
-        "basis": call_labels.BASES.get(used.basis, used.basis),
+        "basis": _BASES.get(used.basis, used.basis),
         "tier": used.service_tier or "the default one",
         "band": f"above {used.price_band:,} input tokens" if used.price_band else "the first",
         "price": _linked(str(version.pk), "billing_priceversion_change", f"Version {version.pk}"),
@@ -266,6 +266,11 @@ def _linked(row_id: str, page: str, text: str) -> SafeString:
     return format_html('<a class="underline" href="{}">{}</a>', reverse(f"admin:{page}", args=[row_id]), text)
 
 
+_BASES = {
+    "upstream": "counted by the upstream",
+    "delivered": "estimated from what was delivered",
+    "operator": "decided by an operator",
+}
 _QUANTITIES = (
     *("input_tokens", "cached_input_tokens", "cache_write_tokens", "cache_write_1h_tokens", "output_tokens"),
     *("input_audio_tokens", "output_audio_tokens", "images", "input_characters", "seconds", "input_bytes", "items"),

@@ -1,28 +1,20 @@
 """Usage of settled calls."""
 
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.http import HttpRequest
 from unfold.decorators import display
 
 from billing.admin.owners import SEARCH_HELP
 from billing.models import UsageRecord
-from billing.rules.call_labels import BASES
+from billing.rules.call_labels import COUNTED
 from billing.rules.prices import show
-from gateway.core.console import PartyColumn, ReadOnlyAdmin, money
+from gateway.core.console import PartyColumn, ReadOnlyAdmin, WordFilter, money
 
 
-class BasisFilter(admin.SimpleListFilter):
-    """Finds charges by whose count they are. The words are known here, because finding them in the table reads all of it."""
+class BasisFilter(WordFilter):
+    """Filters by whose count was charged."""
 
-    title = "basis"
-    parameter_name = "basis"
-
-    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        return list(BASES.items())
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[UsageRecord]) -> QuerySet[UsageRecord]:
-        return queryset.filter(basis=self.value()) if self.value() in BASES else queryset
+    title = parameter_name = "basis"
+    words = tuple(COUNTED)
 
 
 @admin.register(UsageRecord)

@@ -28,12 +28,6 @@ COUNTED = {
     "delivered": "The answer broke off. Only what was delivered is charged.",
     "operator": "The operator of this gateway decided the charge.",
 }
-BASES = {
-    "upstream": "counted by the upstream",
-    "delivered": "estimated from what was delivered",
-    "operator": "decided by an operator",
-}
-"""Whose count a charge is, in an operator's words."""
 DELIVERED = "Only what was delivered is charged."
 
 
