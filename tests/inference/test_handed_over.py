@@ -66,7 +66,11 @@ class Machine:
     def die(self) -> None:
         """End its processes more than a minute ago."""
         self.journal.close()
-        JournalFolder.objects.update(read_at=timezone.now() - timedelta(minutes=2))
+        self.vanish()
+
+    def vanish(self) -> None:
+        """Have it reported last two minutes ago."""
+        JournalFolder.objects.filter(path=self.folder).update(read_at=timezone.now() - timedelta(minutes=2))
 
     def states(self) -> list[str]:
         """Return the states of its calls."""
@@ -143,7 +147,7 @@ def test_a_process_that_lives_all_the_same_closes_its_calls_and_gives_nothing_aw
     machine: Machine, tmp_path: Path
 ) -> None:
     copy = machine.copy(tmp_path / "copy")
-    JournalFolder.objects.update(read_at=timezone.now() - timedelta(minutes=2))  # it is cut off, and comes back
+    machine.vanish()  # it is cut off, and comes back
     call_command("read_journals", str(copy))
     for call, cost in ((machine.unsent, 11), (machine.sent, 12)):
         settle(call, cost, quantities=used_for(cost))
@@ -156,7 +160,7 @@ def test_a_folder_whose_machine_lives_is_refused(machine: Machine, tmp_path: Pat
     copy = machine.copy(tmp_path / "copy")
     with pytest.raises(CommandError, match="has read this folder"):
         call_command("read_journals", str(copy))
-    JournalFolder.objects.update(read_at=timezone.now() - timedelta(minutes=2))
+    machine.vanish()
     with pytest.raises(CommandError, match=rf"their processes live: {machine.journal.path.name}"):
         call_command("read_journals", str(machine.folder))
     settings.CALL_JOURNAL_DIR = machine.folder
