@@ -1,7 +1,7 @@
 """The clients of a run: calls, repeated calls, streams, reads and live sessions, one after the other until they are stopped."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -99,32 +99,38 @@ async def session(client: Client, person: Person, stop: asyncio.Event) -> None:
 
 
 async def _talk(socket: ClientConnection, exchange: Exchange, stop: asyncio.Event, until: float) -> None:
-    event: Mapping[str, Any] = {}
     try:
-        while event.get("type") != "session.created":
-            event = orjson.loads(await socket.recv())
+        await _receive(socket, exchange, "session.created")
         while asyncio.get_running_loop().time() < until and not stop.is_set():
             await socket.send(orjson.dumps(ITEM).decode())
             await socket.send(orjson.dumps({"type": "response.create"}).decode())
-            while event.get("type") != "response.done":
-                event = orjson.loads(await socket.recv())
-            event = {}
+            await _receive(socket, exchange, "response.done")
             await pause(stop, 0.5)
         await socket.close()
-        exchange.ending = WHOLE
     except ConnectionClosed:
-        await _judge_end(socket, exchange, event)
+        await _judge_end(socket, exchange)
+    else:
+        exchange.ending, exchange.detail = WHOLE, ""
 
 
-async def _judge_end(socket: ClientConnection, exchange: Exchange, last: Mapping[str, Any]) -> None:
-    """Judge by the close code and the last event, which may have come after one that could not be sent any more."""
-    with suppress(ConnectionClosed):
-        while True:
-            last = orjson.loads(await socket.recv())
-    exchange.code = str(last.get("error", {}).get("code", ""))
+async def _receive(socket: ClientConnection, exchange: Exchange, until: str | None) -> None:
+    """Receive events until one of a type, or until the connection ends. Note the code of an error and what came last."""
+    while True:
+        event = orjson.loads(await socket.recv())
+        exchange.detail = str(event)
+        if event["type"] == "error":
+            exchange.code = str(event["error"].get("code"))
+        if event["type"] == until:
+            return
+
+
+async def _judge_end(socket: ClientConnection, exchange: Exchange) -> None:
+    """Judge by the close code and the error event. A response that the server's end cancels is still reported after that event."""
+    with suppress(ConnectionClosed):  # a frame that could not be sent any more leaves events that have not been read
+        await _receive(socket, exchange, None)
     is_in_order = socket.close_code == RESTARTED and exchange.code == "not_ready"
     exchange.ending = CUT if is_in_order else UNANSWERED
-    exchange.detail = "" if is_in_order else f"closed with {socket.close_code} after {last}"
+    exchange.detail = "" if is_in_order else f"closed with {socket.close_code} after {exchange.detail}"
 
 
 async def _stream(client: Client, person: Person, model: str) -> None:
