@@ -10,6 +10,7 @@ import orjson
 
 from bench import paced
 from bench.books import Books
+from bench.goals import goals_table
 from bench.lanes import of_revision
 from bench.measure import Results, Shape
 from bench.paced import PacedResults
@@ -166,6 +167,8 @@ class Report:
         """Yield the tables that compare lanes with each other."""
         if rates := rates_table(self.results, self.slow_disk):
             yield rates
+        if goals := goals_table(self.results):
+            yield goals
         if metrics := metrics_table(self.results):
             yield metrics
         if self.revision and (versions := revision_table(self.results, self.revision)):

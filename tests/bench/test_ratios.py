@@ -5,7 +5,8 @@ import math
 import pytest
 
 from bench.figures import middle
-from bench.lanes import DIRECT, MANY_WALLETS, ONE_WALLET, PORTKEY, WITH_METRICS, of_revision
+from bench.goals import goals_table
+from bench.lanes import DIRECT, MANY_WALLETS, ONE_WALLET, PASS_THROUGH, PORTKEY, WITH_METRICS, of_revision
 from bench.load import Run
 from bench.measure import Results, Shape
 from bench.processes import DATABASE, SERVER
@@ -53,6 +54,27 @@ def test_wallets_disks_and_peers_are_compared_where_both_ran() -> None:
     assert cells(table, f"{MANY_WALLETS} / {PORTKEY}") == ["2.50", "-"]
     assert cells(table, f"{ONE_WALLET}, added p50 ms") == ["16.00", "-"]
     assert "LiteLLM" not in table
+
+
+def test_a_call_is_compared_with_the_pass_through_and_with_peers_where_both_ran() -> None:
+    results = Results()
+    note(results, ONE_WALLET, SIXTEEN, 800, 800, cpu=2.0)
+    assert cells(goals_table(results), f"p99 / p50, {ONE_WALLET}") == ["JSON 16", "1.00", "at most 2"]
+    for shape in (SIXTEEN, Shape(stream=False, concurrency=1)):
+        for lane, rate in ((DIRECT, 4000), (PASS_THROUGH, 2000), (MANY_WALLETS, 1000)):
+            note(results, lane, shape, rate, rate)
+    note(results, ONE_WALLET, Shape(stream=False, concurrency=1), 500)
+    note(results, PORTKEY, SIXTEEN, 400, 400)
+    table = goals_table(results)
+    assert {tuple(cell.strip() for cell in line.strip("|").split("|")) for line in table.splitlines()[2:]} == {
+        (f"server and database CPU, {ONE_WALLET} / server CPU, {PASS_THROUGH}", "JSON 1", "2.00", "at most 5.5"),
+        (f"server and database CPU, {ONE_WALLET} / server CPU, {PASS_THROUGH}", "JSON 16", "4.00", "at most 4.0"),
+        (f"server and database CPU, {MANY_WALLETS} / server CPU, {PASS_THROUGH}", "JSON 16", "2.00", "at most 4.8"),
+        (f"added p50, {ONE_WALLET} / {PASS_THROUGH}", "JSON 1", "7.00", "at most 4"),
+        (f"p99 / p50, {ONE_WALLET}", "JSON 16", "1.00", "at most 2"),
+        (f"requests/s, {ONE_WALLET} / {PORTKEY}", "JSON 16", "2.00", "at least 1.5"),
+        (f"requests/s, {MANY_WALLETS} / {PORTKEY}", "JSON 16", "2.50", "at least 1.5"),
+    }
 
 
 def test_the_middle_is_what_medians_are_within() -> None:
