@@ -4,7 +4,7 @@ from typing import Any
 
 from celery import Celery
 from celery.bootsteps import StartStopStep
-from celery.signals import setup_logging, worker_init
+from celery.signals import setup_logging, worker_init, worker_shutting_down
 from django.conf import settings
 
 from gateway.core.contract.log_lines import JSON
@@ -88,3 +88,8 @@ if settings.LOG_FORMAT == JSON:
 @worker_init.connect
 def _serve_jobs(**signal: Any) -> None:
     serve_jobs()
+
+
+@worker_shutting_down.connect
+def _end_waiting(**signal: Any) -> None:
+    filequeue.Transport.end()

@@ -2,14 +2,18 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from queue import Empty
 
 import pytest
+from celery.signals import worker_shutting_down
 from kombu import Connection
 
+import gateway.celery  # noqa: F401 - connects to the signals of workers
 from gateway.core.jobs import filequeue
 from gateway.run.options import PROJECT_DIR
+from tests.support.concurrency import PATIENCE_SECONDS
 
 MESSAGES = 200
 WRITER = """
@@ -83,3 +87,25 @@ def test_a_half_written_message_is_not_seen(folder: Path) -> None:
         (folder / "messages" / ".0123.tmp").write_text('{"body"')
         with pytest.raises(Empty):
             queue.get(block=False)
+
+
+def test_a_worker_that_is_to_end_waits_for_no_message(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Celery sends its signal from the handler of SIGTERM, as soon as that comes."""
+    monkeypatch.setattr(filequeue.Transport, "is_ending", False)
+    with connect(folder) as connection:
+        queue = connection.SimpleQueue("others")  # kombu remembers the bindings of every folder together
+        ended: list[type[Exception]] = []
+
+        def wait() -> None:
+            try:
+                connection.drain_events(timeout=None)
+            except TimeoutError as error:
+                ended.append(type(error))
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        worker_shutting_down.send(sender="worker@here", sig="SIGTERM", how="Warm", exitcode=0)
+        thread.join(PATIENCE_SECONDS)
+        assert ended == [TimeoutError]
+        queue.put({"number": 1})
+        assert queue.get(timeout=PATIENCE_SECONDS).payload == {"number": 1}, "what is there is still delivered"
