@@ -18,8 +18,6 @@ from kombu.utils.json import dumps, loads
 from gateway.core.jobs.kombu_internals import Binding, FileChannel, FileTransport, register_transport
 
 SCHEME = "files"
-LOOK_SECONDS = 0.2
-"""The time between two looks for a message, unless a shorter one is set."""
 
 
 def register() -> None:
@@ -79,26 +77,6 @@ class Transport(FileTransport):
     """Connects Celery to the directory that its transport options name."""
 
     Channel = Channel
-    is_ending = False
-
-    @classmethod
-    def end(cls) -> None:
-        """Have this process wait for messages no longer. The handler of a signal may call this: it takes no lock."""
-        cls.is_ending = True
-
-    def drain_events(self, connection: Any, timeout: float | None = None, **kwargs: Any) -> Any:
-        """Wait for the next message and deliver it. Raises TimeoutError after `timeout` seconds, and at once if the process is to end.
-
-        Kombu's own would sleep on for two seconds then, and the whole gateway would wait for that with its end.
-        """
-        deadline = float("inf") if timeout is None else time.monotonic() + timeout
-        while True:
-            try:
-                return super().drain_events(connection, timeout=0, **kwargs)
-            except TimeoutError:
-                if self.is_ending or time.monotonic() >= deadline:
-                    raise
-            time.sleep(min(LOOK_SECONDS, self.polling_interval or LOOK_SECONDS))
 
 
 def _write(path: Path, content: str) -> None:

@@ -1,9 +1,13 @@
 """What the gateway uses of kombu's private and undocumented names, which any release may change (docs/decisions/0065)."""
 
+import time
 from pathlib import Path
 from typing import Any
 
 from kombu.transport import TRANSPORT_ALIASES, filesystem
+
+LOOK_SECONDS = 0.2
+"""The time between two looks for a message, unless a shorter one is set."""
 
 Binding = filesystem.exchange_queue_t
 """Which messages of an exchange go to a queue: `routing_key`, `pattern`, `queue`."""
@@ -57,6 +61,26 @@ class FileTransport(filesystem.Transport):
     """Connects Celery to the directory that its transport options name. A subclass names the class of its channels."""
 
     Channel: type[FileChannel]
+    is_ending = False
+
+    @classmethod
+    def end(cls) -> None:
+        """Have this process wait for messages no longer. The handler of a signal may call this: it takes no lock."""
+        cls.is_ending = True
+
+    def drain_events(self, connection: Any, timeout: float | None = None, **kwargs: Any) -> Any:
+        """Wait for the next message and deliver it. Raises TimeoutError after `timeout` seconds, and at once if the process is to end.
+
+        Kombu's own would sleep on for two seconds then, and the whole gateway would wait for that with its end.
+        """
+        deadline = float("inf") if timeout is None else time.monotonic() + timeout
+        while True:
+            try:
+                return super().drain_events(connection, timeout=0, **kwargs)
+            except TimeoutError:
+                if self.is_ending or time.monotonic() >= deadline:
+                    raise
+            time.sleep(min(LOOK_SECONDS, self.polling_interval or LOOK_SECONDS))
 
 
 def register_transport(scheme: str, path: str) -> None:
