@@ -115,10 +115,14 @@ class Stripe:
     def charge(self, request: ChargeRequest) -> Payment:
         """Make and confirm a payment intent off-session; Stripe makes one per idempotency key, the payment's id.
 
-        The bank's refusal is an HTTP error that names the payment intent; the intent's record contains the details.
+        The bank's refusal is an HTTP error that names the payment intent; the intent's record contains the details. The library
+        does not repeat the request: a process that was stopped meanwhile would send it after Stripe has forgotten the key.
         """
+        key = request.payment_id
         try:
-            made = self._ask("post", "/v1/payment_intents", **charged(request), idempotency_key=request.payment_id)
+            made = self._ask(
+                "post", "/v1/payment_intents", **charged(request), idempotency_key=key, max_network_retries=0
+            )
         except ProviderRejected as refusal:
             ref = _refused_intent(refusal.__cause__)
             if ref is None:

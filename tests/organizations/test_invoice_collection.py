@@ -139,7 +139,7 @@ def test_an_invoice_that_cannot_be_collected_is_not_in_the_way_of_others(
 @pytest.mark.parametrize("preset", ["drop-request", "drop-answer", "error", "error-after-work", "garbage", "empty"])
 def test_an_answer_that_is_lost_is_found_again_and_charged_once(tenant: Tenant, preset: str) -> None:
     tenant.save_method()
-    tenant.provider.script(preset, method="POST", path=INTENTS, times=2)  # the library retries once
+    tenant.provider.script(preset, method="POST", path=INTENTS)
     tenant.run()
     assert (state(tenant), tenant.outcomes) == (("open", False), ["creating"])
     tenant.run(MINUTE)
@@ -150,7 +150,7 @@ def test_an_answer_that_is_lost_is_found_again_and_charged_once(tenant: Tenant, 
 @pytest.mark.parametrize(("preset", "charges"), [("drop-request", 0), ("drop-answer", 1)])
 def test_a_request_is_not_repeated_once_its_key_may_be_forgotten(tenant: Tenant, preset: str, charges: int) -> None:
     tenant.save_method()
-    tenant.provider.script(preset, method="POST", path=INTENTS, times=2)
+    tenant.provider.script(preset, method="POST", path=INTENTS)
     tenant.run()
     tenant.provider.api.idempotency.forget()
     tenant.run(KEY_LIFETIME + MINUTE)

@@ -159,7 +159,7 @@ def test_a_request_that_was_lost_is_not_repeated_once_its_charge_is_not_wanted(
     saver: Saver, what: Callable[[Saver], None]
 ) -> None:
     low(saver)
-    saver.provider.script("drop-request", method="POST", path=INTENTS, times=2)  # the library retries once
+    saver.provider.script("drop-request", method="POST", path=INTENTS)
     saver.run()
     what(saver)
     for wait in (MINUTE, MAY_ARRIVE):  # it is missing, for the first time so late that it should have arrived
@@ -170,7 +170,7 @@ def test_a_request_that_was_lost_is_not_repeated_once_its_charge_is_not_wanted(
 
 def test_an_answer_that_was_lost_is_booked_even_if_the_charge_is_not_wanted(saver: Saver) -> None:
     low(saver)
-    saver.provider.script("drop-answer", method="POST", path=INTENTS, times=2)
+    saver.provider.script("drop-answer", method="POST", path=INTENTS)
     saver.run()
     turned_off(saver)
     assert saver.run(MAY_ARRIVE) == {"succeeded": 1}
@@ -179,7 +179,7 @@ def test_an_answer_that_was_lost_is_booked_even_if_the_charge_is_not_wanted(save
 
 def test_a_request_that_was_lost_is_repeated_if_it_is_wanted_again(saver: Saver) -> None:
     low(saver)
-    saver.provider.script("drop-request", method="POST", path=INTENTS, times=2)
+    saver.provider.script("drop-request", method="POST", path=INTENTS)
     saver.run()
     turned_off(saver)
     saver.run(MINUTE)

@@ -82,7 +82,7 @@ def test_an_answer_that_is_lost_is_found_again_and_charged_once(saver: Saver, pr
     saver.save_method()
     saver.spend(6 * USD)
     saver.enable()
-    saver.provider.script(preset, method="POST", path=INTENTS, times=2)  # the library retries once
+    saver.provider.script(preset, method="POST", path=INTENTS)
     assert saver.run() == {}
     assert (saver.outcomes, saver.booked) == (["sending"], [])
     assert saver.run() == {}
@@ -95,7 +95,7 @@ def test_a_request_is_not_repeated_once_its_key_may_be_forgotten(saver: Saver, p
     saver.save_method()
     saver.spend(6 * USD)
     saver.enable()
-    saver.provider.script(preset, method="POST", path=INTENTS, times=2)
+    saver.provider.script(preset, method="POST", path=INTENTS)
     saver.run()
     saver.provider.api.idempotency.forget()
     saver.run(KEY_LIFETIME + MINUTE)
@@ -291,7 +291,7 @@ def test_the_providers_balance_agrees_with_what_was_charged(saver: Saver) -> Non
     saver.save_method()
     saver.spend(6 * USD)
     saver.enable()
-    saver.provider.script("drop-answer", method="POST", path=INTENTS, times=2)
+    saver.provider.script("drop-answer", method="POST", path=INTENTS)
     saver.run()
     assert saver.outcomes == ["sending"]
     Checkout.objects.filter(amount_microusd=10 * USD).update(provider="elsewhere")

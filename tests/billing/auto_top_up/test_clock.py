@@ -1,5 +1,6 @@
 """A charge at the clock's edge: its lease has just ended, the clock jumps, a process was stopped. It is made once, and booked once."""
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from pytest_django import Settings
 
 from billing.operations import auto_top_up_charges, auto_top_ups, checkouts
 from billing.operations.auto_top_up_charges import MAY_ARRIVE
+from billing.operations.deadlines import deadline
+from billing.operations.off_session import SEND_SECONDS
 from billing.queries import audit
 from billing.rules.charges import CHECK_MAX, CHECK_MIN, KEY_LIFETIME
 from tests.billing.auto_top_up.saver import INTENTS, USD, Saver
@@ -39,9 +42,15 @@ def low(provider: FakeStripe, settings: Settings) -> Iterator[Saver]:
 
 
 @contextmanager
-def under_way(saver: Saver, gate: Gate, method: str = "POST") -> Iterator[Future[dict[str, int]]]:
+def under_way(
+    saver: Saver,
+    gate: Gate,
+    method: str = "POST",
+    *,
+    preset: str | None = None,
+) -> Iterator[Future[dict[str, int]]]:
     """Run the job in another thread, and hold its request; it goes on when the block ends."""
-    saver.provider.script(method=method, path=INTENTS, gate=gate)
+    saver.provider.script(preset, method=method, path=INTENTS, gate=gate)
     with ThreadPoolExecutor(1) as thread:
         running = thread.submit(send_all, saver.now)
         assert gate.is_reached.wait(PATIENCE_SECONDS)
@@ -66,7 +75,7 @@ def posts(saver: Saver) -> list[str | None]:
 
 def lose_request(saver: Saver) -> datetime:
     """Lose the first request on its way; return when its lease ends."""
-    saver.provider.script("drop-request", method="POST", path=INTENTS, times=2)  # the library retries once
+    saver.provider.script("drop-request", method="POST", path=INTENTS)
     assert saver.run() == {}
     [charge] = saver.charges
     assert charge.next_check_at == saver.now + CHECK_MIN
@@ -172,3 +181,18 @@ def test_a_run_that_was_stopped_does_not_give_up_what_another_sends(low: Saver) 
     low.provider.end_charge(str(charge.payment_ref))
     low.run(DAY)
     assert_charged_once(low)
+
+
+def test_a_process_that_was_stopped_for_a_day_while_it_sent_sends_nothing_again(low: Saver) -> None:
+    with under_way(low, Gate(), preset="drop-request") as stopped:  # its connection is gone when it goes on
+        assert send_all(low.now + CHECK_MIN)["succeeded"] == 1
+        low.provider.api.idempotency.forget()
+    assert stopped.result()["succeeded"] == 0
+    assert_charged_once(low)
+
+
+def test_the_time_for_which_a_machine_was_suspended_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_late, read = deadline(SEND_SECONDS), time.clock_gettime
+    suspended = 2 * SEND_SECONDS  # CLOCK_MONOTONIC stands still meanwhile
+    monkeypatch.setattr(time, "clock_gettime", lambda clock: read(clock) + suspended * (clock == time.CLOCK_BOOTTIME))
+    assert is_late()
