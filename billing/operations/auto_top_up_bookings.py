@@ -74,7 +74,9 @@ def _succeed(charge: AutoTopUpCharge, record: Payment, now: datetime) -> None:
     """Book a charge that was paid: as a paid checkout, once."""
     if charge.status == AutoTopUpStatus.FAILED:
         log.warning("automatic charge %s failed, and was paid after all", charge.id)
-    charge.status, charge.ended_at, charge.next_check_at = AutoTopUpStatus.SUCCEEDED, now, None
+    # The month in which it ends says where it counts, and the clock of this process may be slow.
+    charge.status, charge.ended_at = AutoTopUpStatus.SUCCEEDED, max(now, charge.begun_at or now)
+    charge.next_check_at = None
     charge.failure_code = charge.failure_reason = None
     charge.save()
     wallet = charge.wallet

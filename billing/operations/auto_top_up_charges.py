@@ -119,7 +119,7 @@ def _claimed(
     begun = [_begun(provider, one, method, now) for one, method in zip(unsent, methods, strict=True)]
     new = [Sent(charge, True, True, is_late, charge.next_check_at) for charge in begun if charge is not None]
     known = [_known(charge, now, is_late) for charge in rows if charge.status != AutoTopUpStatus.WAITING]
-    return [*new, *(sent for sent in known if _is_taken(sent, now))]
+    return [*new, *(sent for sent in known if _is_taken(sent))]
 
 
 def _known(charge: AutoTopUpCharge, now: datetime, is_late: Callable[[], bool]) -> Sent:
@@ -142,9 +142,11 @@ def _method(provider: PaymentProvider, unsent: Unsent) -> SavedMethod | Provider
         return error
 
 
-def _is_taken(sent: Sent, now: datetime) -> bool:
-    """Lease the charge, if no other run has. What may be sent again is missing no more."""
-    due = AutoTopUpCharge.objects.filter(queries.is_due(now), pk=sent.charge.pk, status__in=SENT_CHARGES)
+def _is_taken(sent: Sent) -> bool:
+    """Lease the charge, if no other run has since it was read. What may be sent again is missing no more."""
+    due = AutoTopUpCharge.objects.filter(
+        pk=sent.charge.pk, status__in=SENT_CHARGES, next_check_at=sent.charge.next_check_at
+    )
     is_found = sent.charge.payment_ref is not None
     changed = {"checked_at": None} if sent.may_send and not is_found else {}
     return bool(due.update(next_check_at=sent.lease, **changed))

@@ -26,6 +26,7 @@ $$;
 --
 -- Begins an automatic top-up, if its owner wants one, the wallet is worth less than the threshold, none is under way, and the
 -- month has room for it. Returns the charge's id, or null. A job sends it to the provider. The caller holds the wallet's lock.
+-- An owner who must not be charged is left alone for an hour; a time further ahead than that means that the clock was set back.
 CREATE OR REPLACE FUNCTION billing_begin_auto_top_up(p_wallet_id text, p_now timestamptz)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -34,7 +35,7 @@ DECLARE
 BEGIN
   SELECT a.* INTO v_terms FROM billing_auto_top_up a
    WHERE a.wallet_id = p_wallet_id AND a.is_enabled AND a.paused_at IS NULL
-     AND (a.retry_at IS NULL OR a.retry_at <= p_now);
+     AND (a.retry_at IS NULL OR a.retry_at <= p_now OR a.retry_at > p_now + interval '1 hour');
   IF NOT FOUND OR billing_worth_of(p_wallet_id, p_now) >= v_terms.threshold_microusd
      OR billing_topped_up_in_month(p_wallet_id, p_now) + v_terms.amount_microusd > v_terms.monthly_limit_microusd
   THEN
@@ -65,7 +66,8 @@ DECLARE
   v_due text[] := ARRAY(
     SELECT w.id
       FROM billing_auto_top_up a JOIN billing_wallet w ON w.id = a.wallet_id
-     WHERE a.is_enabled AND a.paused_at IS NULL AND (a.retry_at IS NULL OR a.retry_at <= p_now)
+     WHERE a.is_enabled AND a.paused_at IS NULL
+       AND (a.retry_at IS NULL OR a.retry_at <= p_now OR a.retry_at > p_now + interval '1 hour')
        AND w.balance_microusd - w.debt_microusd < a.threshold_microusd
        AND NOT EXISTS (SELECT FROM billing_auto_top_up_charge c
                         WHERE c.wallet_id = w.id AND c.ended_at IS NULL)

@@ -11,12 +11,16 @@ import pytest
 from django.db import connection
 from pytest_django import Settings
 
+from accounts.models import Account
 from billing.operations import auto_top_up_charges, auto_top_ups, checkouts
 from billing.operations.auto_top_up_charges import MAY_ARRIVE
 from billing.operations.deadlines import deadline
 from billing.operations.off_session import SEND_SECONDS
 from billing.queries import audit
+from billing.queries import auto_top_ups as queries
+from billing.rules.auto_top_ups import BLOCKED_FOR
 from billing.rules.charges import CHECK_MAX, CHECK_MIN, KEY_LIFETIME
+from billing.rules.months import month_around
 from tests.billing.auto_top_up.saver import INTENTS, USD, Saver
 from tests.support.concurrency import PATIENCE_SECONDS, at_once
 from tests.support.stripe import FakeStripe
@@ -47,12 +51,14 @@ def under_way(
     gate: Gate,
     method: str = "POST",
     *,
+    path: str = INTENTS,
     preset: str | None = None,
+    later: timedelta = timedelta(0),
 ) -> Iterator[Future[dict[str, int]]]:
     """Run the job in another thread, and hold its request; it goes on when the block ends."""
-    saver.provider.script(preset, method=method, path=INTENTS, gate=gate)
+    saver.provider.script(preset, method=method, path=path, gate=gate)
     with ThreadPoolExecutor(1) as thread:
-        running = thread.submit(send_all, saver.now)
+        running = thread.submit(send_all, saver.now + later)
         assert gate.is_reached.wait(PATIENCE_SECONDS)
         try:
             yield running
@@ -121,6 +127,10 @@ def test_a_clock_that_jumps_while_a_charge_is_under_way_charges_once(
 
 def turned_off(saver: Saver) -> None:
     saver.enable(is_enabled=False)
+
+
+def suspended(saver: Saver, *, since: datetime | None) -> None:
+    Account.objects.filter(did=saver.did).update(suspended_at=since)
 
 
 def filled_by_hand(saver: Saver) -> None:
@@ -196,3 +206,51 @@ def test_the_time_for_which_a_machine_was_suspended_counts(monkeypatch: pytest.M
     suspended = 2 * SEND_SECONDS  # CLOCK_MONOTONIC stands still meanwhile
     monkeypatch.setattr(time, "clock_gettime", lambda clock: read(clock) + suspended * (clock == time.CLOCK_BOOTTIME))
     assert is_late()
+
+
+def test_a_run_that_was_stopped_before_it_took_a_charge_does_not_take_it_from_another(low: Saver) -> None:
+    other = Saver(low.provider)
+    other.save_method()
+    lose_request(low)
+    turned_off(low)
+    low.run(MAY_ARRIVE)  # it is missing for the first time
+    other.spend(6 * USD)
+    other.enable()
+    low.now += MAY_ARRIVE
+    gate = Gate()
+    with under_way(low, gate, "GET", path="/v1/checkout/sessions/*") as stopped:  # it has read both charges
+        turned_off(other)
+        low.enable()
+        with under_way(low, Gate(), later=CHECK_MAX + timedelta(hours=1)):
+            turned_off(low)
+            gate.open()
+            assert (stopped.result(PATIENCE_SECONDS)["failed"], low.outcomes) == (0, ["sending"])
+    low.run(DAY)
+    assert_charged_once(low)
+
+
+def test_a_booking_by_a_process_whose_clock_is_slow_counts_in_the_month_of_the_charge(low: Saver) -> None:
+    low.now = month_around(low.now)[1]  # the first instant of the next month
+    low.enable()
+    with under_way(low, Gate(is_answered=True)):
+        [charge] = low.charges
+        auto_top_up_charges.converge(charge, now=low.now - 2 * SECOND)
+    assert_charged_once(low)
+    assert queries.used_microusd(charge.wallet_id, low.now) == 20 * USD
+
+
+def test_a_clock_that_was_ahead_keeps_no_owner_from_being_charged(low: Saver) -> None:
+    suspended(low, since=low.now)
+    send_all(low.now + 40 * DAY)
+    suspended(low, since=None)
+    assert low.charges == []
+    assert auto_top_ups.begin_missed(now=low.now + BLOCKED_FOR) == 1
+    assert low.run(BLOCKED_FOR) == {"succeeded": 1}
+    assert_charged_once(low)
+
+
+def test_a_clock_that_was_ahead_keeps_no_owner_from_trying_again(low: Saver) -> None:
+    low.save_method("card_declined")
+    assert send_all(low.now + DAY)["failed"] == 1
+    low.enable()
+    assert sorted(low.outcomes) == ["card_declined", "waiting"]
