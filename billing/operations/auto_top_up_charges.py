@@ -124,7 +124,7 @@ def _claimed(
 
 def _known(charge: AutoTopUpCharge, now: datetime, is_late: Callable[[], bool]) -> Sent:
     age = now - (charge.begun_at or now)
-    may_send = charge.status in OPEN_CHARGES and age <= charges.KEY_LIFETIME and _is_wanted(charge, now)
+    may_send = charge.status in OPEN_CHARGES and age <= charges.KEY_LIFETIME and _is_repeated(charge, now)
     return Sent(charge, False, may_send, is_late, now + charges.next_check(age))
 
 
@@ -215,6 +215,12 @@ def _is_wanted(charge: AutoTopUpCharge, now: datetime) -> bool:
         and queries.worth_microusd(charge.wallet_id, now) < terms.threshold_microusd
         and queries.used_microusd(charge.wallet_id, now) <= terms.monthly_limit_microusd
     )
+
+
+def _is_repeated(charge: AutoTopUpCharge, now: datetime) -> bool:
+    """Return whether a request that was lost is still wanted. Its method may have been removed, and another one saved since."""
+    owner = charge.wallet.owner_kind, charge.wallet.owner_key
+    return _is_wanted(charge, now) and not payment_methods.is_removed(owner, str(charge.customer_ref))
 
 
 def _put_off(charge: AutoTopUpCharge, now: datetime) -> None:

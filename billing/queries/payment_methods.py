@@ -23,6 +23,13 @@ def all_saved(owner: Owner) -> QuerySet[Checkout]:
     return Checkout.objects.filter(_SAVED, owner_kind=kind, owner_key=key, payment_method__removed_at=None)
 
 
+def is_removed(owner: Owner, customer_ref: str) -> bool:
+    """Return whether an owner removed the payment method that was saved as this customer's. Each is saved with a customer of its own."""
+    kind, key = owner
+    saved = Checkout.objects.filter(owner_kind=kind, owner_key=key, customer_ref=customer_ref)
+    return saved.filter(payment_method__removed_at__isnull=False).exists()
+
+
 def to_forget(provider: str, is_live: bool, limit: int) -> list[PaymentMethod]:
     """Return removed payment methods that the provider still has, the longest removed first."""
     rows = PaymentMethod.objects.filter(

@@ -188,6 +188,21 @@ def test_a_request_that_was_lost_is_repeated_if_it_is_wanted_again(saver: Saver)
     assert (saver.paid, saver.booked, saver.outcomes) == ([20], [20], ["succeeded"])
 
 
+def test_a_lost_request_is_not_repeated_with_a_method_that_was_removed_meanwhile(saver: Saver) -> None:
+    low(saver)
+    saver.provider.script("drop-request", method="POST", path=INTENTS)
+    saver.run()
+    method_removed(saver)
+    saved = saver.save_method()
+    for wait in (MINUTE, MAY_ARRIVE):
+        assert (saver.run(wait), saver.paid, saver.state) == ({}, [], "ready")
+    assert (saver.run(MAY_ARRIVE), saver.outcomes) == ({"failed": 1}, ["never_made"])
+    assert auto_top_ups.begin_missed(now=saver.now) == 1
+    assert saver.run() == {"succeeded": 1}
+    [made] = [one for one in saver.provider.charges if one["customer"]]
+    assert (made["payment_method"], saver.events) == (saved, ["charged"])
+
+
 def test_a_charge_that_was_sent_is_never_deleted_or_changed(saver: Saver) -> None:
     low(saver)
     saver.run()
