@@ -44,7 +44,8 @@ def apply(charge_id: str, record: Payment | str, *, now: datetime, lease: dateti
             _fail(charge, record, None, now)
         return charge
     expected = charges.Charge(charge.id, charge.amount_microusd, bool(charge.is_live))
-    verdict, fault = charges.judge(expected, record)
+    age = now - (charge.begun_at or charge.created_at)
+    verdict, fault = charges.judge(expected, record, age)
     charge.payment_ref = charge.payment_ref or record.ref
     charge.checked_at = now
     if verdict is charges.ChargeVerdict.SUCCEEDED:

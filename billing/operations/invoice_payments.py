@@ -242,7 +242,7 @@ def _look_for_late_success(invoice: Invoice, payment: InvoicePayment, record: Pa
 
 def _judge(invoice: Invoice, payment: InvoicePayment, record: Payment, now: datetime) -> None:
     charge = charges.Charge(payment.id, payment.amount_microusd, payment.is_live)
-    verdict, fault = charges.judge(charge, record)
+    verdict, fault = charges.judge(charge, record, now - payment.created_at)
     payment.payment_ref = payment.payment_ref or record.ref
     if verdict is charges.ChargeVerdict.FAILED:
         _fail(invoice, payment, charges.failure_of(record), record.failure_reason, now)

@@ -11,6 +11,10 @@ CHECK_MIN, CHECK_MAX = timedelta(seconds=45), timedelta(hours=6)
 KEY_LIFETIME = timedelta(hours=23)
 """The provider forgets idempotency keys after a day; a request is not repeated past this age."""
 
+CONFIRMED_WITHIN = timedelta(minutes=10)
+"""How long the provider may take to bring a payment to the bank. Until then it looks like one that nobody has confirmed."""
+UNCONFIRMED = ("requires_payment_method", "requires_confirmation")
+
 AUTHENTICATION_REQUIRED = "authentication_required"
 NEVER_MADE = "never_made"
 REJECTED = "rejected"
@@ -35,11 +39,13 @@ class Charge(NamedTuple):
     is_live: bool
 
 
-def judge(charge: Charge, payment: Payment) -> tuple[ChargeVerdict, str | None]:
-    """Return a charge's outcome by the provider's record and, for a review, the reason."""
+def judge(charge: Charge, payment: Payment, age: timedelta) -> tuple[ChargeVerdict, str | None]:
+    """Return the outcome of a charge of this age by the provider's record and, for a review, the reason."""
     fault = _fault(charge, payment)
     if fault:
         return ChargeVerdict.REVIEW, fault
+    if payment.status in UNCONFIRMED and payment.failure_code is None and age < CONFIRMED_WITHIN:
+        return ChargeVerdict.PROCESSING, None
     match payment.status:
         case "succeeded":
             return ChargeVerdict.SUCCEEDED, None

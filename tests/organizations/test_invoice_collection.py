@@ -147,6 +147,19 @@ def test_an_answer_that_is_lost_is_found_again_and_charged_once(tenant: Tenant, 
     assert len(tenant.provider.charges) == 1
 
 
+def test_a_charge_that_is_seen_before_the_bank_has_answered_is_not_refused(tenant: Tenant) -> None:
+    tenant.save_method("takes_its_time")
+    tenant.run()
+    [attempt] = tenant.attempts
+    intent = str(attempt.payment_ref)
+    tenant.provider.amend(intent, status="requires_confirmation")
+    tenant.run(MINUTE)
+    assert (state(tenant), tenant.outcomes) == (("open", False), ["processing"])
+    tenant.provider.end_charge(intent)
+    tenant.run(2 * MINUTE)
+    assert (state(tenant), tenant.outcomes) == (("paid", False), ["succeeded"])
+
+
 @pytest.mark.parametrize(("preset", "charges"), [("drop-request", 0), ("drop-answer", 1)])
 def test_a_request_is_not_repeated_once_its_key_may_be_forgotten(tenant: Tenant, preset: str, charges: int) -> None:
     tenant.save_method()

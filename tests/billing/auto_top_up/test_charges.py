@@ -195,6 +195,38 @@ def test_a_record_of_something_else_brings_nothing(
     with caplog.at_level(logging.CRITICAL):
         saver.run(MINUTE)
     assert (saver.outcomes, saver.booked, saver.balance) == (["review"], [], 4)
+@pytest.mark.parametrize("status", ["requires_confirmation", "requires_payment_method"])
+def test_a_charge_that_is_seen_before_the_bank_has_answered_is_not_refused(saver: Saver, status: str) -> None:
+    saver.save_method("takes_its_time")
+    saver.spend(6 * USD)
+    saver.enable()
+    saver.provider.script("drop-answer", method="POST", path=INTENTS)
+    saver.run()
+    event = saver.provider.events_of("payment_intent.created")[-1]
+    intent = event["data"]["object"]["id"]
+    saver.provider.amend(intent, status=status)
+    body, headers = saver.provider.webhooks.signed(event)
+    stored = events.receive(body, headers["Stripe-Signature"], now=timezone.now())
+    assert stored is not None
+    events.handle(stored, now=saver.now)
+    saver.run(MINUTE)
+    assert (saver.outcomes, saver.state, saver.events) == (["processing"], "ready", [])
+    saver.provider.end_charge(intent)
+    assert saver.run(2 * MINUTE) == {"succeeded": 1}
+    assert (saver.paid, saver.booked, saver.events) == ([20], [20], ["charged"])
+
+
+def test_a_charge_that_the_provider_never_brings_to_the_bank_is_given_up(saver: Saver) -> None:
+    saver.save_method("takes_its_time")
+    saver.spend(6 * USD)
+    saver.enable()
+    saver.run()
+    [charge] = saver.charges
+    saver.provider.amend(str(charge.payment_ref), status="requires_confirmation")
+    assert saver.run(MAY_ARRIVE) == {"failed": 1}
+    assert (saver.outcomes, saver.state, saver.booked) == (["requires_confirmation"], "paused", [])
+
+
     assert charge.pk in caplog.text
     saver.provider.amend(intent, **{name: honest[name] for name in member})
     saver.run(DAY)
