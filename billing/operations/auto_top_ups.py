@@ -35,7 +35,8 @@ def put(owner: Owner, terms: Terms, *, requested_by: str, now: datetime) -> Auto
     """
     wallet = locked.wallet(owner)
     row = AutoTopUp.objects.filter(pk=wallet.pk).first() or AutoTopUp(wallet=wallet)
-    if terms.is_enabled and row.paused_at is not None:
+    is_going_on = row.is_enabled and row.paused_at is None
+    if terms.is_enabled and not is_going_on:
         _check_interval(wallet, now)
     _drop_waiting(wallet.pk)
     for name, value in asdict(terms).items():

@@ -19,6 +19,7 @@ from billing.operations.auto_top_up_charges import MAY_ARRIVE
 from billing.queries import audit
 from billing.rules.charges import KEY_LIFETIME
 from billing.rules.months import month_around
+from gateway.core.contract.errors import RateLimited
 from tests.billing.auto_top_up.saver import INTENTS, MINUTE, USD, Saver
 
 pytestmark = pytest.mark.django_db
@@ -133,6 +134,22 @@ def test_a_refusal_pauses_and_tells(saver: Saver, code: str) -> None:
     assert (saver.state, saver.events, saver.paid) == ("ready", ["paused", "charged"], [20])
 
 
+def test_turning_it_off_while_a_charge_is_refused_does_not_shorten_the_minute(saver: Saver) -> None:
+    saver.save_method("card_declined")
+    saver.spend(6 * USD)
+    saver.enable()
+    saver.provider.script("drop-answer", method="POST", path=INTENTS)
+    saver.run()
+    saver.enable(is_enabled=False)
+    assert saver.run(MINUTE) == {"failed": 1}
+    with pytest.raises(RateLimited):
+        saver.enable()
+    assert (saver.state, saver.outcomes) == ("off", ["card_declined"])
+    saver.now += MINUTE
+    saver.enable()
+    assert saver.outcomes == ["card_declined", "waiting"]
+
+
 def test_saving_another_method_ends_the_pause_of_a_refusal(saver: Saver) -> None:
     saver.save_method("card_declined")
     saver.spend(6 * USD)
@@ -178,23 +195,6 @@ def test_a_bank_that_takes_its_time_is_followed(saver: Saver, refused: str) -> N
     assert saver.booked == ([] if refused else [20])
 
 
-@pytest.mark.parametrize(
-    "member", [{"amount": 1999}, {"currency": "eur"}, {"livemode": True}, {"amount_received": 1}, {"metadata": {}}]
-)
-def test_a_record_of_something_else_brings_nothing(
-    saver: Saver, member: dict[str, object], caplog: pytest.LogCaptureFixture
-) -> None:
-    saver.save_method("takes_its_time")
-    saver.spend(6 * USD)
-    saver.enable()
-    saver.run()
-    [charge] = saver.charges
-    intent = str(charge.payment_ref)
-    honest = saver.provider.end_charge(intent) and saver.provider.get(intent)
-    saver.provider.amend(intent, **member)
-    with caplog.at_level(logging.CRITICAL):
-        saver.run(MINUTE)
-    assert (saver.outcomes, saver.booked, saver.balance) == (["review"], [], 4)
 @pytest.mark.parametrize("status", ["requires_confirmation", "requires_payment_method"])
 def test_a_charge_that_is_seen_before_the_bank_has_answered_is_not_refused(saver: Saver, status: str) -> None:
     saver.save_method("takes_its_time")
@@ -227,6 +227,23 @@ def test_a_charge_that_the_provider_never_brings_to_the_bank_is_given_up(saver: 
     assert (saver.outcomes, saver.state, saver.booked) == (["requires_confirmation"], "paused", [])
 
 
+@pytest.mark.parametrize(
+    "member", [{"amount": 1999}, {"currency": "eur"}, {"livemode": True}, {"amount_received": 1}, {"metadata": {}}]
+)
+def test_a_record_of_something_else_brings_nothing(
+    saver: Saver, member: dict[str, object], caplog: pytest.LogCaptureFixture
+) -> None:
+    saver.save_method("takes_its_time")
+    saver.spend(6 * USD)
+    saver.enable()
+    saver.run()
+    [charge] = saver.charges
+    intent = str(charge.payment_ref)
+    honest = saver.provider.end_charge(intent) and saver.provider.get(intent)
+    saver.provider.amend(intent, **member)
+    with caplog.at_level(logging.CRITICAL):
+        saver.run(MINUTE)
+    assert (saver.outcomes, saver.booked, saver.balance) == (["review"], [], 4)
     assert charge.pk in caplog.text
     saver.provider.amend(intent, **{name: honest[name] for name in member})
     saver.run(DAY)
