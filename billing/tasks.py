@@ -149,7 +149,7 @@ def purge_replays() -> int:
 
 @job("rows")
 def purge_limit_uses() -> int:
-    """Delete used tokens that no rate limit will count any more."""
+    """Count used tokens that no call has counted for an hour, and delete those of no rate limit."""
     return limits.purge_uses(now=timezone.now())
 
 

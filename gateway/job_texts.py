@@ -69,7 +69,7 @@ JOB_TEXTS: dict[str, tuple[str, str]] = {
     ),
     "billing.tasks.purge_limit_uses": (
         "Purge used tokens",
-        "Deletes tokens of settled calls that no rate limit will count any more.",
+        "Counts tokens of settled calls whose rate limit nobody has used for an hour, and deletes those of no limit.",
     ),
     "billing.tasks.purge_replays": (
         "Purge stored answers",

@@ -1,16 +1,28 @@
-"""Sets the rate limits of one subject, and forgets tokens that no rate limit will count any more."""
+"""Sets the rate limits of one subject, and clears away the tokens of settled calls that no call has counted."""
 
 from datetime import datetime, timedelta
 
 from django.db import transaction
 
 from billing.models import Limit, LimitUse
+from billing.operations.statement import Statement
 from billing.rules.limits import LimitScope, Quotas
 from gateway.core.database.purge import oldest_of
 from gateway.core.database.purge import purge as purge_rows
 
 KEPT = timedelta(hours=1)
-"""Far longer than a settlement takes to commit. A limit under which nobody called since has drained, or was taken away."""
+"""Far longer than a settlement takes to commit."""
+
+# Tokens beyond a limit may take far longer to be paid back, and are owed even if nobody calls meanwhile.
+_COUNT = """
+SELECT billing_lock_limits(array_agg(ROW(m.scope, m.subject, NULL, NULL, NULL)::billing_rate_limit))
+  FROM billing_limit_meter m
+ WHERE m.tokens_quota IS NOT NULL
+   AND (m.scope, m.subject) IN (
+     SELECT o.scope, o.subject
+       FROM (SELECT u.scope, u.subject, u.used_at FROM billing_limit_use u ORDER BY u.id LIMIT 1000) o
+      WHERE o.used_at <= %(before)s)
+"""
 
 
 @transaction.atomic
@@ -27,5 +39,8 @@ def put(*, scope: LimitScope, subject: str, quotas: Quotas) -> Quotas | None:
 
 
 def purge_uses(*, now: datetime) -> int:
-    """Delete the tokens of settled calls that were used an hour ago and are not counted yet; return how many rows there were."""
-    return purge_rows(oldest_of(LimitUse.objects.filter(used_at__lte=now - KEPT)))
+    """Count the tokens of settled calls that were used an hour ago and that no call has counted. Delete those that no limit counts;
+    return how many rows these were."""
+    before = now - KEPT
+    Statement(_COUNT, {"before": before}, lambda row: None).run()
+    return purge_rows(oldest_of(LimitUse.objects.filter(used_at__lte=before)))

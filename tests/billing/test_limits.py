@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from throttled import RateLimiterType, Throttled, per_min, store
 
 from billing.models import LimitMeter, LimitUse
+from billing.operations import limits
 from billing.rules.limits import UNIT, Level, counted, exceeded, stated
 from tests.factories.billing import Purse, release, review, settle
 from tests.factories.limits import admit, applied, element, look, meter
@@ -167,6 +168,18 @@ def test_an_answer_that_is_no_call_states_the_tokens_that_settled_calls_have_use
     assert (found.is_exceeded, found.levels) == (True, [Level(None, (10 + 60 - 10) * UNIT, None)])
     assert (meter("alias", "fast").tokens_level, LimitUse.objects.count()) == (0, 2)
     assert admit(limit, now=NOW + 30 * SECOND).levels == found.levels
+
+
+def test_tokens_that_take_hours_to_pay_back_are_owed_though_nobody_calls_meanwhile() -> None:
+    limit, hours = applied("alias", "fast", None, 60), timedelta(hours=2)
+    admit(limit, now=NOW)
+    for subject, tokens in (("fast", 60 * 180), ("gone", 5)):
+        LimitUse.objects.create(scope="alias", subject=subject, tokens=tokens, used_at=NOW)
+    assert limits.purge_uses(now=NOW + hours) == 1
+    assert not LimitUse.objects.exists()
+    assert not LimitMeter.objects.filter(subject="gone").exists()
+    [level] = admit(limit, now=NOW + hours).levels
+    assert level.tokens == 60 * 60 * UNIT
 
 
 def test_a_released_call_uses_no_tokens(subject: str) -> None:
