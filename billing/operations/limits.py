@@ -7,8 +7,7 @@ from django.db import transaction
 from billing.models import Limit, LimitUse
 from billing.operations.statement import Statement
 from billing.rules.limits import LimitScope, Quotas
-from gateway.core.database.purge import oldest_of
-from gateway.core.database.purge import purge as purge_rows
+from gateway.core.database.purge import BATCH, oldest_of, purge_once
 
 KEPT = timedelta(hours=1)
 """Far longer than a settlement takes to commit."""
@@ -20,7 +19,7 @@ SELECT billing_lock_limits(array_agg(ROW(m.scope, m.subject, NULL, NULL, NULL)::
  WHERE m.tokens_quota IS NOT NULL
    AND (m.scope, m.subject) IN (
      SELECT o.scope, o.subject
-       FROM (SELECT u.scope, u.subject, u.used_at FROM billing_limit_use u ORDER BY u.id LIMIT 1000) o
+       FROM (SELECT u.scope, u.subject, u.used_at FROM billing_limit_use u ORDER BY u.id LIMIT %(batch)s) o
       WHERE o.used_at <= %(before)s)
 """
 
@@ -42,5 +41,7 @@ def purge_uses(*, now: datetime) -> int:
     """Count the tokens of settled calls that were used an hour ago and that no call has counted. Delete those that no limit counts;
     return how many rows these were."""
     before = now - KEPT
-    Statement(_COUNT, {"before": before}, lambda row: None).run()
-    return purge_rows(oldest_of(LimitUse.objects.filter(used_at__lte=before)))
+    Statement(_COUNT, {"before": before, "batch": BATCH}, lambda row: None).run()
+    return purge_once(
+        oldest_of(LimitUse.objects.filter(used_at__lte=before))
+    )  # the tokens in other rows are not counted yet

@@ -13,6 +13,7 @@ from throttled import RateLimiterType, Throttled, per_min, store
 from billing.models import LimitMeter, LimitUse
 from billing.operations import limits
 from billing.rules.limits import UNIT, Level, counted, exceeded, stated
+from gateway.core.database import purge
 from tests.factories.billing import Purse, release, review, settle
 from tests.factories.limits import admit, applied, element, look, meter
 
@@ -178,6 +179,18 @@ def test_tokens_that_take_hours_to_pay_back_are_owed_though_nobody_calls_meanwhi
     assert limits.purge_uses(now=NOW + hours) == 1
     assert not LimitUse.objects.exists()
     assert not LimitMeter.objects.filter(subject="gone").exists()
+    [level] = admit(limit, now=NOW + hours).levels
+    assert level.tokens == 60 * 60 * UNIT
+
+
+def test_tokens_behind_many_of_no_limit_are_owed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(purge, "BATCH", 2)
+    monkeypatch.setattr(limits, "BATCH", 2)
+    limit, hours = applied("alias", "fast", None, 60), timedelta(hours=2)
+    admit(limit, now=NOW)
+    for subject, tokens in (("gone", 5), ("gone", 5), ("fast", 60 * 180), ("gone", 5)):
+        LimitUse.objects.create(scope="alias", subject=subject, tokens=tokens, used_at=NOW)
+    assert [limits.purge_uses(now=NOW + hours) for _ in range(3)] == [2, 1, 0]
     [level] = admit(limit, now=NOW + hours).levels
     assert level.tokens == 60 * 60 * UNIT
 

@@ -24,7 +24,12 @@ def purge(rows: QuerySet[Any], *, batch: int = BATCH) -> int:
     Locked rows are skipped, including those of a concurrent run. Rows that remain after RUN_SECONDS, or because a table is
     locked, are left to the next run.
     """
-    return _in_batches(rows, batch, lambda found: found.delete())
+    return _in_batches(rows, batch, _delete)
+
+
+def purge_once(rows: QuerySet[Any]) -> int:
+    """Delete these rows like `purge`, but in one transaction, so at most BATCH of them."""
+    return _try_batch(rows, BATCH, _delete)
 
 
 def blank(rows: QuerySet[Any], column: str) -> int:
@@ -58,6 +63,10 @@ def _try_batch(rows: QuerySet[Any], batch: int, action: Action) -> int:
             raise
         log.warning("%s could not be purged; the next run retries: %s", rows.model.__name__, error)
         return 0
+
+
+def _delete(found: QuerySet[Any]) -> None:
+    found.delete()
 
 
 def _process_batch(rows: QuerySet[Any], batch: int, action: Action) -> int:
