@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from billing.models import AutoTopUp, Checkout, ProviderEvent
+from billing.models import AutoTopUp, Checkout, PaymentDifference, ProviderEvent
 from billing.operations import (
     auto_top_up_bookings,
     auto_top_up_charges,
@@ -347,6 +347,19 @@ def test_the_providers_balance_agrees_with_what_was_charged(saver: Saver) -> Non
     found = payment_matching.match(now=timezone.now() + 4 * DAY)
     assert (found["movements"], found["differences"]) == (1, 0)
     assert (saver.outcomes, saver.booked) == (["succeeded"], [20])
+
+
+def test_a_second_payment_of_a_charge_is_found_by_matching(saver: Saver) -> None:
+    saver.save_method()
+    saver.spend(6 * USD)
+    saver.enable()
+    saver.run()
+    [charge] = saver.charges
+    saver.provider.sell(2000, metadata={"transaction_id": charge.pk})
+    Checkout.objects.filter(amount_microusd=10 * USD).update(provider="elsewhere")
+    assert payment_matching.match(now=timezone.now() + 4 * DAY)["differences"] == 1
+    [found] = PaymentDifference.objects.all()
+    assert (found.transaction_id, found.their_paid_microusd, found.our_paid_microusd) == (charge.pk, 40 * USD, 20 * USD)
 
 
 def test_a_month_counts_what_is_under_way_and_not_what_was_refused(saver: Saver) -> None:
