@@ -23,8 +23,8 @@
 -- returned by billing_hold_locked; `body` is the replay's. Without live access, and with a free key, the outcome is 'denied',
 -- `reason` is that of organizations_access, and `org_id` the organization. With live access and a free key, but without room under a
 -- limit, it is 'rate_limited', in a trial and before the refusal of `hold` too; nothing is held then, and no limit counts the call. `levels` is
--- what was used of the limits, without this call (billing_weigh_call); null without limits. A call belongs to its caller's live membership, whichever one the token
--- was issued for.
+-- what was used of the limits, without this call (billing_weigh_call); null without limits, and under an organization's token whose caller
+-- is no member. A call belongs to its caller's live membership, whichever one the token was issued for.
 --
 -- Without p_wait, a call whose wallet is locked by another transaction returns the outcome 'busy', and nothing is done
 -- for it, its proof not recorded; with p_wait all calls must be of one owner. No statement waits for a second wallet,
@@ -138,6 +138,9 @@ BEGIN
             v_counted[v_place + 4] + v_added];
         END LOOP;
       ELSIF v_call.limits IS NOT NULL THEN
+        IF v_call.owner_kind = 'organization' AND v_call.stop_before = 'access' THEN
+          SELECT a.membership_id INTO v_membership_id FROM organizations_own_access(v_call.owner_key, v_call.did) a;
+        END IF;
         v_read := billing_weigh_call(v_call.limits, v_call.owner_kind, v_call.owner_key, v_membership_id, v_now);
         v_levels := v_read.levels;
         v_is_limited := v_read.is_exceeded AND v_call.stop_before IS DISTINCT FROM 'access';
@@ -161,15 +164,22 @@ BEGIN
 END $$;
 
 
--- Answers a call of which nothing but its proof was taken: with what is used of its limits, unless its caller was refused.
+-- Answers a call of which nothing but its proof was taken: with what is used of its limits, unless its caller was refused or is no
+-- member.
 CREATE OR REPLACE FUNCTION inference_answer_early(p_call inference_call, p_admission text, p_now timestamptz) RETURNS json
 LANGUAGE plpgsql AS $$
+DECLARE
+  v_membership_id text;
 BEGIN
-  IF p_admission <> 'ok' OR p_call.limits IS NULL THEN
+  IF p_admission = 'ok' AND p_call.limits IS NOT NULL AND p_call.owner_kind = 'organization' THEN
+    SELECT a.membership_id INTO v_membership_id FROM organizations_own_access(p_call.owner_key, p_call.did) a;
+  END IF;
+  IF p_admission <> 'ok' OR p_call.limits IS NULL OR p_call.owner_kind = 'organization' AND v_membership_id IS NULL THEN
     RETURN json_build_object('admission', p_admission);
   END IF;
   RETURN json_build_object('admission', p_admission, 'levels', (
-    SELECT w.levels FROM billing_weigh_call(p_call.limits, p_call.owner_kind, p_call.owner_key, NULL, p_now) w));
+    SELECT w.levels
+      FROM billing_weigh_call(p_call.limits, p_call.owner_kind, p_call.owner_key, v_membership_id, p_now) w));
 END $$;
 
 
@@ -227,9 +237,13 @@ CREATE OR REPLACE FUNCTION inference_open_admitted(
 LANGUAGE plpgsql AS $$
 DECLARE
   v_reason text := p_reason;
+  v_levels bigint[];
   v_found record;
 BEGIN
   IF p_call.stop_before IS NOT NULL OR v_reason <> 'allowed' OR p_is_limited THEN
+    IF p_call.owner_kind <> 'organization' OR p_membership_id IS NOT NULL THEN
+      v_levels := p_levels;
+    END IF;
     IF v_reason = 'allowed' AND EXISTS (
       SELECT FROM billing_wallet w
        WHERE w.owner_kind = p_call.owner_kind AND w.owner_key = p_call.owner_key AND w.is_suspended)
@@ -239,13 +253,13 @@ BEGIN
     v_found := billing_find_replay(
       p_call.owner_kind, p_call.owner_key, p_call.route, p_call.key, decode(p_call.digest, 'hex'));
     IF v_found.outcome = 'fresh' AND v_reason <> 'allowed' THEN
-      answer := inference_answer_denied(p_call, v_reason, p_levels);
+      answer := inference_answer_denied(p_call, v_reason, v_levels);
     ELSIF v_found.outcome = 'fresh' AND p_is_limited THEN
-      answer := json_build_object('admission', 'ok', 'outcome', 'rate_limited', 'levels', p_levels);
+      answer := json_build_object('admission', 'ok', 'outcome', 'rate_limited', 'levels', v_levels);
     ELSE
       answer := json_build_object(
         'admission', 'ok', 'outcome', v_found.outcome, 'usage_id', v_found.usage_id,
-        'replay_status', v_found.replay_status, 'replay_headers', v_found.replay_headers, 'levels', p_levels);
+        'replay_status', v_found.replay_status, 'replay_headers', v_found.replay_headers, 'levels', v_levels);
       body := v_found.replay_body;
     END IF;
     RETURN;

@@ -3,7 +3,9 @@
 import json
 from collections import Counter
 from itertools import count
+from typing import Any
 
+import orjson
 import pytest
 from django.db import connection
 from django.utils import timezone
@@ -11,10 +13,11 @@ from django.utils import timezone
 from billing.models import LimitUse
 from billing.rules.limits import UNIT, Applied
 from gateway.core.contract.ids import new_id
-from tests.factories import batches
+from tests.factories import batches, payers
 from tests.factories.accounts import make_account
 from tests.factories.billing import Purse, price_version
 from tests.factories.limits import admit, applied, element, meter
+from tests.factories.payers import Payer
 
 pytestmark = pytest.mark.django_db
 
@@ -95,6 +98,27 @@ def test_a_call_without_funds_takes_no_room_in_its_batch() -> None:
     limit = applied("client", "app", 2)
     poor.call(9_950)
     assert Counter(opened([poor, rich, poor, rich], limit)) == {"reserved": 2, "insufficient_funds": 2}
+
+
+STOPS: list[dict[str, Any]] = [
+    {},
+    {"is_trial": True},
+    *({"stop_before": step} for step in ("idempotency", "access", "hold")),
+]
+
+
+@pytest.mark.parametrize("stop", STOPS, ids=str)
+@pytest.mark.parametrize("size", [1, 3])
+def test_an_organization_s_limits_are_stated_to_members_only(stop: dict[str, Any], size: int) -> None:
+    """The stranger's token is one of a member who has left."""
+    member, stranger = payers.member(), payers.account()
+    member.purse.pay(10_000)
+    limit = element(applied("organization", member.purse.key, 5), applied("member", "mem_before", None, None, 5))
+    for did, is_told in ((stranger.did, False), (member.did, True)):
+        call = Payer(did, member.purse)
+        rows = batches.statement(*(call.opening(100, limits=limit, **stop) for _ in range(size))).rows()
+        levels = [orjson.loads(answer).get("levels") for answer, _ in rows]
+        assert [level is not None for level in levels] == [is_told] * size
 
 
 CLOSE = "SELECT answer->>'outcome' FROM billing_close_calls(%s::json, NULL, true)"
