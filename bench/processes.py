@@ -3,9 +3,11 @@
 import contextlib
 import os
 import platform
+import shlex
 import signal
 import socket
 import subprocess
+import sysconfig
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -157,8 +159,20 @@ def describe(process: psutil.Process) -> str:
 
 
 def describe_machine() -> str:
-    """Describe this machine for a report."""
-    return f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    """Describe this machine, and the Python of all servers that are started with this one, for a report."""
+    python = describe_python(platform.python_version(), sysconfig.get_config_var("CONFIG_ARGS"))
+    return f"{os.cpu_count()} cores, {platform.system()}, {python}"
+
+
+def describe_python(version: str, arguments: str | None) -> str:
+    """Return the version of a Python and, by its configure arguments, whether it was built with profile-guided and with
+    link-time optimization."""
+    if not arguments:
+        return f"Python {version} (built in an unknown way)"
+    given = shlex.split(arguments)
+    with_pgo = "--enable-optimizations" in given
+    with_lto = any(each.startswith("--with-lto") and each != "--with-lto=no" for each in given)
+    return f"Python {version} ({'with' if with_pgo else 'without'} PGO, {'with' if with_lto else 'without'} LTO)"
 
 
 def answers(url: str) -> Callable[[], bool]:

@@ -1,7 +1,7 @@
 """Renders results as tables, for the terminal, JSON and the documentation."""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import orjson
 
 from bench import paced
 from bench.books import Books
+from bench.books_table import books_table
 from bench.goals import goals_table
 from bench.lanes import of_revision
 from bench.measure import Results, Shape
@@ -44,11 +45,15 @@ class Report:
     """The name of the lane on the slow disk, if there is one."""
     revision: str | None = None
     """The commit that this version was compared with, if there is one."""
+    peers: list[str] = field(default_factory=list)
+    """The versions of the peers that ran."""
     skipped: list[str] = field(default_factory=list)
 
     def markdown(self) -> str:
         """Render every table."""
         parts = [f"Measured on {self.machine}. {self.conditions}"]
+        if self.peers:
+            parts.append(f"Peers: {'; '.join(self.peers)}.")
         if self.results.figures:
             parts += [self._rates(), *self._ratios()]
         if self.results.mebibytes:
@@ -73,6 +78,7 @@ class Report:
         whole = {
             "machine": self.machine,
             "conditions": self.conditions,
+            "peers": self.peers,
             "figures": figures,
             "text": [self._figures(self.text, *each) for each in self.text.figures],
             "paced": paced.figures(self.paced),
@@ -179,19 +185,7 @@ class Report:
         return table(["Lane", "Resident memory of a server process, MiB"], rows)
 
     def _books(self) -> str:
-        head = (
-            "Lane",
-            "Calls",
-            "Settled",
-            "Charged micro-USD",
-            "Upstream's ledger x price",
-            "Overspend",
-            "Drift",
-            "Unmatched",
-            "Open",
-        )
-        rows = [[lane, *_totals(of_lane)] for lane, of_lane in self.results.books.items()]
-        return table(head, rows) + f"\n\n`audit_ledger` after all of it: {self.audit}."
+        return f"{books_table(self.results, self.revision)}\n\n`audit_ledger` after all of it: {self.audit}."
 
     def _situations(self) -> Iterable[str]:
         for each in self.admissions:
@@ -228,11 +222,6 @@ def write_between_markers(path: Path, text: str, *, begin: str = BEGIN) -> None:
     if not found or not end:
         raise ValueError(f"{path} lacks the markers between which the figures belong")
     path.write_text(f"{before}{begin}\n\n{text}\n\n{END}{after}")
-
-
-def _totals(of_lane: Sequence[Books]) -> list[str]:
-    names = ("calls", "settled", "charged_microusd", "served_microusd", "overspend_microusd", "drift_microusd")
-    return [f"{sum(getattr(each, name) for each in of_lane):,}" for name in (*names, "unmatched", "still_open")]
 
 
 def _is_exact(books: Books) -> bool:

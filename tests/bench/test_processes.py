@@ -3,7 +3,9 @@
 import sys
 from pathlib import Path
 
-from bench.processes import SERVER, Process
+import pytest
+
+from bench.processes import SERVER, Process, describe_python
 
 RESTLESS = """
 import subprocess
@@ -22,3 +24,17 @@ def test_children_that_end_meanwhile_are_no_error(tmp_path: Path) -> None:
         taken = [server.cpu_seconds() for _ in range(200)]
     assert min(sizes) > 0
     assert all(SERVER in roles for roles in taken)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "build"),
+    [
+        ("'--enable-optimizations' '--with-lto' 'LDFLAGS=-g -O2'", "with PGO, with LTO"),
+        ("'--with-lto=thin'", "without PGO, with LTO"),
+        ("'--enable-shared' '--with-lto=no' 'CFLAGS=--enable-optimizations -O2'", "without PGO, without LTO"),
+        ("", "built in an unknown way"),
+        (None, "built in an unknown way"),
+    ],
+)
+def test_a_python_says_how_it_was_built(arguments: str | None, build: str) -> None:
+    assert describe_python("3.11.7", arguments) == f"Python 3.11.7 ({build})"

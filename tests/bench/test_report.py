@@ -46,6 +46,14 @@ def test_added_latency_is_the_difference_of_medians_to_direct() -> None:
     assert "| JSON  | 1       | gateway | 0          | 3.00   | 3.00   | 2.00" in report.markdown()
 
 
+def test_the_peers_that_ran_are_named_with_their_versions() -> None:
+    report = Report("a machine", "quietly.", results())
+    assert "Peers" not in report.markdown()
+    report.peers = ["LiteLLM 1.2.3 on Python 3.11.7 (with PGO, with LTO)", "Portkey's gateway 1.0 on Node.js 22.1"]
+    assert f"quietly.\n\nPeers: {report.peers[0]}; {report.peers[1]}.\n\n" in report.markdown()
+    assert orjson.loads(report.json())["peers"] == report.peers
+
+
 def test_exact_books_and_admissions_are_distinguished() -> None:
     report = Report("a machine", "quietly.", results())
     report.admissions.append(Admission(admitted=10, refused=40, other=0, served_upstream=10, books=EXACT))
