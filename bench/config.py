@@ -43,6 +43,9 @@ FULL_PRICE: Mapping[str, Any] = {
 }
 """An alias that is priced by tier, by the length of the input and by what caches did, which its upstream model reports."""
 
+PLAIN_MESSAGES = "fast-messages"
+"""The alias of the model that responds at once, at the upstream that is called in the Messages format."""
+
 LIMITED = "limited"
 LIMITED_CUSTOMER = "limited"
 AMPLE = {"requests_per_minute": 10**9, "tokens_per_minute": 10**9, "concurrent": 10**9}
@@ -79,7 +82,7 @@ def gateway_configuration(
     paced_url: str | None = None,
 ) -> dict[str, Any]:
     """Build the gateway's configuration. For older versions without translation it omits the upstreams' routes, the alias that is
-    priced in full, and the rate limits. `paced_url` is the upstream of the alias with paced streams, if there is one."""
+    priced in full, the one of messages, and the rate limits. `paced_url` is the upstream of the alias with paced streams, if there is one."""
     long_at = {alias: at for alias, at in LONG_AT.items() if translates or at["name"] == "bench"}
     return {
         **product.configuration(),
@@ -91,13 +94,20 @@ def gateway_configuration(
         "aliases": [
             *(_alias(name, model) for name, model in MODELS.items()),
             *(_alias(name, LONG_MODEL, upstream["name"]) for name, upstream in long_at.items()),
-            *([{**_alias(FULL, FULL_MODEL), "price": dict(FULL_PRICE)}] if translates else []),
+            *(_translated() if translates else []),
             _alias(LIMITED, MODELS[PLAIN]),
             *([_alias(PACED, PACED_MODEL, PACED)] if paced_url else []),
         ],
         **({"limits": _limits()} if translates else {}),
         "credits": [credit(customer, GRANT_MICROUSD) for customer in customers],
     }
+
+
+def _translated() -> list[dict[str, Any]]:
+    """Return the aliases that older versions cannot have."""
+    at_messages = LONG_AT[LONG_OVER_MESSAGES]["name"]
+    priced = {**_alias(FULL, FULL_MODEL), "price": dict(FULL_PRICE)}
+    return [priced, _alias(PLAIN_MESSAGES, MODELS[PLAIN], at_messages)]
 
 
 def _paced_upstream(base_url: str, api_key: str) -> dict[str, Any]:

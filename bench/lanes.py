@@ -1,5 +1,5 @@
 """The lanes of a run: the same question sent to each target in its own format. The gateway's are in
-gateway_lanes.py."""
+gateway_lanes.py, those of peers in peer_lanes.py."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,6 @@ import orjson
 
 from bench.config import MODELS, PLAIN
 from bench.load import Target
-from bench.peers import LITELLM_KEY, portkey_headers
 from bench.processes import LOOPBACK, Process
 from bench.servers import UPSTREAM_KEY
 
@@ -25,6 +24,13 @@ MANY_WALLETS = f"gateway, {MANY} wallets"
 THREE_LIMITS = f"{ONE_WALLET}, three limits"
 WITH_METRICS = f"{ONE_WALLET}, metrics"
 SHARED_LIMITS = f"{MANY_WALLETS}, an alias with three limits"
+DIRECT_MESSAGES = f"{DIRECT}, messages"
+LITELLM_MESSAGES = f"{LITELLM}, messages"
+LITELLM_RUST = f"{LITELLM}, Rust, messages"
+ONE_WALLET_MESSAGES = f"{ONE_WALLET}, messages"
+MANY_WALLETS_MESSAGES = f"{MANY_WALLETS}, messages"
+MESSAGES_LANES = (DIRECT_MESSAGES, LITELLM_MESSAGES, LITELLM_RUST, ONE_WALLET_MESSAGES, MANY_WALLETS_MESSAGES)
+"""The lanes of the Messages API, in which all else is as in the others."""
 
 CHAT_PATH = "/v1/chat/completions"
 RESPONSES_PATH = "/v1/responses"
@@ -143,17 +149,12 @@ def direct_lane(port: int) -> KeyLane:
     return KeyLane(DIRECT, port, question=Question(MODELS[PLAIN]), key=UPSTREAM_KEY, server=None)
 
 
+def direct_messages_lane(port: int) -> KeyLane:
+    """Build the lane to the upstream itself that the other lanes of messages are compared with."""
+    question = Question(MODELS[PLAIN], MESSAGES_PATH)
+    return KeyLane(DIRECT_MESSAGES, port, question=question, key=UPSTREAM_KEY, server=None)
+
+
 def pass_through_lane(port: int, server: Process) -> KeyLane:
     """Build the lane through the proxy without governance."""
     return KeyLane(PASS_THROUGH, port, question=Question(MODELS[PLAIN]), key=UPSTREAM_KEY, server=server)
-
-
-def litellm_lane(port: int, server: Process) -> KeyLane:
-    """Build the lane through LiteLLM's proxy."""
-    return KeyLane(LITELLM, port, question=Question(PLAIN), key=LITELLM_KEY, server=server)
-
-
-def portkey_lane(port: int, upstream: str, server: Process) -> KeyLane:
-    """Build the lane through Portkey's gateway."""
-    headers = portkey_headers(upstream)
-    return KeyLane(PORTKEY, port, question=Question(MODELS[PLAIN]), key=UPSTREAM_KEY, server=server, headers=headers)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bench.disk import MILLISECONDS_MAX
 
-USUAL = ("direct", "pass-through", "litellm", "portkey", "gateway", "many-wallets", "limits", "slow-disk")
+USUAL = ("direct", "pass-through", "litellm", "portkey", "gateway", "many-wallets", "messages", "limits", "slow-disk")
 LANES = (*USUAL, "metrics")
 """The last one shows a difference of a few microseconds, which takes many rounds."""
 SCENARIOS = ("admission", "departure", "pricing", "crowd", "text", "paced")

@@ -6,9 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from bench.figures import median, middle
 from bench.lanes import (
     DIRECT,
+    DIRECT_MESSAGES,
     LITELLM,
+    LITELLM_MESSAGES,
+    LITELLM_RUST,
     MANY_WALLETS,
+    MANY_WALLETS_MESSAGES,
+    MESSAGES_LANES,
     ONE_WALLET,
+    ONE_WALLET_MESSAGES,
     PORTKEY,
     SHARED_LIMITS,
     THREE_LIMITS,
@@ -95,10 +101,11 @@ def compare_figures(figures: Figures, bases: Figures) -> dict[str, float]:
 
 
 def added(results: Results, lane: str, shape: Shape, percent: float = 50) -> float | None:
-    """Return the milliseconds that a lane adds to the direct one; None if one of them did not run."""
-    if not (results.ran(lane, shape) and results.ran(DIRECT, shape)):
+    """Return the milliseconds that a lane adds to the direct one of its route; None if one of them did not run."""
+    direct = DIRECT_MESSAGES if lane in MESSAGES_LANES else DIRECT
+    if not (results.ran(lane, shape) and results.ran(direct, shape)):
         return None
-    return results.of(lane, shape).milliseconds(percent) - results.of(DIRECT, shape).milliseconds(percent)
+    return results.of(lane, shape).milliseconds(percent) - results.of(direct, shape).milliseconds(percent)
 
 
 def _ratios(values: Sequence[float], bases: Sequence[float]) -> list[float]:
@@ -115,6 +122,10 @@ def _pairs(slow_disk: str | None) -> Iterator[tuple[str, str]]:
         yield slow_disk, ONE_WALLET
     for peer in (LITELLM, PORTKEY):
         for lane in _gateways():
+            yield lane, peer
+    yield LITELLM_RUST, LITELLM_MESSAGES
+    for peer in (LITELLM_MESSAGES, LITELLM_RUST):
+        for lane in (ONE_WALLET_MESSAGES, MANY_WALLETS_MESSAGES):
             yield lane, peer
 
 

@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import TypeVar
 
 from bench.books import Ledger
-from bench.config import LIMITED, LIMITED_CUSTOMER, gateway_configuration, write
+from bench.config import LIMITED, LIMITED_CUSTOMER, PLAIN_MESSAGES, gateway_configuration, write
 from bench.gateway_lanes import GatewayLane, SlowDiskLane
 from bench.gateways import GatewayServer, GatewaySettings
 from bench.identity import Customer, Product
 from bench.lanes import (
     MANY,
     MANY_WALLETS,
+    MANY_WALLETS_MESSAGES,
+    MESSAGES_PATH,
     ONE_WALLET,
+    ONE_WALLET_MESSAGES,
     SHARED_LIMITS,
     SHORT,
     THREE_LIMITS,
@@ -26,16 +29,15 @@ from bench.lanes import (
     Lane,
     Question,
     direct_lane,
-    litellm_lane,
+    direct_messages_lane,
     of_revision,
     pass_through_lane,
-    portkey_lane,
 )
 from bench.measure import Measurement, Plan, shapes
 from bench.options import LANES
 from bench.paced import PacedResults
 from bench.paced import measure as measure_paced
-from bench.peers import LiteLLMServer, PortkeyServer
+from bench.peer_lanes import PeerLanes
 from bench.processes import Process, describe_machine
 from bench.report import Report
 from bench.revision import WORKING_TREE, Source, checked_out, resolve
@@ -48,12 +50,14 @@ S = TypeVar("S", bound=Process)
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One running version of the gateway, with lanes over one account and over many, and both under rate limits if it has them."""
+    """One running version of the gateway, with lanes over one account and over many, and both under rate limits and of messages if
+    it has them."""
 
     server: GatewayServer
     one_wallet: GatewayLane
     many_wallets: GatewayLane
     limited: list[Lane]
+    messages: list[Lane]
 
 
 class Bench:
@@ -64,7 +68,6 @@ class Bench:
         self._directory = directory
         self._stack = stack
         self._product = Product()
-        self._skipped: list[str] = []
         self._slow_disk: str | None = None
         self._revision = resolve(options.against) if options.against else None
 
@@ -73,11 +76,13 @@ class Bench:
         self._upstream = self._start("the fake upstream", UpstreamServer(self._directory))
         self._own = self._start_version(self._directory, WORKING_TREE) if self._wants_gateway() else None
         self._other = self._start_other(self._revision) if self._revision else None
+        self._peers = PeerLanes(self._options, self._directory, self._upstream, self._start)
         measurement = Measurement(self._plan(), self._lanes(), self._upstream, say)
         measurement.warm_up()
         results = measurement.run()
-        report = Report(describe_machine(), self._conditions(), results, skipped=self._skipped)
+        report = Report(describe_machine(), self._conditions(), results)
         report.slow_disk, report.revision = self._slow_disk, self._revision
+        report.peers, report.skipped = self._peers.versions, self._peers.skipped
         if self._own:
             self._play(report, self._own)
         return report
@@ -92,7 +97,7 @@ class Bench:
 
     def _wants_gateway(self) -> bool:
         return bool(
-            {"gateway", "many-wallets", "limits", "metrics", "slow-disk"} & set(self._options.lanes)
+            {"gateway", "many-wallets", "messages", "limits", "metrics", "slow-disk"} & set(self._options.lanes)
             or self._options.scenarios
         )
 
@@ -105,10 +110,11 @@ class Bench:
         makers: dict[str, Callable[[], list[Lane]]] = {
             "direct": lambda: [direct_lane(self._upstream.port)],
             "pass-through": self._pass_through_lanes,
-            "litellm": self._litellm_lanes,
-            "portkey": self._portkey_lanes,
+            "litellm": self._peers.litellm,
+            "portkey": self._peers.portkey,
             "gateway": lambda: [version.one_wallet for version in self._versions()],
             "many-wallets": lambda: [version.many_wallets for version in self._versions()],
+            "messages": self._messages_lanes,
             "limits": lambda: [lane for version in self._versions() for lane in version.limited],
             "metrics": self._metrics_lanes,
             "slow-disk": self._slow_disk_lanes,
@@ -121,25 +127,9 @@ class Bench:
     def _pass_through_lanes(self) -> list[Lane]:
         return [pass_through_lane(self._proxy.port, self._proxy)]
 
-    def _litellm_lanes(self) -> list[Lane]:
-        if not self._has_peer("LiteLLM", is_installed=LiteLLMServer.is_installed()):
-            return []
-        server = LiteLLMServer(self._directory, self._upstream.origin, UPSTREAM_KEY, self._options.workers)
-        self._skipped.append("LiteLLM under the overspend test, because its budgets need their own database")
-        return [litellm_lane(self._start("LiteLLM", server).port, server)]
-
-    def _portkey_lanes(self) -> list[Lane]:
-        if not self._has_peer("Portkey", is_installed=PortkeyServer.is_installed()):
-            return []
-        server = self._start("Portkey's gateway", PortkeyServer(self._directory))
-        return [portkey_lane(server.port, self._upstream.origin, server)]
-
-    def _has_peer(self, name: str, *, is_installed: bool) -> bool:
-        if not is_installed:
-            if self._options.peers:
-                raise SystemExit(f"bench: {name} is not installed; `make bench-peers` makes its environment.")
-            self._skipped.append(f"{name}, whose environment `make bench-peers` makes")
-        return is_installed
+    def _messages_lanes(self) -> list[Lane]:
+        own = [lane for version in self._versions() for lane in version.messages]
+        return [direct_messages_lane(self._upstream.port), *self._peers.litellm_messages(), *own]
 
     def _metrics_lanes(self) -> list[Lane]:
         """Start the gateway once more, with metrics, and a database and customers of its own."""
@@ -190,8 +180,12 @@ class Bench:
         def lane(name: str, customers: list[Customer], question: Question = SHORT) -> GatewayLane:
             return GatewayLane(of_revision(name, revision), server, self._product, customers, ledger, question)
 
-        under_limits = [lane(THREE_LIMITS, limited), lane(SHARED_LIMITS, many, Question(LIMITED))]
-        return Version(server, lane(ONE_WALLET, hot), lane(MANY_WALLETS, many), [] if revision else [*under_limits])
+        under_limits, messages = [], []
+        if not revision:  # an older commit may have neither
+            under_limits = [lane(THREE_LIMITS, limited), lane(SHARED_LIMITS, many, Question(LIMITED))]
+            question = Question(PLAIN_MESSAGES, MESSAGES_PATH)
+            messages = [lane(ONE_WALLET_MESSAGES, hot, question), lane(MANY_WALLETS_MESSAGES, many, question)]
+        return Version(server, lane(ONE_WALLET, hot), lane(MANY_WALLETS, many), [*under_limits], [*messages])
 
     def _start(self, name: str, server: S) -> S:
         say(f"starting {name}")

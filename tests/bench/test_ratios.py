@@ -6,11 +6,23 @@ import pytest
 
 from bench.figures import middle
 from bench.goals import goals_table
-from bench.lanes import DIRECT, MANY_WALLETS, ONE_WALLET, PASS_THROUGH, PORTKEY, WITH_METRICS, of_revision
+from bench.lanes import (
+    DIRECT,
+    DIRECT_MESSAGES,
+    LITELLM_MESSAGES,
+    LITELLM_RUST,
+    MANY_WALLETS,
+    ONE_WALLET,
+    ONE_WALLET_MESSAGES,
+    PASS_THROUGH,
+    PORTKEY,
+    WITH_METRICS,
+    of_revision,
+)
 from bench.load import Run
 from bench.measure import Results, Shape
 from bench.processes import DATABASE, SERVER
-from bench.ratios import compare_figures, metrics_table, rates_table, revision_table, rounds_ratio
+from bench.ratios import added, compare_figures, metrics_table, rates_table, revision_table, rounds_ratio
 
 SIXTEEN = Shape(stream=False, concurrency=16)
 STREAM = Shape(stream=True, concurrency=1)
@@ -54,6 +66,19 @@ def test_wallets_disks_and_peers_are_compared_where_both_ran() -> None:
     assert cells(table, f"{MANY_WALLETS} / {PORTKEY}") == ["2.50", "-"]
     assert cells(table, f"{ONE_WALLET}, added p50 ms") == ["16.00", "-"]
     assert "LiteLLM" not in table
+
+
+def test_messages_are_compared_with_messages() -> None:
+    results = Results()
+    rates = {DIRECT: 4000, DIRECT_MESSAGES: 2000, LITELLM_MESSAGES: 100, LITELLM_RUST: 200, ONE_WALLET_MESSAGES: 800}
+    for lane, rate in rates.items():
+        note(results, lane, SIXTEEN, rate, rate)
+    assert added(results, ONE_WALLET_MESSAGES, SIXTEEN) == pytest.approx(20 - 8)
+    table = rates_table(results, None)
+    assert cells(table, f"{LITELLM_RUST} / {LITELLM_MESSAGES}") == ["2.00"]
+    assert cells(table, f"{ONE_WALLET_MESSAGES} / {LITELLM_MESSAGES}") == ["8.00"]
+    assert cells(table, f"{ONE_WALLET_MESSAGES} / {LITELLM_RUST}") == ["4.00"]
+    assert "64 wallets" not in table
 
 
 def test_a_call_is_compared_with_the_pass_through_and_with_peers_where_both_ran() -> None:
