@@ -28,7 +28,7 @@ S = TypeVar("S", bound=Process)
 KINDS = {False: "JSON", True: "streams"}
 RUST_HEADER = "x-litellm-rust"
 ANSWER_SECONDS = 60
-GOVERNED = "LiteLLM with keys and budgets, which needs PostgreSQL and Prisma's query engine, a program that cannot be installed here"
+GOVERNED = "LiteLLM with keys and budgets, because the query engine of Prisma, through which it reads its database, is in no package registry"
 MESSAGES_QUESTION = Question(PLAIN_MESSAGES, MESSAGES_PATH)
 
 
