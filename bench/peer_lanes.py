@@ -115,7 +115,8 @@ class PeerLanes:
         self.skipped += [f"{LITELLM_RUST} as {name}, which it answered in Python" for name in declined]
         if not kinds:
             server.stop()
-        return [RustLane(server.port, kinds, server)] if kinds else []
+            return []
+        return [RustLane(server.port, kinds, server)]
 
     def _new_litellm(self, *, has_rust: bool) -> LiteLLMServer:
         origin, workers = self._upstream.origin, self._options.workers
