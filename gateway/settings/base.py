@@ -141,6 +141,8 @@ DATABASES = {"default": env.db_url("DATABASE_URL", default="postgresql://127.0.0
 DATABASES["default"] |= {
     "ENGINE": "gateway.core.database.backend",
     "OPTIONS": {
+        # A former primary that still takes writes, but whose commits wait for ever, may be the first host.
+        **({"load_balance_hosts": "random"} if "," in DATABASES["default"]["HOST"] else {}),
         **DATABASES["default"].get("OPTIONS", {}),
         "pool": {"min_size": 1, "max_size": SYNC_POOL_MAX_CONNECTIONS},
     },

@@ -181,6 +181,29 @@ def test_a_primary_that_refuses_writes_is_left_for_the_one_that_takes_them(
     pair.follow()
 
 
+def test_a_former_primary_that_still_takes_writes_is_left_when_its_commits_wait(
+    synchronous: Replicated, upstream: FakeUpstream, tmp_path: Path
+) -> None:
+    """Nobody fenced it, and it is the first of the hosts, as when the program that watches it has died."""
+    pair = synchronous
+    with Node(pair, tmp_path) as node:
+        stage = Stage(node.base_url, upstream, API_KEY)
+        alias = stage.model("small-1", max_output_tokens=20)
+        caller = stage.caller(balance=100_000)
+        eventually(lambda: caller.post(chat(alias)).status_code == 200)
+        taken = "SELECT count(*), max(closed_at) FROM billing_reservation"
+        before = pair.execute(pair.primary, taken)
+        pair.promote()  # commits on the former primary wait from now on
+        eventually(lambda: caller.post(chat(alias), timeout=30).status_code == 401)  # by the new one
+        pair.execute(pair.standby, "UPDATE accounts_replay_epoch SET lost_until = NULL")
+        eventually(lambda: caller.post(chat(alias)).status_code == 200)
+        eventually(lambda: node.why() == (200, None))
+        assert pair.execute(pair.primary, taken) == before
+        stage.client.close()
+    disconnect_django()
+    pair.follow()
+
+
 def test_a_failover_that_loses_commits(pair: Replicated, upstream: FakeUpstream, tmp_path: Path) -> None:
     upstream.reset()
     with ExitStack() as nodes:

@@ -41,7 +41,8 @@ class LedgerConnection(UncancelledAsyncConnection):
 
     `failure` is set once it is unusable: the server closed it, or a statement was abandoned before its answer, so that it is
     unknown what is still in transit. `opened_at` and `used_at` are seconds of the monotonic clock. `is_read_only` is set once the
-    server refused a write as one that takes none.
+    server refused a write as one that takes none, and `is_overdue` once a statement got no answer: the server hangs, or its commits
+    wait for a standby that may have become the primary.
     """
 
     prepared: dict[str, bytes]
@@ -52,6 +53,7 @@ class LedgerConnection(UncancelledAsyncConnection):
     used_at: float
     history: History | None = None
     is_read_only: bool = False
+    is_overdue: bool = False
     is_unreplicated: bool = False
 
     def watch(self) -> None:
@@ -105,6 +107,7 @@ class LedgerConnection(UncancelledAsyncConnection):
         _wake(self.waiter)
 
     def _overdue(self) -> None:
+        self.is_overdue = True
         self.fail(OperationalError(f"no answer within {ANSWER_SECONDS:g} s"))
 
     def _arrived(self) -> None:

@@ -54,7 +54,7 @@ class LedgerPool:
         self._idle: list[LedgerConnection] = []
         self._waiting: deque[asyncio.Future[LedgerConnection | None]] = deque()
         self._is_closed = False
-        self._opened_since = 0.0  # a connection that was opened before leads to a server that refuses writes
+        self._opened_since = 0.0  # a connection that was opened before leads to a server that takes no writes
         self._history: History | None = None  # of the newest connection
         self.refusal: SharedSessions | None = None  # the reason why the last attempt to open a connection failed
 
@@ -76,11 +76,11 @@ class LedgerPool:
     def release(self, connection: LedgerConnection) -> None:
         """Return a connection to the pool, or discard it if it is unusable or too old."""
         now = time.monotonic()
+        if connection.is_read_only or connection.is_overdue:
+            self._leave(connection, now)
         if connection.failure or now - connection.opened_at > LIFETIME_SECONDS or self._is_closed:
             self._discard(connection)
             return
-        if connection.is_read_only:
-            self._leave(connection, now)
         if self._waiting and not self._is_usable(connection):  # an idle one is checked when it is taken
             self._discard(connection)
             return
@@ -110,7 +110,7 @@ class LedgerPool:
         return None
 
     def _leave(self, connection: LedgerConnection, now: float) -> None:
-        """Use no connection any more that leads to this one's server, which refuses writes: there may be another by now."""
+        """Use no connection any more that leads to this one's server, which takes no writes: there may be another by now."""
         connection.is_read_only = False
         if now - connection.opened_at > FRESH_SECONDS:
             self._opened_since = now
@@ -118,7 +118,7 @@ class LedgerPool:
                 self._discard(self._idle.pop())
 
     def _is_usable(self, connection: LedgerConnection) -> bool:
-        """Return whether the server has not closed it while it was idle, nor refused writes, and no newer history was met since."""
+        """Return whether the server has not closed it while it was idle, nor been left, and no newer history was met since."""
         return (
             not connection.failure
             and connection.opened_at >= self._opened_since
