@@ -30,7 +30,7 @@ $$;
 --
 -- Locks the shared meters among these limits until the transaction ends, and moves the tokens that settled calls have used to
 -- them. Rows of a settlement that took longer than a minute to commit are not found any more, which keeps this from reading what
--- earlier calls deleted.
+-- earlier calls deleted. A meter whose time is to come was changed before the clock was set back.
 CREATE OR REPLACE FUNCTION billing_lock_limits(p_limits billing_rate_limit[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_limit record;
@@ -42,7 +42,9 @@ BEGIN
     SELECT DISTINCT l.scope, l.subject FROM unnest(p_limits) l WHERE l.scope IN ('client', 'alias') ORDER BY 1, 2
   LOOP
     LOOP
-      SELECT m.id, m.tokens_level, m.tokens_at, m.tokens_quota INTO v_meter
+      SELECT m.id, m.tokens_level, m.tokens_at, m.tokens_quota,
+             CASE WHEN m.tokens_at <= clock_timestamp() THEN m.tokens_at - interval '1 minute' ELSE '-infinity' END AS uncounted_since
+        INTO v_meter
         FROM billing_limit_meter m WHERE m.scope = v_limit.scope AND m.subject = v_limit.subject FOR NO KEY UPDATE;
       EXIT WHEN FOUND;
       INSERT INTO billing_limit_meter (scope, subject, requests_at, tokens_at)
@@ -54,7 +56,7 @@ BEGIN
       WITH used AS (
         DELETE FROM billing_limit_use u
          WHERE u.scope = v_limit.scope AND u.subject = v_limit.subject
-           AND u.used_at > v_meter.tokens_at - interval '1 minute'
+           AND u.used_at > v_meter.uncounted_since
         RETURNING u.tokens, u.used_at)
       SELECT * FROM used ORDER BY used_at
     LOOP
@@ -107,7 +109,7 @@ BEGIN
       FOR v_use IN
         SELECT u.tokens, u.used_at FROM billing_limit_use u
          WHERE u.scope = p_limit.scope AND u.subject = p_limit.subject AND v_meter.tokens_quota IS NOT NULL
-           AND u.used_at > v_meter.tokens_at - interval '1 minute'
+           AND u.used_at > CASE WHEN v_meter.tokens_at <= p_now THEN v_meter.tokens_at - interval '1 minute' ELSE '-infinity' END
          ORDER BY u.used_at
       LOOP
         v_meter.tokens_level := billing_filled(

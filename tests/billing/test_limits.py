@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from throttled import RateLimiterType, Throttled, per_min, store
@@ -157,6 +158,16 @@ def test_tokens_of_a_shared_limit_drain_from_when_they_were_used() -> None:
         LimitUse.objects.create(scope="alias", subject="fast", tokens=tokens, used_at=NOW + at * SECOND)
     [level] = admit(limit, now=NOW + 30 * SECOND).levels
     assert level.tokens == (10 + 60 - 10) * UNIT
+
+
+def test_tokens_that_were_used_after_the_clock_was_set_back_count() -> None:
+    limit, now = applied("alias", "fast", None, 60), timezone.now()
+    admit(limit, now=now + timedelta(hours=1))
+    LimitUse.objects.create(scope="alias", subject="fast", tokens=1000, used_at=now - timedelta(minutes=5))
+    used = [Level(None, 1000 * UNIT, None)]
+    assert look(limit, now=now).levels == used
+    assert admit(limit, now=now).levels == used
+    assert not LimitUse.objects.exists()
 
 
 def test_an_answer_that_is_no_call_states_the_tokens_that_settled_calls_have_used() -> None:
