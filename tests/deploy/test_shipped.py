@@ -140,6 +140,12 @@ def test_the_data_directory_is_where_the_unit_and_the_image_provide_one() -> Non
     )
 
 
+def test_no_file_of_secrets_gets_into_the_image_or_the_repository() -> None:
+    assert "# `deploy/.env` has OWNER_PASSWORD and APP_PASSWORD" in (DEPLOY / "compose.yaml").read_text()
+    assert "**/.env*" in (PROJECT_DIR / ".dockerignore").read_text().splitlines()
+    assert ".env" in (PROJECT_DIR / ".gitignore").read_text().splitlines()
+
+
 def test_the_unit_has_the_restrictions_that_the_sandbox_bears() -> None:
     """systemd-analyze rates them at 3.1; without them the unit has 8.5."""
     service = service_of_the_unit()
