@@ -32,6 +32,7 @@ class Figures:
     ready_seconds: list[float] = field(default_factory=list)
     failing_seconds: list[float] = field(default_factory=list)
     passing_seconds: list[float] = field(default_factory=list)
+    silent_seconds: list[float] = field(default_factory=list)
     answers: Counter[object] = field(default_factory=Counter)
     answers_beside_former: Counter[object] = field(default_factory=Counter)
 
@@ -70,6 +71,7 @@ class Figures:
             "process ready after the promotion, s": spread(self.ready_seconds),
             "last call answered with 503 or not at all, s": spread(self.failing_seconds),
             "first call that passes, s": spread(self.passing_seconds),
+            "longest time of a caller without a receipt, s": spread(self.silent_seconds),
             "what must not be": "; ".join(self.violations()) or "nothing",
             "answers": listed(self.answers),
             "answers while a former primary runs too": listed(self.answers_beside_former),

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import orjson
 
+from tests.factories.proofs import mint_token
 from tests.support.stage import CHAT, Caller, chat
 
 STREAM_RECEIPT = ": service "
@@ -43,6 +44,8 @@ class Load:
     attempts: list[Attempt] = field(default_factory=list)
 
     def __enter__(self) -> "Load":
+        for caller in self.callers:  # a token is valid for minutes
+            caller.token = mint_token(caller.did, ["infer:*"], caller.signer)
         self._ends = threading.Event()
         self._threads = [threading.Thread(target=self._run, args=(caller,)) for caller in self.callers]
         for thread in self._threads:

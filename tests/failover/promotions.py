@@ -4,7 +4,7 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -70,8 +70,15 @@ class World:
 
 @pytest.fixture
 def world(pair: Replicated, upstream: FakeUpstream, tmp_path: Path) -> Iterator[World]:
+    with world_on(pair, upstream, tmp_path) as world:
+        yield world
+
+
+@contextmanager
+def world_on(pair: Replicated, upstream: FakeUpstream, folder: Path) -> Iterator[World]:
+    """Run the nodes on these servers, and make sure that all callers can call."""
     with ExitStack() as running:
-        nodes = [running.enter_context(Node(pair, tmp_path / str(number))) for number in range(2)]
+        nodes = [running.enter_context(Node(pair, folder / str(number))) for number in range(2)]
         stage = Stage(nodes[0].base_url, upstream, API_KEY)
         alias = stage.model("small-1", max_output_tokens=20)
         callers = [stage.caller(balance=BALANCE) for _ in range(CALLERS)]

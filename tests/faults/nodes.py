@@ -2,7 +2,8 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,27 @@ LOST = re.compile(r"(use_\w+): the database lost this call of account (\S+), cha
 @pytest.fixture(scope="module")
 def pair(django_db_setup: None, django_db_blocker: Any) -> Iterator[Replicated]:
     """Run the two servers, and make Django use whichever is the primary."""
-    with django_db_blocker.unblock(), Replicated() as pair:
-        at, connect = connection.settings_dict, dict(connection.settings_dict)
+    with (
+        django_db_blocker.unblock(),
+        Replicated() as pair,
+        django_at([pair.primary, pair.standby], USER="gateway", PASSWORD=pair.password),
+    ):
+        connection.ensure_connection()  # its history begins while the standby is there
+        yield pair
+
+
+@contextmanager
+def django_at(ports: Sequence[int], **other: str) -> Iterator[None]:
+    """Make Django use whichever of these servers is the primary."""
+    at, connect = connection.settings_dict, dict(connection.settings_dict)
+    disconnect_django()
+    at |= {"HOST": ",".join(["127.0.0.1"] * len(ports)), "PORT": ",".join(map(str, ports)), "NAME": "gateway", **other}
+    at["OPTIONS"] = {**at["OPTIONS"], "target_session_attrs": "read-write"}
+    try:
+        yield
+    finally:
         disconnect_django()
-        at |= {"HOST": "127.0.0.1,127.0.0.1", "PORT": f"{pair.primary},{pair.standby}", "NAME": "gateway"}
-        at |= {"USER": "gateway", "PASSWORD": pair.password}
-        at["OPTIONS"] = {**at["OPTIONS"], "target_session_attrs": "read-write"}
-        try:
-            connection.ensure_connection()  # its history begins while the standby is there
-            yield pair
-        finally:
-            disconnect_django()
-            at.update(connect)
+        at.update(connect)
 
 
 def disconnect_django() -> None:
