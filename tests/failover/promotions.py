@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.factories.proofs import mint_token
 from tests.failover.figures import Figures, measured
 from tests.failover.load import Attempt, Load
 from tests.faults.nodes import Node, disconnect_django
@@ -61,12 +60,6 @@ class World:
         """Return the callers' ids."""
         return [caller.did for caller in self.callers]
 
-    def catch_up(self) -> None:
-        """Wait for the standby, and give the callers tokens that outlast a promotion, as a client does before one ends."""
-        self.pair.catch_up()
-        for caller in self.callers:
-            caller.token = mint_token(caller.did, ("infer:*",), caller.signer)
-
 
 @pytest.fixture
 def world(pair: Replicated, upstream: FakeUpstream, tmp_path: Path) -> Iterator[World]:
@@ -92,7 +85,7 @@ def world_on(pair: Replicated, upstream: FakeUpstream, folder: Path) -> Iterator
 def test_synchronous(world: World) -> None:
     pair, figures = world.pair, measured.setdefault("synchronous", Figures(may_lose=False))
     for _ in range(PROMOTIONS):
-        world.catch_up()
+        pair.catch_up()
         pair.set(pair.primary, "synchronous_standby_names", "*")
         eventually(lambda: pair.execute(pair.primary, IS_SYNCHRONOUS))
         with Load(world.callers, world.alias) as load:
@@ -107,7 +100,7 @@ def test_asynchronous(world: World) -> None:
     name = f"asynchronous, {BEHIND_SECONDS:g} s behind"
     pair, figures = world.pair, measured.setdefault(name, Figures(may_lose=True))
     for _ in range(PROMOTIONS):
-        world.catch_up()
+        pair.catch_up()
         former = pair.directory(pair.primary)
         with Load(world.callers, world.alias) as load:
             time.sleep(LOAD_SECONDS)
