@@ -1,7 +1,7 @@
 """Verifies the access tokens of requests. RFC 9068 section 4.
 
 A client sends the same token with every request for five minutes, so its signature is checked only once. Only the
-token's hash is cached, never the token.
+token's hash is cached, never the token, and only until about the time at which the token expires.
 """
 
 from django.conf import settings
@@ -31,6 +31,7 @@ def holder_of(token: str, digest: bytes, now: float) -> Principal:
     if not now < principal.expires_at:
         raise InvalidToken("The access token has expired.")
     if known is None:
+        _known.evict(lambda oldest: oldest[1].expires_at <= now)
         _known.put(digest, (kid, principal), PRINCIPAL_BYTES + len(token))
     return principal
 

@@ -1,5 +1,6 @@
 """A small, thread-safe cache with a limit in bytes, because anonymous requests can fill it."""
 
+from collections.abc import Callable
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -44,6 +45,15 @@ class BoundedCache(Generic[Key, Value]):
                 self._forget(next(iter(self._items)))
             self._items[key], self._sizes[key] = value, size
             self._bytes += size
+
+    def evict(self, is_over: Callable[[Value], bool]) -> None:
+        """Evict the oldest entries, up to the first whose value is not over."""
+        with self._writing:
+            while self._items:
+                oldest = next(iter(self._items))
+                if not is_over(self._items[oldest]):
+                    return
+                self._forget(oldest)
 
     def clear(self) -> None:
         with self._writing:

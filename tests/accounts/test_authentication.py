@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from datetime import timedelta
 from typing import Any
 
 import jwt as pyjwt
@@ -230,6 +231,16 @@ def test_a_verified_token_costs_one_signature_check_and_only_its_hash_is_cached(
     assert len(key) == 32
     attempt(token, signer.proof("GET", URL, token))
     assert len(presented_tokens._known) == 1
+
+
+def test_an_expired_token_is_forgotten_when_another_comes(signer: Signer) -> None:
+    presented_tokens._known.clear()
+    begun_at = timezone.now()
+    for minutes in (0, 1, 5):
+        now = begun_at + timedelta(minutes=minutes)
+        token = mint_token(DID, [], signer, now=now)
+        attempt(token, signer.proof("GET", URL, token, iat=int(now.timestamp())), now=now.timestamp())
+    assert len(presented_tokens._known) == 2
 
 
 def test_a_refused_token_is_not_remembered(signer: Signer) -> None:

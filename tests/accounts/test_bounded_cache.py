@@ -43,6 +43,18 @@ def test_clearing_forgets_everything() -> None:
     assert (cache.get(1), len(cache), cache.size_bytes) == (None, 0, 0)
 
 
+def test_the_oldest_entries_are_evicted_as_long_as_they_are_over() -> None:
+    cache: BoundedCache[int, int] = BoundedCache(100 * ENTRY)
+    for number in (1, 2, 7, 3):
+        cache.put(number, number, SIZE)
+    cache.evict(lambda value: value < 5)
+    assert [cache.get(number) for number in (1, 2, 7, 3)] == [None, None, 7, 3]
+    assert (len(cache), cache.size_bytes) == (2, 2 * ENTRY)
+    cache.evict(lambda value: True)
+    cache.evict(lambda value: True)
+    assert (len(cache), cache.size_bytes) == (0, 0)
+
+
 def test_threads_never_push_it_over_its_bound() -> None:
     cache: BoundedCache[int, int] = BoundedCache(100 * ENTRY)
 
