@@ -69,6 +69,7 @@ def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--concurrency", type=_numbers, default=(1, 16, 64), help="calls at once")
     parser.add_argument("--wallets", type=_numbers, default=(1, 64, 1_000), help="over how many the calls are spread")
     parser.add_argument("--page-rounds", type=int, default=20, help="how often each page is loaded; 0 leaves them out")
+    parser.add_argument("--no-jobs", action="store_true", help="leave the jobs out, of which one reads all rows")
     options = parser.parse_args(arguments)
     if options.accounts < EMPTY_ACCOUNTS:
         parser.error(f"--accounts must be at least {EMPTY_ACCOUNTS}")
@@ -117,7 +118,7 @@ def _measure(databases: dict[str, TunedDatabase], directory: Path, options: argp
         results=results,
         growth=growth,
         caught_up=caught_up,
-        jobs={name: _parts(JOBS, database) for name, database in databases.items()},
+        jobs={name: [] if options.no_jobs else _parts(JOBS, database) for name, database in databases.items()},
         pages={
             name: _parts(PAGES, database, options.page_rounds) if options.page_rounds else []
             for name, database in databases.items()

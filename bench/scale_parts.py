@@ -6,6 +6,7 @@
 import argparse
 import json
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -63,6 +64,9 @@ def main() -> None:
     parser.add_argument("--url", required=True)
     parser.add_argument("--rounds", type=int, default=20, help="of each page")
     options = parser.parse_args()
+    os.environ["DATABASE_JOB_WAIT_SECONDS"] = (
+        "0"  # to audit the whole ledger may take longer than it is given by default
+    )
     set_up(options.url, options.data)
     logging.disable(logging.CRITICAL)  # rows that no ledger function wrote have findings
     meter = Meter(Postmaster(options.data))

@@ -41,9 +41,15 @@ def report(measured: Measured) -> str:
         _updates(measured),
         _bytes(measured),
         _account_bytes(measured),
-        _parts("First run over all calls", measured.caught_up),
-        _parts("Job", measured.jobs),
-        _parts("Page", measured.pages),
+        *(
+            _parts(title, parts)
+            for title, parts in (
+                ("First run over all calls", measured.caught_up),
+                ("Job", measured.jobs),
+                ("Page", measured.pages),
+            )
+            if any(parts.values())
+        ),
     ]
     return "\n\n".join(sections)
 
