@@ -144,7 +144,8 @@ class Measurement:
         for lane in self._lanes:
             self._say(f"warming up {lane.name}")
             for stream in (False, True):
-                run = self._send(lane, Shape(stream, 16), self._plan.warm_up_seconds)
+                shape, seconds = Shape(stream, 16), self._plan.warm_up_seconds
+                run = self._send(lane, shape, self._requests(lane, shape, seconds), seconds)
                 if not run.seconds:
                     raise RuntimeError(f"{lane.name} answers no request: {run.failures}")
 
@@ -163,9 +164,10 @@ class Measurement:
         self._upstream.reset()
         ledger = lane.ledger if isinstance(lane, GatewayLane) else None
         since = ledger.now() if ledger else None
+        requests = self._requests(lane, shape, self._plan.seconds)  # some lanes get tokens from the server for them
         with lane.conditions():
             before = self._cpu_seconds(lane)
-            run = self._send(lane, shape, self._plan.seconds)
+            run = self._send(lane, shape, requests, self._plan.seconds)
             after = self._cpu_seconds(lane)
         figures = self.results.of(lane.name, shape)
         figures.runs.append(run)
@@ -182,12 +184,14 @@ class Measurement:
         """Measure the processor time of the upstream and, if there is one, of the lane's server."""
         return self._upstream.cpu_seconds() | (lane.server.cpu_seconds() if lane.server else {})
 
-    def _send(self, lane: Lane, shape: Shape, seconds: float) -> Run:
+    def _requests(self, lane: Lane, shape: Shape, seconds: float) -> Sequence[bytes]:
         per_second = UNSIGNED_PER_SECOND
         if isinstance(lane, GatewayLane):
             per_second = REQUESTS_PER_SECOND_MAX.get(shape.concurrency, max(REQUESTS_PER_SECOND_MAX.values()))
         per_second = lane.requests_per_second_max or per_second
-        requests = lane.render(int(per_second * seconds), stream=shape.stream)
+        return lane.render(int(per_second * seconds), stream=shape.stream)
+
+    def _send(self, lane: Lane, shape: Shape, requests: Sequence[bytes], seconds: float) -> Run:
         return uvloop.run(closed_loop(lane.target, requests, concurrency=shape.concurrency, seconds=seconds))
 
 
