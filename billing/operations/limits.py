@@ -42,6 +42,5 @@ def purge_uses(*, now: datetime) -> int:
     return how many rows these were."""
     before = now - KEPT
     Statement(_COUNT, {"before": before, "batch": BATCH}, lambda row: None).run()
-    return purge_once(
-        oldest_of(LimitUse.objects.filter(used_at__lte=before))
-    )  # the tokens in other rows are not counted yet
+    # One batch: the tokens in the rows behind it are not counted yet.
+    return purge_once(oldest_of(LimitUse.objects.filter(used_at__lte=before)))
