@@ -88,7 +88,7 @@ def render(report: Report, orphans: Sequence[Orphan], cases: Mapping[str, Sequen
         ["how they were closed first", _listed(Counter(each.state or "open" for each in orphans))],
         ["seconds until then, median", f"{seconds[len(seconds) // 2]:.1f}" if seconds else "-"],
         ["seconds until then, longest", f"{seconds[-1]:.1f}" if seconds else "-"],
-        ["what clients were told", _listed(outcomes)],
+        ["what clients got", _listed(outcomes)],
     ]
     verdicts = table(["What must not happen", "Cases"], [[name, f"{len(found):,}"] for name, found in cases.items()])
     return "\n\n".join([opening, verdicts, table(["Of these nodes", ""], rows)])
