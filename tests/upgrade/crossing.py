@@ -116,6 +116,9 @@ class Crossing:
     def _go_on(self) -> None:
         """Read and continue a stored response at the other node."""
         begun = self.send(self.first, "POST", RESPONSES, ask("Hello."), fresh_key("cross"))
+        if begun.status_code != 200:
+            self._expect("a response to go on with", begun.status_code, 200, begun.text)
+            return
         path = f"{RESPONSES}/{begun.json()['id']}"
         found = [self.send(node, "GET", path) for node in (self.first, self.second)]
         self._expect("a stored response", found[1].json(), found[0].json())
