@@ -19,16 +19,16 @@ _prepared: WeakKeyDictionary[psycopg.Connection[Any], dict[tuple[str, Any], str]
 def prepared_audit() -> Iterator[None]:
     """Prepare the query of an invariant where it is first asked. PostgreSQL itself makes a new plan after any change of the
     schema."""
-    ask = audit._check
+    query = audit._query
 
-    def check(cursor: CursorWrapper, invariant: str, parameters: dict[str, Any]) -> list[Finding]:
-        if parameters["since"] != "-infinity":
-            return ask(cursor, invariant, parameters)
+    def prepared(cursor: CursorWrapper, invariant: str, parameters: dict[str, Any]) -> list[Finding]:
+        if (parameters["since"], parameters["first"], parameters["last"]) != ("-infinity", "", None):
+            return query(cursor, invariant, parameters)
         cursor.execute(f"EXECUTE {_statement(cursor, invariant, parameters)}")
         return [Finding(invariant, *row) for row in cursor.fetchmany(audit.FINDINGS_MAX)]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(audit, "_check", check)
+        patch.setattr(audit, "_query", prepared)
         yield
 
 

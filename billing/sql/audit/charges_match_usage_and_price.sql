@@ -64,17 +64,21 @@ WITH variant AS MATERIALIZED (
                FROM jsonb_each_text(p.components) e) c) n
 ), call AS (
   SELECT r.* FROM billing_reservation r
-   WHERE r.closed_at IS NULL OR r.closed_at >= %(since)s
+   WHERE (r.closed_at IS NULL OR r.closed_at >= %(since)s)
+     AND r.id >= %(first)s AND (r.id < %(last)s OR %(last)s::text IS NULL)
 ), usage AS (
   SELECT u.*, coalesce(u.cached_input_tokens, 0) AS cached, coalesce(u.input_audio_tokens, 0) AS audio_in,
          coalesce(u.output_audio_tokens, 0) AS audio_out, coalesce(u.cache_write_tokens, 0) AS written,
          coalesce(u.cache_write_1h_tokens, 0) AS written_1h,
          num_nonnulls(u.input_tokens, u.output_tokens, u.images, u.input_characters, u.seconds, u.input_bytes, u.items) > 0
            AS is_metered
-    FROM billing_usage_record u WHERE u.settled_at >= %(since)s
+    FROM billing_usage_record u
+   WHERE u.settled_at >= %(since)s AND u.reservation_id >= %(first)s AND (u.reservation_id < %(last)s OR %(last)s::text IS NULL)
 ), cash AS (
   SELECT t.source, t.amount_microusd, t.wallet_id, t.debit_account, t.credit_account, t.created_at
-    FROM billing_transfer t WHERE t.kind = 'charge' AND t.seq = 0 AND t.created_at >= %(since)s
+    FROM billing_transfer t
+   WHERE t.kind = 'charge' AND t.seq = 0 AND t.created_at >= %(since)s
+     AND t.source >= %(first)s AND (t.source < %(last)s OR %(last)s::text IS NULL)
 )
 SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
   FROM call r

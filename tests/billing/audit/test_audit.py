@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from billing import tasks
-from billing.models import Seal
+from billing.models import Call, Seal
 from billing.operations import budgets, seals
 from billing.queries import audit
 from billing.rules.budgets import Subject
@@ -56,10 +56,27 @@ def test_adds_up_balances_from_their_beginning(forge: Forge, ledger: dict[str, s
 
 
 @pytest.mark.django_db(transaction=True)
-def test_looks_at_one_snapshot_and_changes_nothing(ledger: dict[str, str]) -> None:
+def test_each_query_has_a_short_snapshot_and_changes_nothing(ledger: dict[str, str]) -> None:
     with CaptureQueriesContext(connection) as queries:
         assert audit.findings() == []
-    assert queries[1]["sql"] == "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    begun = [query["sql"] for query in queries if query["sql"].startswith("SET TRANSACTION")]
+    assert begun == ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"] * len(audit.invariants())
+
+
+def test_finds_in_slices_what_it_finds_at_once(
+    forge: Forge, ledger: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forge(
+        "UPDATE billing_reservation SET charge_microusd = 339 WHERE id = :paid",
+        "UPDATE billing_usage_record SET reservation_id = '!' WHERE reservation_id = :paid",
+        "UPDATE billing_transfer SET source = '~' WHERE source = :paid",
+    )
+    at_once = audit.findings()
+    assert {"!", "~", ledger["paid"]} <= {finding.subject for finding in at_once}
+    monkeypatch.setattr(audit, "SLICE_CALLS", 1)
+    with CaptureQueriesContext(connection) as queries:
+        assert sorted(map(str, audit.findings())) == sorted(map(str, at_once))
+    assert sum("OFFSET" in query["sql"] for query in queries) > Call.objects.count()
 
 
 def test_the_command_says_that_all_is_well_and_where_the_seals_end(ledger: dict[str, str]) -> None:
