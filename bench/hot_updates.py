@@ -8,36 +8,25 @@ the table and its indexes, after a vacuum.
 """
 
 import argparse
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg import sql
-from psycopg.types.json import Json
 
 from bench.figures import median
-from bench.months import ACCOUNTS, FILL, OWNERS, PRICE, WALLETS
-from bench.processes import ROOT
+from bench.ledger_calls import cluster, fill, hold_and_settle
+from bench.months import WALLETS
 from bench.run import say
 from bench.tables import table
-from gateway.core.contract.ids import new_id
-from gateway.run.postgres import DATABASE, Cluster
+from gateway.run.postgres import DATABASE
 
 TABLE = "billing_reservation"
 WARM_UP_BATCHES = 10
-BODY = os.urandom(700)
-"""What is kept of an answer: as long as a short one, and as random as encrypted text."""
-
-OPEN = "SELECT answer->>'outcome' FROM inference_open_calls(%s, NULL, false)"
-CLOSE = "SELECT answer->>'outcome' FROM billing_close_calls(%s, %s, false)"
 DROP = """
 DO $$
 DECLARE v_name text;
@@ -97,8 +86,8 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=150, help="of each variant in a round")
     parser.add_argument("--batch", type=int, default=8, help="calls of a batch, each at a wallet of its own")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="gateway-bench-") as name, _cluster(Path(name)) as url:
-        _fill(url, options.calls)
+    with tempfile.TemporaryDirectory(prefix="gateway-bench-") as name, cluster(Path(name)) as url:
+        fill(url, options.calls)
         variants = list(_copies(url))
         for number in range(options.rounds):
             say(f"round {number + 1}/{options.rounds}")
@@ -125,35 +114,6 @@ def report(variants: list[Variant]) -> str:
     return table([*head, "Heap-only updates", "Table bytes", "Index bytes"], rows)
 
 
-@contextmanager
-def _cluster(home: Path) -> Iterator[str]:
-    home.chmod(0o755)
-    with closing(_Closed(Cluster(home))) as cluster:
-        yield cluster.url
-
-
-class _Closed:
-    """A started cluster that `closing` stops."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self.url = cluster.start()
-
-    def close(self) -> None:
-        self._cluster.stop()
-
-
-def _fill(url: str, calls: int) -> None:
-    say(f"filling in {calls:,} calls")
-    environment = {**os.environ, "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "gateway.settings"}
-    subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, env=environment, check=True)
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(PRICE.encode())
-        for text in (ACCOUNTS, OWNERS, FILL):
-            connection.execute(text.format(wallets=WALLETS).encode(), {"calls": calls} if text is FILL else None)
-        connection.execute("VACUUM ANALYZE")
-
-
 def _copies(url: str) -> Iterator[Variant]:
     """Yield a copy of the database for each variant."""
     for number, (name, change) in enumerate(VARIANTS.items()):
@@ -172,10 +132,10 @@ def _measure(variant: Variant, batches: int, size: int) -> None:
     """Make calls over one connection, whose statistics are there once it has ended."""
     with psycopg.connect(variant.url, autocommit=True) as connection:
         for number in range(WARM_UP_BATCHES):
-            _hold_and_settle(connection, number, size)
+            hold_and_settle(connection, _owners(number, size))
         begun, spent = _log_position(connection), [0.0, 0.0]
         for number in range(batches):
-            taken = _hold_and_settle(connection, number, size)
+            taken = hold_and_settle(connection, _owners(number, size))
             spent = [before + more for before, more in zip(spent, taken, strict=True)]
         calls = batches * size
         variant.logged.append((_log_position(connection) - begun) / calls)
@@ -184,44 +144,8 @@ def _measure(variant: Variant, batches: int, size: int) -> None:
         variant.calls += calls + WARM_UP_BATCHES * size
 
 
-def _hold_and_settle(connection: psycopg.Connection[Any], number: int, size: int) -> tuple[float, float]:
-    """Make one batch of calls. Return the session's seconds of processor time for their holds and for their settlements."""
-    calls = [_call(f"owner-{(number * size + place) % WALLETS}") for place in range(size)]
-    closings = [_closing(call["usage_id"]) for call in calls]
-    before = _processor_seconds(connection)
-    opened = connection.execute(OPEN, [Json(calls)], prepare=True).fetchall()
-    between = _processor_seconds(connection)
-    closed = connection.execute(CLOSE, [Json(closings), [BODY] * size], prepare=True).fetchall()
-    after = _processor_seconds(connection)
-    assert set(opened) == {("reserved",)}, opened
-    assert set(closed) == {("settled",)}, closed
-    return between - before, after - between
-
-
-def _call(owner: str) -> dict[str, Any]:
-    usage_id = new_id("use")
-    who = {"owner_kind": "account", "owner_key": owner, "did": owner, "is_admitted": True}
-    what = {"usage_id": usage_id, "route": "chat.completions", "model": "fast", "request_id": f"req_{usage_id}"}
-    return {
-        **who,
-        **what,
-        "key": usage_id,
-        "digest": "00" * 32,
-        "deadline_seconds": 60,
-        "hold": 100,
-        "max_cost": 100,
-    } | {"price_version": 1}
-
-
-def _closing(usage_id: str) -> dict[str, Any]:
-    kept = {"replay_status": 200, "replay_headers": {}, "deployment": "bench"}
-    used = {"cost": 19, "basis": "upstream", "quantities": {"input_tokens": 60, "output_tokens": 16}}
-    return {"action": "settle", "usage_id": usage_id, **used, **kept}
-
-
-def _processor_seconds(connection: psycopg.Connection[Any]) -> float:
-    """Read how long the session's process has run, exact to a microsecond."""
-    return int(Path(f"/proc/{connection.info.backend_pid}/schedstat").read_text().split()[0]) / 1e9
+def _owners(number: int, size: int) -> list[str]:
+    return [f"owner-{(number * size + place) % WALLETS}" for place in range(size)]
 
 
 def _log_position(connection: psycopg.Connection[Any]) -> int:
