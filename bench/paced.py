@@ -206,11 +206,11 @@ def figures(results: PacedResults) -> list[Mapping[str, Any]]:
 
 
 def _lanes(gateways: Sequence[GatewayLane], upstream: PacedUpstreamServer, proxy: PassThroughServer) -> list[Lane]:
-    asked = Question(PACED_MODEL, CHAT_PATH, OUTPUT_LIMIT_TOKENS)
+    question = Question(PACED_MODEL, CHAT_PATH, OUTPUT_LIMIT_TOKENS)
     through = Question(PACED, CHAT_PATH, OUTPUT_LIMIT_TOKENS)
     return [
-        KeyLane(DIRECT, upstream.port, question=asked, key=UPSTREAM_KEY, server=None),
-        KeyLane(PASS_THROUGH, proxy.port, question=asked, key=UPSTREAM_KEY, server=proxy),
+        KeyLane(DIRECT, upstream.port, question=question, key=UPSTREAM_KEY, server=None),
+        KeyLane(PASS_THROUGH, proxy.port, question=question, key=UPSTREAM_KEY, server=proxy),
         *(
             GatewayLane(lane.name, lane.gateway, lane.product, lane.customers, lane.ledger, through)
             for lane in gateways

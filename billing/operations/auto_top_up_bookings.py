@@ -141,6 +141,8 @@ def _fail(charge: AutoTopUpCharge, code: str, reason: str | None, now: datetime)
     if code == charges.NEVER_MADE:
         return
     auto_top_ups.stop(charge.wallet, code, now)
-    is_asked = code == charges.AUTHENTICATION_REQUIRED
+    needs_authentication = code == charges.AUTHENTICATION_REQUIRED
     about = {"reason": code, "amountMicrousd": charge.amount_microusd, "transactionId": charge.id}
-    auto_top_ups.tell(charge.wallet, f"auto_top_up.{'action_required' if is_asked else 'paused'}", now, **about)
+    auto_top_ups.tell(
+        charge.wallet, f"auto_top_up.{'action_required' if needs_authentication else 'paused'}", now, **about
+    )

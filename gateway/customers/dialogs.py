@@ -158,25 +158,25 @@ BY_NAME = {each.name: each for each in DIALOGS}
 
 def view(request: HttpRequest, kind: str, object_id: str, name: str) -> HttpResponse:
     """Show a dialog, or do what it asks for and return to the customer's page."""
-    customer, asked = found(request, kind, object_id), BY_NAME[name]
-    if not asked.is_offered(request, customer):
+    customer, chosen = found(request, kind, object_id), BY_NAME[name]
+    if not chosen.is_offered(request, customer):
         raise PermissionDenied
-    form = asked.form(
-        data=request.POST or None, request=request, object_id=object_id, initial=_initial(customer, asked)
+    form = chosen.form(
+        data=request.POST or None, request=request, object_id=object_id, initial=_initial(customer, chosen)
     )
     if form.is_valid():
-        return _done(request, customer, asked, form)
+        return _done(request, customer, chosen, form)
     context = {
-        "dialog": dialog(asked.title, asked.description, asked.submit),
+        "dialog": dialog(chosen.title, chosen.description, chosen.submit),
         "form": form,
-        "form_submit_text": asked.submit,
+        "form_submit_text": chosen.submit,
     }
     return render(request, "unfold/helpers/dialog.html", context)
 
 
-def _done(request: HttpRequest, customer: Customer, asked: Dialog, form: BaseDialogForm) -> HttpResponse:
+def _done(request: HttpRequest, customer: Customer, chosen: Dialog, form: BaseDialogForm) -> HttpResponse:
     try:
-        done = asked.act(request, customer, form)
+        done = chosen.act(request, customer, form)
     except Refused as refusal:
         messages.error(request, f"Nothing has changed. {refusal}")
     else:
@@ -194,9 +194,9 @@ def _log(request: HttpRequest, row: Model, action: int, done: str, form: BaseDia
     LogEntry.objects.log_actions(person(request).pk, [row], action, words, single_object=True)
 
 
-def _initial(customer: Customer, asked: Dialog) -> dict[str, object]:
+def _initial(customer: Customer, chosen: Dialog) -> dict[str, object]:
     """Return what the limits are now, for the form that sets them."""
-    if asked.form is not LimitsForm:
+    if chosen.form is not LimitsForm:
         return {}
     own = Limit.objects.filter(scope=customer.kind, subject=customer.key).values(*Quotas._fields).first()
     return dict(own or {})

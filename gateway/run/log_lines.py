@@ -21,7 +21,7 @@ def event(message: str) -> str:
 
 
 def shown(name: str, line: str) -> str:
-    """Return a child's line. What is no object already, such as the last words of a crash, becomes one."""
+    """Return a child's line. A line that is not an object, such as the last words of a crash, becomes one."""
     if not is_json():
         return f"{name:>6} | {line}"
     return line if _object(line) else _line("WARNING", line, name)

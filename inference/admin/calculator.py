@@ -151,8 +151,8 @@ def _quoted(request: HttpRequest, version: PriceVersion, versions: list[PriceVer
     prices = PriceList.parse(version.components)
     form = QuoteForm(prices, versions)
     example = {name: EXAMPLE[name] for name in EXAMPLE if name in form.fields}
-    asked = {name: request.GET[name] for name in form.fields if name in request.GET}
-    form = QuoteForm(prices, versions, {"price": version.pk, **(asked if set(asked) - {"price"} else example)})
+    given = {name: request.GET[name] for name in form.fields if name in request.GET}
+    form = QuoteForm(prices, versions, {"price": version.pk, **(given if set(given) - {"price"} else example)})
     if not form.is_valid():
         return {"form": form}
     try:

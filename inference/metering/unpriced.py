@@ -1,7 +1,7 @@
-"""Tells the operator of counters that a price does not have: once a day for each upstream, model and counter.
+"""Reports to the operator counters that a price does not have: once a day for each upstream, model and counter.
 
 Such counters are charged as plain input or output tokens, so a price that lacks one may be too low. Every process sees them at
-every call; the table decides which one tells. As alarms, they are written in the background.
+every call; the table decides which one reports it. As alarms, they are written in the background.
 """
 
 import logging
@@ -17,8 +17,8 @@ log = logging.getLogger("inference.alarms")
 COUNTERS_MAX = 1000
 """The most counters that are kept for an upstream, which may invent names."""
 
-_TELL = """
-WITH told AS (
+_REPORT = """
+WITH reported AS (
   INSERT INTO inference_unpriced_counter AS c (upstream_id, model, counter, told_on)
   SELECT u.id, %(model)s, %(counter)s, %(day)s FROM inference_upstream u
    WHERE u.name = %(upstream)s
@@ -28,7 +28,7 @@ WITH told AS (
   RETURNING upstream_id)
 UPDATE inference_upstream u
    SET alarms = alarms + 1, last_alarm = %(text)s, last_alarm_at = %(at)s
-  FROM told WHERE u.id = told.upstream_id
+  FROM reported WHERE u.id = reported.upstream_id
 """
 
 
@@ -41,14 +41,14 @@ class Counter(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return what the operator is told."""
+        """Return the alarm's text."""
         return f"{self.name} of {self.model} has no price of its own: such tokens are charged as plain ones"
 
 
 def report(counter: Counter) -> None:
     """Report a counter to the operator, unless it was reported today."""
     now = datetime.now(UTC)
-    if _told.get(counter) != now.date():
+    if _reported_on.get(counter) != now.date():
         _notes.add(counter, Note(counter.text, now, 1))
 
 
@@ -58,7 +58,7 @@ def finish() -> None:
 
 
 def write(counter: Counter, note: Note) -> None:
-    """Record the counter, and tell of it if no process did on this day."""
+    """Record the counter, and report it if no process did on this day."""
     day = note.at.date()
     arguments: dict[str, Any] = {
         "upstream": counter.upstream,
@@ -70,15 +70,15 @@ def write(counter: Counter, note: Note) -> None:
         "most": COUNTERS_MAX,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_TELL, arguments)
+        cursor.execute(_REPORT, arguments)
         if cursor.rowcount:
             log.error("%s: %s", counter.upstream, note.text)
-    if len(_told) >= COUNTERS_MAX:
-        _told.clear()
-    _told[counter] = day
+    if len(_reported_on) >= COUNTERS_MAX:
+        _reported_on.clear()
+    _reported_on[counter] = day
 
 
-_told: dict[Counter, date] = {}
-"""The day on which this process knows that a counter was told of."""
+_reported_on: dict[Counter, date] = {}
+"""The day on which this process knows that a counter was reported."""
 
 _notes = Notes(write)

@@ -75,8 +75,8 @@ async def _get(target: UpstreamTarget, generation_id: str) -> Mapping[str, Any]:
 def _finding(call: Call, prices: PriceList, record: Mapping[str, Any], generation_id: str) -> Finding | None:
     try:
         used = read_generation(record, generation_id)
-        asked = (call.evidence or {}).get("service_tier")
-        used = replace(used, service_tier=charged_tier(read_generation_tier(record), asked, prices))
+        requested = (call.evidence or {}).get("service_tier")
+        used = replace(used, service_tier=charged_tier(read_generation_tier(record), requested, prices))
     except (MissingUsage, MalformedUsage) as error:
         log.warning("call %s: the record %s cannot be charged: %s", call.id, generation_id, error)
         return None

@@ -29,28 +29,34 @@ class Comparison:
 
 
 def compare_prices(
-    sold: Iterable[Sold], catalogue: Catalogue, said: Statements, *, source: str, markup_percent: str, now: datetime
+    sold: Iterable[Sold],
+    catalogue: Catalogue,
+    statements: Statements,
+    *,
+    source: str,
+    markup_percent: str,
+    now: datetime,
 ) -> Comparison:
     """Compare the prices in force with a catalogue's, to which a markup is added. Changes nothing."""
     versions: Mapping[str, Version] = prices.current(now)
     compared = [(model, versions.get(model.name)) for model in sold]
-    return _compare(compared, catalogue, said, source, markup_percent, now)
+    return _compare(compared, catalogue, statements, source, markup_percent, now)
 
 
 def compare_costs(
-    sold: Iterable[Sold], catalogue: Catalogue, said: Statements, *, source: str, now: datetime
+    sold: Iterable[Sold], catalogue: Catalogue, statements: Statements, *, source: str, now: datetime
 ) -> Comparison:
     """Compare the costs in force of all deployments with a catalogue's prices. Changes nothing."""
     deployments = [deployment for model in sold for deployment in model.apart()]
     versions: Mapping[str, Version] = costs.current([each.deployment for each in deployments], now)
     compared = [(each, versions.get(each.deployment)) for each in deployments]
-    return _compare(compared, catalogue, said, source, "0", now)
+    return _compare(compared, catalogue, statements, source, "0", now)
 
 
 def _compare(
     compared: Iterable[tuple[Sold, Version | None]],
     catalogue: Catalogue,
-    said: Statements,
+    statements: Statements,
     source: str,
     markup_percent: str,
     now: datetime,
@@ -60,7 +66,7 @@ def _compare(
     unmatched: list[tuple[Sold, str]] = []
     for model, version in compared:
         try:
-            proposal = _proposal(model, version, catalogue, said, markup_percent)
+            proposal = _proposal(model, version, catalogue, statements, markup_percent)
         except UnmatchedError as error:
             unmatched.append((model, str(error)))
             continue
@@ -73,10 +79,10 @@ def _compare(
 
 
 def _proposal(
-    sold: Sold, version: Version | None, catalogue: Catalogue, said: Statements, markup_percent: str
+    sold: Sold, version: Version | None, catalogue: Catalogue, statements: Statements, markup_percent: str
 ) -> PriceProposal:
     """Build the proposal for a model, also if it would change nothing. Raises UnmatchedError."""
-    matched = match(sold, catalogue, said)
+    matched = match(sold, catalogue, statements)
     now: Mapping[str, Any] = version.components if version else {}
     found = propose([entry for _, entry in matched], now, Fraction(markup_percent))
     try:

@@ -16,7 +16,7 @@ from inference.operations.price_comparisons import Comparison, Version
 from inference.queries import aliases
 from inference.queries.sold_models import sold_models
 
-SAID = (
+CONTENT = (
     *("version_id", "components_now", "components", "source", "markup_percent", "deployments", "rounded", "notes"),
     "is_beyond_bounds",
 )
@@ -41,7 +41,7 @@ def _replace(proposal: PriceProposal, now: datetime, *, is_news: bool) -> None:
     _take_turn(proposal)
     of_same = PriceProposal.objects.filter(alias=proposal.alias, deployment=proposal.deployment)
     waiting = of_same.filter(state=ProposalState.WAITING).first()
-    if waiting is not None and is_news and _said(waiting) == _said(proposal):
+    if waiting is not None and is_news and _content(waiting) == _content(proposal):
         return
     if waiting is not None:
         _decide(waiting, ProposalState.REPLACED, "", now)
@@ -49,8 +49,8 @@ def _replace(proposal: PriceProposal, now: datetime, *, is_news: bool) -> None:
         proposal.save(force_insert=True)
 
 
-def _said(proposal: PriceProposal) -> list[Any]:
-    return [getattr(proposal, name) for name in SAID]
+def _content(proposal: PriceProposal) -> list[Any]:
+    return [getattr(proposal, name) for name in CONTENT]
 
 
 @transaction.atomic

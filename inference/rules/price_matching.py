@@ -73,34 +73,34 @@ class UnmatchedError(Exception):
     """A model has no entry. The message is one line for the operator."""
 
 
-def match(sold: Sold, catalogue: Catalogue, said: Statements) -> list[tuple[str, Entry]]:
+def match(sold: Sold, catalogue: Catalogue, statements: Statements) -> list[tuple[str, Entry]]:
     """Return the entries of a model's deployments, each with the deployment's name. Raises UnmatchedError unless every
     deployment has one: the dearest of them decides."""
-    if (stated := said.entries.get(sold.name)) is not None:
+    if (stated := statements.entries.get(sold.name)) is not None:
         entry = _only(f"the catalogue has no {shown(stated)}", _named(catalogue, stated))
         return [(str(way), entry) for way in sold.ways] or [("as stated", entry)]
     if not sold.ways:
         raise UnmatchedError("it has no enabled deployment")
-    return [(str(way), _entry(way, catalogue, said)) for way in sold.ways]
+    return [(str(way), _entry(way, catalogue, statements)) for way in sold.ways]
 
 
-def _entry(way: Way, catalogue: Catalogue, said: Statements) -> Entry:
-    if catalogue.is_of_one_upstream and way.upstream not in said.upstreams:
+def _entry(way: Way, catalogue: Catalogue, statements: Statements) -> Entry:
+    if catalogue.is_of_one_upstream and way.upstream not in statements.upstreams:
         raise UnmatchedError(f"{way} is not at the upstream whose list this is")
     found = [entry for entry in catalogue.entries if way.model in (entry.model, entry.name)]
-    providers = _providers(way, catalogue, said)
+    providers = _providers(way, catalogue, statements)
     if providers is None:
         return _only(f"{way} is not in the catalogue", found)
     absent = f"{way} is not in the catalogue as a model of {' or '.join(sorted(providers))}"
     return _only(absent, [entry for entry in found if entry.provider in {*providers, ""}])
 
 
-def _providers(way: Way, catalogue: Catalogue, said: Statements) -> frozenset[str] | None:
+def _providers(way: Way, catalogue: Catalogue, statements: Statements) -> frozenset[str] | None:
     """Return the catalogue's names of a deployment's provider, None if it is not known."""
     if catalogue.is_of_one_upstream:
         return None
-    if way.upstream in said.providers:
-        return frozenset({said.providers[way.upstream]})
+    if way.upstream in statements.providers:
+        return frozenset({statements.providers[way.upstream]})
     if way.host in PROVIDERS_OF_HOSTS:
         return PROVIDERS_OF_HOSTS[way.host]
     is_provider = any(entry.provider == way.upstream for entry in catalogue.entries)

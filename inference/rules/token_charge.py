@@ -10,7 +10,7 @@ from billing.rules.worst_case import WorstCase
 from gateway.core.contract.values import value_class
 from inference.interface.model import PriceVersion
 from inference.rules.caching import NOTHING, Caching
-from inference.rules.service_tiers import DEFAULT, asked_tier, charged_tier
+from inference.rules.service_tiers import DEFAULT, charged_tier, requested_tier
 from inference.rules.token_usage import TokenUsage
 
 Read = Callable[[Mapping[str, Any]], TokenUsage]
@@ -28,9 +28,9 @@ class TokenCharge:
     @classmethod
     def of(cls, prices: PriceList, read: Read, service_tier: Any, caching: Caching) -> "TokenCharge":
         """Return how a request is charged at prices. Raises InvalidRequest if what it asks for has none."""
-        asked = asked_tier(service_tier, prices)
-        caching.check(prices, asked)
-        return cls(prices, read, asked, caching)
+        requested = requested_tier(service_tier, prices)
+        caching.check(prices, requested)
+        return cls(prices, read, requested, caching)
 
     @property
     def sent_tier(self) -> str:

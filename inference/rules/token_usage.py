@@ -45,7 +45,7 @@ OTHERS_MAX = 8
 
 @value_class(frozen=True, slots=True)
 class TokenUsage:
-    """The tokens of an answer. `others` names the counters above 0 that are of no known kind. `says_times`: the upstream told
+    """The tokens of an answer. `others` names the counters above 0 that are of no known kind. `says_times`: the upstream reported
     how long what was written to its cache is kept."""
 
     quantities: Quantities
@@ -143,16 +143,16 @@ def _read_whole(usage: Usage, input_name: str, output_name: str) -> TokenUsage:
 
 def _read_plain(usage: Usage, inputs: Any, outputs: Any, of_input: Usage, of_output: Usage) -> TokenUsage:
     """Count a usage without other counters, as most are: what is not there need not be looked for at each call."""
-    unsaid = _unsaid(usage, inputs, outputs)
+    missing = _missing(usage, inputs, outputs)
     return TokenUsage(
         Quantities(
             input_tokens=inputs,
             cached_input_tokens=of_input.get("cached_tokens"),
             input_audio_tokens=of_input.get("audio_tokens"),
-            output_tokens=_plus(outputs, unsaid),
+            output_tokens=_plus(outputs, missing),
             output_audio_tokens=of_output.get("audio_tokens"),
         ),
-        ("total_tokens",) if unsaid and unsaid != of_output.get("reasoning_tokens") else (),
+        ("total_tokens",) if missing and missing != of_output.get("reasoning_tokens") else (),
     )
 
 
@@ -174,10 +174,10 @@ def _agreed(names: Iterable[str], *groups: Usage) -> int | None:
     agreed: int | None = None
     for group in groups:
         for name in names:
-            told = group.get(name)
-            if told is None:
+            value = group.get(name)
+            if value is None:
                 continue
-            count = _count(name, told)
+            count = _count(name, value)
             if agreed and count and count != agreed:
                 raise MalformedUsage("the counts of a cache contradict each other")
             agreed = agreed or count
@@ -185,20 +185,20 @@ def _agreed(names: Iterable[str], *groups: Usage) -> int | None:
 
 
 def _by_time(group: Usage) -> dict[str, int]:
-    """Return what was written to a cache by the name of its time, empty if that was not told."""
+    """Return what was written to a cache by the name of its time, empty if that is not reported."""
     for name in _BY_TIME:
-        told = _group(group, name) if name in group else {}
-        if told and (times := {time: _count(time, count) for time, count in told.items() if count is not None}):
+        counts = _group(group, name) if name in group else {}
+        if counts and (times := {time: _count(time, count) for time, count in counts.items() if count is not None}):
             return times
     return {}
 
 
 def _whole_of(written: int | None, by_time: Mapping[str, int]) -> int | None:
-    """Return all that was written. What belongs to no time is written for a time that was not told."""
-    told = sum(by_time.values())
+    """Return all that was written. What belongs to no time is written for a time that is not reported."""
+    of_times = sum(by_time.values())
     if not written:
-        return told if by_time else written
-    if told > written:
+        return of_times if by_time else written
+    if of_times > written:
         raise MalformedUsage("more is written to a cache for some time than altogether")
     return written
 
@@ -233,11 +233,11 @@ def _more(
     unknown_input, beyond_input = _unknown(of_input, _OF_INPUT, inputs)
     unknown_output, beyond_output = _unknown(of_output, _OF_OUTPUT, outputs)
     more_input, more_output = more_input + beyond_input, more_output + beyond_output
-    unsaid = _unsaid(usage, inputs, outputs) - more_input
-    if unsaid > more_output:
-        told = (of_output.get("reasoning_tokens"), of_output.get("thinking_tokens"), usage.get("reasoning_tokens"))
-        others += () if unsaid in told else ("total_tokens",)
-        more_output = unsaid
+    missing = _missing(usage, inputs, outputs) - more_input
+    if missing > more_output:
+        reasoning = (of_output.get("reasoning_tokens"), of_output.get("thinking_tokens"), usage.get("reasoning_tokens"))
+        others += () if missing in reasoning else ("total_tokens",)
+        more_output = missing
     return more_input, more_output, (*others, *unknown_input, *unknown_output)
 
 
@@ -254,7 +254,7 @@ def _outside(usage: Usage) -> tuple[int, int, tuple[str, ...]]:
     return of_input, of_output, tuple(names)
 
 
-def _unsaid(usage: Usage, inputs: Any, outputs: Any) -> int:
+def _missing(usage: Usage, inputs: Any, outputs: Any) -> int:
     """Count the tokens of the total that are neither input nor output: some vendors leave reasoning out of the output."""
     total = usage.get("total_tokens")
     if type(total) is not int or type(inputs) is not int or type(outputs) is not int or inputs < 0 or outputs < 0:
@@ -265,9 +265,9 @@ def _unsaid(usage: Usage, inputs: Any, outputs: Any) -> int:
 def _fees(usage: Usage) -> list[str]:
     """Name the tools that the provider ran, which it bills beside the tokens."""
     tools = usage.get("server_tool_use")
-    told = [(f"server_tool_use.{name}", count) for name, count in tools.items()] if isinstance(tools, dict) else []
-    told += [(name, usage[name]) for name in ("num_search_queries", "num_sources_used") if name in usage]
-    return [name for name, count in told if type(count) is int and count > 0]
+    counts = [(f"server_tool_use.{name}", count) for name, count in tools.items()] if isinstance(tools, dict) else []
+    counts += [(name, usage[name]) for name in ("num_search_queries", "num_sources_used") if name in usage]
+    return [name for name, count in counts if type(count) is int and count > 0]
 
 
 def _named(names: Iterable[str]) -> tuple[str, ...]:

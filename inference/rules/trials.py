@@ -54,8 +54,8 @@ def beginning_of(media_type: str, body: bytes) -> str:
     """
     if media_type.partition(";")[0] != "application/json":
         return f"{len(body):,} bytes of {media_type}"
-    said = next(_texts(orjson.loads(body)), None)
-    text = said if isinstance(said, str) and said else body.decode()
+    first = next(_texts(orjson.loads(body)), None)
+    text = first if isinstance(first, str) and first else body.decode()
     return text if len(text) <= SHOWN_MAX_CHARACTERS else f"{text[:SHOWN_MAX_CHARACTERS]}…"
 
 

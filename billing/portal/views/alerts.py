@@ -29,7 +29,7 @@ def index(request: HttpRequest) -> HttpResponse:
     form = LowBalanceForm(request.POST if request.method == "POST" else None, amount_microusd=amount)
     if form.is_valid():
         alerts.set_threshold(owner, amount_microusd=form.cleaned_data["amount"])
-        messages.success(request, _said(form.cleaned_data["amount"]))
+        messages.success(request, _confirmation(form.cleaned_data["amount"]))
         return redirect(TAB)
     did = person(request).did
     context = {
@@ -51,7 +51,7 @@ def switch(request: HttpRequest) -> HttpResponse:
     return redirect(TAB)
 
 
-def _said(amount_microusd: int) -> str:
+def _confirmation(amount_microusd: int) -> str:
     if not amount_microusd:
         return "You will not be told of a low balance. You will still be told when the wallet is empty."
     return f"You will be told when there is less than {usd(amount_microusd)} in your wallet."

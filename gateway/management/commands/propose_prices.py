@@ -81,14 +81,14 @@ class Command(BaseCommand):
         self.stdout.flush()
         catalogue = price_sources.read(source, options["form"])
         self.stdout.write(f"{catalogue.form}: {len(catalogue.entries):,} models")
-        said, sold, now = _statements(options, catalogue, source), sold_models(), timezone.now()
-        _check_names([*options["only"], *said.entries], {model.name for model in sold}, "alias or raw model")
+        statements, sold, now = _statements(options, catalogue, source), sold_models(), timezone.now()
+        _check_names([*options["only"], *statements.entries], {model.name for model in sold}, "alias or raw model")
         compared = [model for model in sold if not options["only"] or model.name in options["only"]]
         label, markup = name_of(source), options["markup"]
         if options["cost"]:
-            comparison = compare_costs(compared, catalogue, said, source=label, now=now)
+            comparison = compare_costs(compared, catalogue, statements, source=label, now=now)
         else:
-            comparison = compare_prices(compared, catalogue, said, source=label, markup_percent=markup, now=now)
+            comparison = compare_prices(compared, catalogue, statements, source=label, markup_percent=markup, now=now)
         price_proposals.store(comparison, now=now)
         self._summarize(comparison)
 

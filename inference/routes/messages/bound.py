@@ -15,7 +15,7 @@ from inference.routes.messages.request import DEFAULT_TIER, THINKING_MIN_TOKENS,
 from inference.routes.messages.stream import MessageFormat, MessageProgress
 from inference.rules.json_body import BoundedJson
 from inference.rules.output_limit import OutputLimit, fixed_limit, largest_limit
-from inference.rules.service_tiers import asked_tier
+from inference.rules.service_tiers import requested_tier
 from inference.rules.token_charge import TokenCharge
 from inference.rules.token_meter import TokenMeter
 from inference.rules.token_usage import read_message
@@ -133,4 +133,4 @@ def _with_thinking(limit: OutputLimit, prompt: Quantities, prices: WorstCase, ma
 def charge_of(params: MessageRequest, prices: PriceList) -> TokenCharge:
     """Return how a message is charged. What is written to a cache without a price of its own is charged as plain input.
     Raises InvalidRequest if its service tier has no price."""
-    return TokenCharge(prices, read_message, asked_tier(params.service_tier, prices), params.caching)
+    return TokenCharge(prices, read_message, requested_tier(params.service_tier, prices), params.caching)

@@ -30,16 +30,16 @@ async def prepare(http: MeteredRequest, request: BoundedMessage) -> BoundedMessa
 
 
 async def _with_documents(http: MeteredRequest, request: BoundedMessage) -> BoundedMessage:
-    asked = request.params.documents
-    files: dict[SourceAt, bytes] = await offload(_decoded, request, asked.inline)
+    of_message = request.params.documents
+    files: dict[SourceAt, bytes] = await offload(_decoded, request, of_message.inline)
     http.take_memory(sum(map(len, files.values())))
-    if asked.remote:
+    if of_message.remote:
         kind = fetched_images.DOCUMENTS
-        files |= await fetched_images.fetch_images(asked.remote, http.take_memory, kind=kind)
-    for document in asked.remote:
+        files |= await fetched_images.fetch_images(of_message.remote, http.take_memory, kind=kind)
+    for document in of_message.remote:
         documents.check_pdf(files[document], document.param)
     await _check_pages(files)
-    fetched = {document: files[document] for document in asked.remote}
+    fetched = {document: files[document] for document in of_message.remote}
     return await offload(_with_files, request, fetched) if fetched else request
 
 

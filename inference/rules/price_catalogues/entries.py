@@ -43,7 +43,9 @@ def entry_of(name: str, provider: str, model: str, value: Any, read: Callable[[M
 def members(value: Any, what: str) -> Mapping[str, Any]:
     """Return an object, or raise EntryError."""
     if not isinstance(value, dict):
-        raise EntryError(f"{what} is stated more than once" if isinstance(value, Repeated) else f"{what} is no object")
+        raise EntryError(
+            f"{what} is stated more than once" if isinstance(value, Repeated) else f"{what} is not an object"
+        )
     return value
 
 

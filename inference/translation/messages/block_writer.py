@@ -56,7 +56,7 @@ def _reasoning(item: items.Reasoning) -> list[dict[str, Any]]:
 
 
 def read_arguments(arguments: str) -> Mapping[str, Any]:
-    """Read a call's arguments as the object that this format needs. What is no object becomes the member `arguments`."""
+    """Read a call's arguments as the object that this format needs. What is not an object becomes the member `arguments`."""
     try:
         read = orjson.loads(arguments) if arguments.strip() else {}
     except ValueError:

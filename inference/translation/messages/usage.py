@@ -74,14 +74,14 @@ def write_usage(usage: Usage | None) -> dict[str, Any] | None:
 
 
 def _without_cache(usage: Usage, beside: Mapping[str, Any]) -> Any:
-    told = {"cached_tokens": usage.cached_tokens, "cache_write_tokens": usage.cache_write_tokens}
-    named = {**beside, **{name: count for name, count in told.items() if count}}
+    cached = {"cached_tokens": usage.cached_tokens, "cache_write_tokens": usage.cache_write_tokens}
+    named = {**beside, **{name: count for name, count in cached.items() if count}}
     parts = (usage.input_tokens, _first(_READ, named), _written(named))
     return parts[0] - parts[1] - parts[2] if all(type(part) is int for part in parts) else parts[0]
 
 
 def _written(usage: Mapping[str, Any]) -> Any:
-    """Return what was written to a cache, which may be told only by its times."""
+    """Return what was written to a cache, which may be reported only by its times."""
     return _first(_WRITTEN, usage) or _first(_BY_TIME, {name: _sum(usage.get(name)) for name in _BY_TIME})
 
 

@@ -30,7 +30,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     form = LowBalanceForm(request.POST if request.method == "POST" else None, amount_microusd=amount)
     if not form.is_valid():
         return _page(request, membership, form, 400 if form.is_bound else 200)
-    with report_outcome(request, _said(form.cleaned_data["amount"])) as outcome:
+    with report_outcome(request, _confirmation(form.cleaned_data["amount"])) as outcome:
         alerts.set_threshold(
             org_id=membership.organization_id,
             amount_microusd=form.cleaned_data["amount"],
@@ -59,7 +59,7 @@ def _groups(request: HttpRequest, membership: Membership) -> list[Group]:
     return mails.switches(person(request).did, [concern_of(membership)])
 
 
-def _said(amount_microusd: int) -> str:
+def _confirmation(amount_microusd: int) -> str:
     if not amount_microusd:
         return (
             "Nobody will be told of a low balance. Owners and billing members are still told when the wallet is empty."

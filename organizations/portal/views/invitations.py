@@ -93,7 +93,7 @@ def _invite(request: HttpRequest, membership: Membership, form: InvitationForm) 
     """Create an invitation. Its token is passed to the next page in a cookie for that page, and is not stored."""
     response = back_to(TAB, membership)
     note(request, limits.take(INVITATIONS, person(request).did, now=timezone.now()))
-    with report_outcome(request, _said(form)):
+    with report_outcome(request, _confirmation(form)):
         _, token = operations.invite(
             org_id=membership.organization_id,
             role=Role(form.cleaned_data["role"]),
@@ -113,7 +113,7 @@ def _invite(request: HttpRequest, membership: Membership, form: InvitationForm) 
     return response
 
 
-def _said(form: InvitationForm) -> str:
+def _confirmation(form: InvitationForm) -> str:
     if settings.MAIL_IS_CONFIGURED and form.cleaned_data["email"]:
         return "The invitation is ready, and its link is on its way by email. You can copy it now, too; it is not shown again."
     return "The invitation is ready. Copy its link now; it is not shown again."
