@@ -1,5 +1,6 @@
 """The bounded cache never exceeds its limit in bytes."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 from accounts.rules.bounded_cache import ENTRY_BYTES, BoundedCache
@@ -53,6 +54,18 @@ def test_the_oldest_entries_are_evicted_as_long_as_they_are_over() -> None:
     cache.evict(lambda value: True)
     cache.evict(lambda value: True)
     assert (len(cache), cache.size_bytes) == (0, 0)
+
+
+def test_evicting_many_entries_takes_a_time_that_grows_with_their_number() -> None:
+    """A server evicts them in its event loop, when a token comes after a pause."""
+    entries = 200_000  # of which a search from the beginning for each would take many seconds
+    cache: BoundedCache[int, int] = BoundedCache(entries * ENTRY)
+    for number in range(entries):
+        cache.put(number, number, SIZE)
+    begun_at = time.thread_time()
+    cache.evict(lambda value: True)
+    assert (len(cache), cache.size_bytes) == (0, 0)
+    assert time.thread_time() - begun_at < 5
 
 
 def test_threads_never_push_it_over_its_bound() -> None:
