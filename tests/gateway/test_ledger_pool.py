@@ -252,6 +252,31 @@ def test_no_connection_to_a_server_that_refuses_writes_is_lent_again() -> None:
     with_pool(3, run)
 
 
+def test_a_server_is_left_once_however_many_of_its_connections_get_no_answer() -> None:
+    async def run(pool: LedgerPool) -> None:
+        hanging = [await pool.acquire() for _ in range(3)]
+        for connection in hanging:
+            connection.opened_at -= FRESH_SECONDS
+        hanging[0]._overdue()
+        pool.release(hanging[0])
+        newer = await pool.acquire()
+        pool.release(newer)
+        for connection in hanging[1:]:
+            connection._overdue()
+            pool.release(connection)
+            assert await pool.acquire() is newer
+            pool.release(newer)
+        # A newer server may hang as well.
+        newer = await pool.acquire()
+        newer.opened_at -= FRESH_SECONDS
+        pool._opened_since -= FRESH_SECONDS
+        newer._overdue()
+        pool.release(newer)
+        assert await pool.acquire() is not newer
+
+    with_pool(4, run)
+
+
 def test_the_watch_goes_on_after_every_failure(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

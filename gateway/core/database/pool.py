@@ -110,9 +110,12 @@ class LedgerPool:
         return None
 
     def _leave(self, connection: LedgerConnection, now: float) -> None:
-        """Use no connection any more that leads to this one's server, which takes no writes: there may be another by now."""
+        """Use no connection any more that leads to this one's server, which takes no writes: there may be another by now.
+
+        Once is enough: after the server was left, other connections to it say the same, and newer ones may lead to another.
+        """
         connection.is_read_only = False
-        if now - connection.opened_at > FRESH_SECONDS:
+        if connection.opened_at >= self._opened_since and now - connection.opened_at > FRESH_SECONDS:
             self._opened_since = now
             while self._idle:
                 self._discard(self._idle.pop())
