@@ -89,6 +89,28 @@ def test_a_half_written_message_is_not_seen(folder: Path) -> None:
             queue.get(block=False)
 
 
+@pytest.mark.parametrize(
+    "content", [b"", bytes(4096), b'{"body": "', b"\xff"], ids=["empty", "zeros", "cut", "no text"]
+)
+def test_a_file_that_a_loss_of_power_has_damaged_stops_nothing(
+    folder: Path, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    (folder / "control" / "jobs.exchange").write_bytes(content)
+    with connect(folder) as connection:
+        connection.transport.state.clear()  # as in a new process
+        queue = connection.SimpleQueue("jobs")
+        (folder / "messages" / "00000000000000000001-a.jobs.msg").write_bytes(content)
+        queue.put({"number": 1})
+        message = queue.get(block=False)
+        message.ack()
+        assert message.payload == {"number": 1}
+        with pytest.raises(Empty):
+            queue.get(block=False)
+    assert list((folder / "messages").iterdir()) == []
+    named = [record.args[0] for record in caplog.records if record.name == "gateway.messages" and record.args]
+    assert set(named) == {"jobs.exchange", "00000000000000000001-a.jobs.msg"}
+
+
 def test_a_worker_that_is_to_end_waits_for_no_message(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Celery sends its signal from the handler of SIGTERM, as soon as that comes."""
     monkeypatch.setattr(filequeue.Transport, "is_ending", False)

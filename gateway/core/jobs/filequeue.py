@@ -5,6 +5,7 @@ messages through the system's temporary directory. This transport writes to anot
 """
 
 import fcntl
+import logging
 import time
 import uuid
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from gateway.core.jobs.kombu_internals import Binding, FileChannel, FileTranspor
 
 SCHEME = "files"
 
+log = logging.getLogger("gateway.messages")
+
 
 def register() -> None:
     """Register this transport for broker URLs."""
@@ -29,11 +32,14 @@ class Channel(FileChannel):
     """Stores each message, and each exchange's bindings, in a file that appears atomically."""
 
     def get_table(self, exchange: str) -> list[Any]:
+        path = self.bindings_file(exchange)
         try:
-            content = self.bindings_file(exchange).read_text(encoding="utf-8")
+            return [Binding(*binding) for binding in loads(path.read_bytes())]
         except FileNotFoundError:
             return []
-        return [Binding(*binding) for binding in loads(content)]
+        except ValueError as error:  # as of a message: the next worker or sender that binds its queue replaces it
+            log.error("%s is damaged, and replaced: %s", path.name, error)
+            return []
 
     def add_binding(self, exchange: str, binding: Any) -> None:
         """Add a binding; other processes may do the same concurrently."""
@@ -53,16 +59,19 @@ class Channel(FileChannel):
         _write(Path(self.data_folder_out, name), dumps(message))
 
     def take(self, queue: str) -> Any:
-        """Take the oldest message; only one process gets it. Raises Empty."""
+        """Take the oldest message; only one process gets it. One that cannot be read is dropped. Raises Empty."""
         for path in sorted(Path(self.data_folder_in).glob(f"*.{queue}.msg")):
             taken = path.with_suffix(".taken")
             try:
                 path.rename(taken)
             except FileNotFoundError:
                 continue
-            content = taken.read_text(encoding="utf-8")
+            content = taken.read_bytes()
             taken.unlink()
-            return loads(content)
+            try:
+                return loads(content)
+            except ValueError as error:  # the machine lost power before it was on disk
+                log.error("%s is damaged, and left to the schedule: %s", path.name, error)
         raise Empty
 
     @contextmanager
