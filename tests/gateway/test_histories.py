@@ -1,6 +1,8 @@
 """The newest history of a database that a machine has used: shared by its processes, and never left for an older one."""
 
+import fcntl
 import json
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,6 +13,8 @@ from gateway.core.database.history import ORIGINS_MAX, History, KnownHistories, 
 BEGAN = datetime(2026, 1, 1, 12, tzinfo=UTC)
 FIRST = History("a", BEGAN)
 SECOND = History("a", BEGAN + timedelta(microseconds=1))
+HELD_SECONDS = 60.0
+"""How long a test holds a lock in vain."""
 
 
 @pytest.fixture
@@ -44,6 +48,20 @@ def test_a_process_learns_what_another_has_entered(path: Path) -> None:
     assert not known.is_outdated(FIRST)
     known.refresh()
     assert known.is_outdated(FIRST)
+
+
+def test_what_the_file_says_is_entered_while_another_process_holds_its_lock(path: Path) -> None:
+    process(path).enter(SECOND)
+    with path.with_suffix(".lock").open("w") as held, ThreadPoolExecutor() as threads:
+        fcntl.flock(held, fcntl.LOCK_EX)  # as one that was stopped while it wrote
+        try:
+            entering = threads.submit(process(path).enter, SECOND)
+            refused = threads.submit(process(path).enter, FIRST)
+            done, _ = wait([entering, refused], timeout=HELD_SECONDS)
+        finally:
+            fcntl.flock(held, fcntl.LOCK_UN)
+    assert done == {entering, refused}
+    assert isinstance(refused.exception(), OlderDatabase)
 
 
 def test_another_database_is_another_matter(path: Path) -> None:

@@ -50,11 +50,12 @@ class KnownHistories:
         """Remember a history, durably before this returns. Raises OlderDatabase if a newer one is known."""
         with self._lock:
             try:
-                with self._file() as stored:
-                    self._merge(stored)
+                # Nearly every connection brings what the file says. It waits for no other process, which may have been stopped.
+                self._merge(stored := self._read())
+                if self.is_outdated(history) or stored.get(history.origin) == history.began_at:
                     self._advance(history)
-                    if stored != self._known:
-                        write_private(self._path(), json.dumps({o: at.isoformat() for o, at in self._known.items()}))
+                else:
+                    self._store(history)
             except OSError as error:
                 self._complain(error)
                 self._advance(history)
@@ -91,6 +92,13 @@ class KnownHistories:
             )
         others = [(origin, began_at) for origin, began_at in self._known.items() if origin != history.origin]
         self._known = dict([*others, (history.origin, history.began_at)][-ORIGINS_MAX:])
+
+    def _store(self, history: History) -> None:
+        """Add a history to the file. Raises OlderDatabase if another process has added a newer one meanwhile."""
+        with self._file() as stored:
+            self._merge(stored)
+            self._advance(history)
+            write_private(self._path(), json.dumps({o: at.isoformat() for o, at in self._known.items()}))
 
     def _merge(self, stored: dict[str, datetime]) -> None:
         for origin, began_at in stored.items():
