@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gateway.core.database.clock import database_now
 from inference.metering import recovery
-from inference.metering.journal import SUFFIX, leftovers
+from inference.metering.journal import SUFFIX, is_cut_off, leftovers
 from inference.metering.journal_folder import read_id
 from inference.metering.recovery import DEAD, FAILED, UNKNOWN
 from inference.operations import journal_folders
@@ -29,18 +29,19 @@ class FolderInUse(Exception):
 @dataclass(slots=True)
 class HandedOver:
     """What became of the calls in a folder: how many by outcome, the ids of those that the ledger does not know or could not close
-    yet, and the journals that belong to living processes and were not read."""
+    yet, the journals that belong to living processes and were not read, and those whose end is missing."""
 
     files: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     unknown: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     in_use: list[str] = field(default_factory=list)
+    cut_off: list[str] = field(default_factory=list)
 
     @property
     def is_done(self) -> bool:
         """Return whether nothing has to be tried again."""
-        return not self.failed and not self.in_use
+        return not (self.failed or self.in_use or self.cut_off)
 
 
 def take_over(folder: Path) -> HandedOver:
@@ -52,11 +53,16 @@ def take_over(folder: Path) -> HandedOver:
     if folder_id is not None and is_read(folder_id, now=database_now()):
         raise FolderInUse
     found = HandedOver()
-    for path in sorted(path for suffix in (SUFFIX, DEAD) for path in folder.glob(f"*{suffix}")):
+    for path in journals_in(folder):
         _take_over(path, found)
     if found.is_done and folder_id is not None:
         journal_folders.settle(folder_id, now=database_now())
     return found
+
+
+def journals_in(folder: Path) -> list[Path]:
+    """Return the journals in a folder, of living and of dead processes."""
+    return sorted(path for suffix in (SUFFIX, DEAD) for path in folder.glob(f"*{suffix}"))
 
 
 def _take_over(path: Path, found: HandedOver) -> None:
@@ -65,6 +71,8 @@ def _take_over(path: Path, found: HandedOver) -> None:
             found.in_use.append(path.name)
             return
         found.files += 1
+        if is_cut_off(data):
+            found.cut_off.append(path.name)
         for leftover in leftovers(data):
             outcome = recovery.close(leftover, is_complete=False)
             found.outcomes[outcome] += 1

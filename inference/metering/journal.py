@@ -180,12 +180,17 @@ def finish() -> None:
 def leftovers(data: bytes) -> Iterator[Leftover]:
     """Read the calls that a journal's process had in progress. Damaged slots, after a machine crash, are tolerated."""
     for at in range(_SEGMENT_BYTES, len(data), _SLOT_BYTES):
-        slot = data[at : at + _SLOT_BYTES]
+        slot = data[at : at + _SLOT_BYTES].ljust(_SLOT_BYTES, b"\0")  # the last one may be cut off
         usage_id = slot[_ID_AT : _ID_AT + slot[1]].decode("latin-1")
-        if slot[0] != Stage.FREE and usage_id.isascii() and usage_id.isprintable():
+        if slot[0] != Stage.FREE and usage_id and usage_id.isascii() and usage_id.isprintable():
             closing_bytes = int.from_bytes(slot[_CLOSING_AT - 2 : _CLOSING_AT], "big")
             closing = slot[_CLOSING_AT : _CLOSING_AT + closing_bytes] if slot[0] == Stage.CLOSING else b""
             yield Leftover(Stage(slot[0]) if slot[0] in _STAGES else Stage.SENT, usage_id, closing)
+
+
+def is_cut_off(data: bytes) -> bool:
+    """Return whether the end of a journal is missing: in a copy that was interrupted, or after a disk became full."""
+    return len(data) < 2 * _SEGMENT_BYTES or len(data) % _SEGMENT_BYTES != 0
 
 
 def is_of_this_boot(data: bytes) -> bool:

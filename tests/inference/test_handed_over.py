@@ -172,6 +172,30 @@ def test_a_folder_whose_machine_lives_is_refused(machine: Machine, tmp_path: Pat
     assert alarming()
 
 
+def test_a_journal_that_was_cut_off_while_it_was_copied_is_named_and_its_folder_still_waits(
+    machine: Machine, tmp_path: Path
+) -> None:
+    machine.die()
+    copy = machine.copy(tmp_path / "copy")
+    [path] = copy.glob("*.journal")
+    whole = path.read_bytes()
+    for missing in (1, 1023, 1024, 1025, 100_000):
+        path.write_bytes(whole[:-missing])
+        with pytest.raises(CommandError, match=f"Cut off, so that calls may be missing: {path.name}"):
+            call_command("read_journals", str(copy))
+        assert alarming()
+    path.write_bytes(whole)
+    call_command("read_journals", str(copy))
+    machine.assert_closed_once()
+    assert not alarming()
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "journals").mkdir()
+    with pytest.raises(CommandError, match="is not a copy of a folder of journals"):
+        call_command("read_journals", str(tmp_path))
+
+
 def test_a_call_that_cannot_be_closed_is_named_and_its_folder_still_waits(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,7 +13,16 @@ import pytest
 
 from gateway.core.contract.ids import new_id
 from inference.metering import journal
-from inference.metering.journal import CLOSING_MAX_BYTES, Entry, Journal, Leftover, Stage, is_of_this_boot, leftovers
+from inference.metering.journal import (
+    CLOSING_MAX_BYTES,
+    Entry,
+    Journal,
+    Leftover,
+    Stage,
+    is_cut_off,
+    is_of_this_boot,
+    leftovers,
+)
 
 # A process that notes calls of every stage and dies by SIGKILL.
 CRASHING = """
@@ -122,6 +131,21 @@ def test_a_journal_that_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, si
         Journal(tmp_path)
     assert open_below(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_copy_that_was_cut_off_anywhere_can_be_read(tmp_path: Path) -> None:
+    made = Journal(tmp_path)
+    for number in range(256):
+        made.begin(f"use_{number}").note_closing(b'{"action":"release"}')
+    whole = made.path.read_bytes()
+    calls = {left.usage_id for left in leftovers(whole)}
+    assert (len(calls), is_cut_off(whole)) == (256, False)
+    for missing in range(1, 3000):
+        found = [left.usage_id for left in leftovers(whole[:-missing])]
+        assert is_cut_off(whole[:-missing])
+        assert calls.issuperset(found)
+        assert len(found) >= 256 - (missing + 1023) // 1024
+    assert is_cut_off(whole[: len(whole) // 2])
 
 
 def test_an_entry_that_is_done_touches_no_other_call(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from inference.metering.handed_over import FolderInUse, HandedOver, take_over
+from inference.metering.handed_over import FolderInUse, HandedOver, journals_in, take_over
+from inference.metering.journal_folder import read_id
 
 OUTCOMES = {
     "settled": "charged",
@@ -39,6 +40,8 @@ class Command(BaseCommand):
         if settings.CALL_JOURNAL_DIR.exists() and folder.samefile(settings.CALL_JOURNAL_DIR):
             raise CommandError("This is the folder of this machine: its server and its worker read it.")
         try:
+            if read_id(folder) is None and not journals_in(folder):
+                raise CommandError(f"{folder} is not a copy of a folder of journals: nothing of one is in it.")
             found = take_over(folder)
         except FolderInUse:
             raise CommandError(
@@ -56,6 +59,11 @@ class Command(BaseCommand):
             self.stdout.write(f"The ledger does not know: {', '.join(found.unknown)}")
         if found.in_use:
             raise CommandError(f"Not read, because their processes live: {', '.join(found.in_use)}")
+        if found.cut_off:
+            raise CommandError(
+                f"Cut off, so that calls may be missing: {', '.join(found.cut_off)}. Copy them again, and run this again. If the "
+                "originals are as short, choose Forget on the folder's page in the console."
+            )
         if found.failed:
             raise CommandError(f"Run this again: {', '.join(found.failed)} could not be closed; the log says why.")
         self.stdout.write("The copy is not needed any more.")
