@@ -10,6 +10,7 @@ from django.db import connection, connections
 from psycopg import OperationalError
 
 from accounts.models import ReplayEpoch
+from gateway.core.database import pool as pools
 from gateway.core.database.bounded import BoundedConnection, DatabaseHangs
 from gateway.core.database.history import History, KnownHistories, histories
 from gateway.core.database.outage import Outage
@@ -29,6 +30,14 @@ def test_an_answer_that_does_not_come_costs_the_connection() -> None:
     connection.close()
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_host_that_is_gone_leaves_time_for_the_next_one() -> None:
+    """A machine without power does not even refuse a connection. Half of the connections try it first."""
+    wrapper: Any = connection
+    assert wrapper.get_connection_params()["connect_timeout"] <= wrapper.pool.timeout - 1
+    assert pools._parameters()["connect_timeout"] <= pools.ACQUIRE_SECONDS - 1
 
 
 @pytest.mark.django_db(transaction=True)

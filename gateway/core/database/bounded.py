@@ -87,7 +87,7 @@ def limit_seconds() -> float | None:
 def connection_options() -> dict[str, Any]:
     """Return libpq's parameters that limit what the connection does not: connecting, and waiting for a vanished peer."""
     return {
-        "connect_timeout": 3,
+        "connect_timeout": 2,  # to each host: of two, one may be gone, and the pool waits for three seconds
         "keepalives_idle": 10,
         "keepalives_interval": 3,
         "keepalives_count": 3,
