@@ -30,7 +30,8 @@ CLIENT_WAIT_SECONDS = 5.0
 PAUSES_SECONDS = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 UNKNOWN_SECONDS = 300.0
-"""How long a hold that is not found may still appear, after a stalled disk or a hung database recovers."""
+"""How long a hold that is not found may still appear, after a stalled disk or a hung database recovers: longer only while
+commits wait for a synchronous standby."""
 
 Row = TypeVar("Row")
 
@@ -84,11 +85,12 @@ async def _release_unknown(entry: Entry, release: Closing[Release]) -> None:
     until = time.monotonic() + UNKNOWN_SECONDS
     for pause in _pauses():
         try:
+            may_appear = time.monotonic() <= until or await database.commits_wait()  # before it is looked for
             outcome = (await database.run(release.element)).outcome
         except Exception as error:  # noqa: BLE001 - as above
             log.warning("release is retried (%s: %s): %r", type(error).__name__, error, release.note)
         else:
-            if outcome is not CloseOutcome.UNKNOWN or time.monotonic() > until:
+            if outcome is not CloseOutcome.UNKNOWN or not may_appear:
                 break
         await asyncio.sleep(pause)
     entry.done()

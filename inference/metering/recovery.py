@@ -24,6 +24,7 @@ from django.db import DatabaseError, connection, transaction
 
 from billing.operations import closings
 from billing.operations.ledger import CloseOutcome
+from gateway.core import database
 from gateway.core.runtime.logs import RecurringLog
 from inference.metering.closing import UNKNOWN_SECONDS
 from inference.metering.journal import SUFFIX, Leftover, Stage, is_of_this_boot, leftovers
@@ -101,8 +102,9 @@ def _recover(path: Path, now: datetime) -> int:
         if not is_of_this_boot(data) and age_seconds < ELSEWHERE_SECONDS:
             return 0
         calls = list(leftovers(data))
+        is_last_look = age_seconds > UNKNOWN_SECONDS and not database.commits_wait_sync()
         outcomes = [close(call, is_of_this_boot(data)) for call in calls]
-        if age_seconds > UNKNOWN_SECONDS and FAILED not in outcomes:
+        if is_last_look and FAILED not in outcomes:
             _forget([call for call, outcome in zip(calls, outcomes, strict=True) if outcome == UNKNOWN])
             path.unlink()
         elif NOT_CLOSED.isdisjoint(outcomes):

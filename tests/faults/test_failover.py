@@ -1,20 +1,29 @@
 """A failover to an asynchronous standby that lacks the last commits: nothing is lost in silence, and no proof serves twice."""
 
+import asyncio
 import os
 import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from django.db import OperationalError, connection, connections, transaction
+from django.utils import timezone
 
 from accounts.models import ReplayEpoch
+from billing.operations import closings
+from billing.operations.closings import OpenCall
+from gateway.core.database import close_pool, commits_wait_sync
 from gateway.core.database.replication import Unreplicated
+from inference.metering import closing, recovery
+from inference.metering.journal import Journal
+from tests.factories.billing import Purse, price_version
 from tests.faults.nodes import Node, disconnect_django
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.replicated import Replicated
@@ -106,6 +115,51 @@ def test_a_charge_that_the_standby_may_lack_is_not_confirmed(
         eventually(lambda: not waiting(pair, "gateway-ledger"))
         assert caller.wallet == {"balance": 100_000 - 2 * first.charge_microusd, "held": 0, "debt": 0}
         stage.client.close()
+
+
+def test_a_hold_is_looked_for_as_long_as_its_commit_waits(
+    synchronous: Replicated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the process that asked for it, and by those that read the journal of one that died."""
+    monkeypatch.setattr(closing, "UNKNOWN_SECONDS", 0)
+    monkeypatch.setattr(closing, "PAUSES_SECONDS", (0.05,))
+    pair, released = synchronous, set[str]()
+    purses = [Purse().pay(1000) for _ in range(2)]
+    price_version()
+    entry, journal = Journal(tmp_path / "living").begin("use_waits_1"), Journal(tmp_path / "dead")
+    journal.begin("use_waits_2")
+    journal.close()
+    standby = pair.directory(pair.standby)
+    pair.kill(pair.standby)
+
+    def hold(purse: Purse, usage_id: str) -> None:
+        try:
+            purse.call(100, usage_id=usage_id)
+        finally:
+            connections.close_all()
+
+    def look(seconds: float) -> int:
+        return recovery.recover(now=begun_at + timedelta(seconds=seconds), folder=tmp_path / "dead")
+
+    async def release() -> None:
+        reference = OpenCall(purses[0].owner, "use_waits_1", None)
+        await closing._release_unknown(entry, closings.release(reference, resolution="not_sent"))
+        released.add("use_waits_1")
+        await close_pool()
+
+    with ThreadPoolExecutor() as threads:
+        holding = [threads.submit(hold, purse, f"use_waits_{n}") for n, purse in enumerate(purses, 1)]
+        eventually(lambda: len(waiting(pair, "")) == 2 and commits_wait_sync())
+        begun_at = timezone.now()
+        releasing = threads.submit(asyncio.run, release())
+        assert [look(seconds) for seconds in (0, 11, 400, 800)] == [0] * 4
+        assert (released, len(list((tmp_path / "dead").iterdir()))) == (set(), 1)
+        pair.start(pair.standby, standby)
+        for waited in (*holding, releasing):
+            waited.result(PATIENCE_SECONDS)
+        assert look(1200) == 1
+    assert [purse.wallet.held_microusd for purse in purses] == [0, 0]
+    assert list((tmp_path / "dead").iterdir()) == []
 
 
 @pytest.fixture
