@@ -1,5 +1,6 @@
 """Programs that the tests' fork server runs are what a new interpreter would have run, and none of them is left."""
 
+import logging
 import os
 import signal
 import subprocess
@@ -68,6 +69,11 @@ def test_it_reads_its_settings_from_its_own_environment() -> None:
 def test_what_an_import_made_of_a_setting_that_several_tests_set_is_made_of_its_own() -> None:
     code = "import sys; from inference.queries import catalogue; print(catalogue._snapshot.fresh_seconds, 'gateway.urls' in sys.modules)"
     assert printed(code, CATALOGUE_TTL_SECONDS="0.25") == "0.25 True"
+
+
+def test_it_logs_as_its_own_settings_say() -> None:
+    code = "import django, logging, sys; django.setup(); print(logging.getLogger().level, 'gateway.urls' in sys.modules)"
+    assert printed(code, LOG_LEVEL="DEBUG") == f"{logging.DEBUG} True"
 
 
 def test_what_it_spawns_is_forked_too() -> None:

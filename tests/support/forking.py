@@ -126,6 +126,7 @@ def preload() -> None:
     del _used["_wrapped"]
     del _used["DATABASES"]  # which only connections have used, and none is open
     del _used["CATALOGUE_TTL_SECONDS"]  # which is set where it was used
+    del _used["LOGGING"]  # which every `django.setup()` configures anew
     gc.collect()
     gc.freeze()
 
