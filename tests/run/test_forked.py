@@ -37,6 +37,12 @@ PROGRAMS = {
     ],
     "warnings": ["-W", "ignore:of a", "-c", "import warnings; warnings.warn('of a kind'); warnings.warn('other')"],
 }
+INSTEAD_OF_POPEN = """
+import subprocess, sys
+from tests.support import forked
+subprocess.Popen = forked.Forked
+print(forked.run([sys.executable, "-c", "print('forked')"], env=forked._environment).stdout, end="")
+"""
 SLEEPS = "import time; print('begun', flush=True); time.sleep(1000)"
 STARTS_ONE = f"""
 import sys, time
@@ -72,7 +78,9 @@ def test_what_an_import_made_of_a_setting_that_several_tests_set_is_made_of_its_
 
 
 def test_it_logs_as_its_own_settings_say() -> None:
-    code = "import django, logging, sys; django.setup(); print(logging.getLogger().level, 'gateway.urls' in sys.modules)"
+    code = (
+        "import django, logging, sys; django.setup(); print(logging.getLogger().level, 'gateway.urls' in sys.modules)"
+    )
     assert printed(code, LOG_LEVEL="DEBUG") == f"{logging.DEBUG} True"
 
 
@@ -89,6 +97,12 @@ def test_it_is_executed_if_imports_have_used_a_setting_that_differs() -> None:
         "import sys; from django.conf import settings; print(settings.SYNC_REQUESTS_MAX, 'gateway.urls' in sys.modules)"
     )
     assert printed(code, SYNC_REQUESTS_MAX="3") == "3 False"
+
+
+def test_it_starts_though_it_stands_for_every_program_that_is_started() -> None:
+    command = [sys.executable, "-c", INSTEAD_OF_POPEN]
+    printed = subprocess.check_output(command, cwd=PROJECT_DIR, text=True, timeout=PATIENCE_SECONDS)
+    assert printed == "forked\n"
 
 
 def test_it_is_waited_for_and_killed_as_a_child_is() -> None:

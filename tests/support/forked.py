@@ -23,7 +23,8 @@ from tests.support.forking import Program, fork
 
 STANDARD = ("p2cread", "c2pwrite", "errwrite")
 PIPES = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
-_execute: Any = vars(subprocess.Popen)["_execute_child"]
+_Popen = subprocess.Popen
+_execute: Any = vars(_Popen)["_execute_child"]
 _environment = {"DJANGO_SETTINGS_MODULE": "gateway.settings", **os.environ, "PYTHONUNBUFFERED": "1"}
 _lock = Lock()
 _requests: socket.socket | None = None
@@ -133,7 +134,7 @@ def _server() -> socket.socket:
 
 
 def _start(requests: socket.socket, number: int) -> None:
-    process = subprocess.Popen(
+    process = _Popen(  # a test may have replaced `subprocess.Popen` by what asks the server
         [sys.executable, "-m", "tests.support.fork_server", str(number)],
         cwd=PROJECT_DIR,
         env=_environment,
