@@ -5,6 +5,8 @@ import os
 
 from tests.support.database import BEGINS_THE_SESSION, provide_data_dir, provide_database
 
+# As for `make test`: each process that tests start would compile all modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["DATABASE_URL"] = provide_database()
 # A developer's own gateway in `.data` must neither steer the tests nor be touched by them.
 os.environ["DATA_DIR"] = provide_data_dir()
