@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from django.db import connection
 
+from tests.support import plain_http
 from tests.support.processes import ServerProcess
 from tests.support.replicated import Replicated
 
@@ -66,10 +66,12 @@ class Node(ServerProcess):
 
     def why(self) -> tuple[int, str | None]:
         """Return the status of GET /readyz, and why the node is not ready; 0 while GET /healthz answers something else."""
-        one, other = (httpx.get(f"{self.base_url}/{path}", timeout=30) for path in ("readyz", "healthz"))
+        one, other = (
+            plain_http.request("GET", f"{self.base_url}/{path}", timeout=30) for path in ("readyz", "healthz")
+        )
         is_same = (one.status_code, one.json()) == (other.status_code, other.json())
         return one.status_code if is_same else 0, one.json().get("reason")
 
     def healthz(self) -> int:
         """Return the status of GET /healthz."""
-        return httpx.get(f"{self.base_url}/healthz", timeout=30).status_code
+        return plain_http.request("GET", f"{self.base_url}/healthz", timeout=30).status_code

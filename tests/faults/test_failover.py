@@ -25,6 +25,7 @@ from inference.metering import closing, recovery
 from inference.metering.journal import Journal
 from tests.factories.billing import Purse, price_version
 from tests.faults.nodes import Node, disconnect_django
+from tests.support import plain_http
 from tests.support.concurrency import PATIENCE_SECONDS, eventually
 from tests.support.replicated import Replicated
 from tests.support.stage import CHAT, Caller, Stage, chat
@@ -345,4 +346,4 @@ def cancel(pair: Replicated, pid: int) -> None:
 def httpx_post(node: Node, headers: dict[str, str], alias: str) -> httpx.Response:
     """Send a call with given proof headers and a new idempotency key."""
     sent = {**headers, "Idempotency-Key": f"key-{len(node.log)}-{id(headers)}", "x-service-max-cost-microusd": "100000"}
-    return httpx.post(node.base_url + CHAT, json=chat(alias), headers=sent, timeout=30)
+    return plain_http.request("POST", node.base_url + CHAT, json=chat(alias), headers=sent, timeout=30)

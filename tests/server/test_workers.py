@@ -66,7 +66,7 @@ def calls_reach(pids: set[int], caller: Caller, origin: str, alias: str, journal
 def takes_requests(origin: str) -> bool:
     """Return whether a worker accepts connections. The first process keeps the port until the last worker has ended."""
     try:
-        httpx.get(f"{origin}/livez", timeout=1)
+        plain_http.request("GET", f"{origin}/livez", timeout=1)
     except httpx.TransportError:
         return False
     return True

@@ -16,6 +16,7 @@ import httpx
 
 from gateway.run.children import signal_group
 from tests.factories.accounts import Caller
+from tests.support import plain_http
 from tests.support.database import database_url
 from tests.support.forked import Forked
 from tests.support.gateways import GatewayProcess
@@ -90,4 +91,4 @@ def by_turns(origins: Sequence[str], send: Callable[..., Any], each: Sequence[An
 def send(caller: Caller, origin: str, method: str, path: str, body: Any = None) -> httpx.Response:
     """Send an API request with a new proof."""
     headers = caller.headers(method, path)
-    return httpx.request(method, origin + path, json=body, headers=headers, timeout=60)
+    return plain_http.request(method, origin + path, json=body, headers=headers, timeout=60)

@@ -18,6 +18,7 @@ from billing.queries import audit
 from inference.metering import recovery
 from inference.queries import catalogue
 from tests.factories.limits import admissible
+from tests.support import plain_http
 from tests.support.concurrency import at_once, eventually
 from tests.support.processes import by_turns, gateway_process, two_processes
 from tests.support.stage import CHAT, Caller, Stage, chat
@@ -32,7 +33,7 @@ def no_limits_remain() -> Iterator[None]:
 
 def ask(caller: Caller, model: str, origin: str, key: str) -> httpx.Response:
     headers = caller.headers(CHAT) | {"Idempotency-Key": key, "x-service-max-cost-microusd": "100000"}
-    return httpx.post(origin + CHAT, json=chat(model), headers=headers, timeout=300)
+    return plain_http.request("POST", origin + CHAT, json=chat(model), headers=headers, timeout=300)
 
 
 def test_fifty_at_once_admit_ten(stage: Stage, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from billing.queries import audit
 from gateway.core.contract.capabilities import Capability
 from tests.factories.accounts import Caller as Manager
 from tests.inference.calls.test_organizations import World
+from tests.support import plain_http
 from tests.support.concurrency import at_once
 from tests.support.processes import by_turns, send, two_processes
 from tests.support.stage import Stage, chat
@@ -28,7 +29,9 @@ def test_a_budget_that_changes_while_calls_are_made_counts_each_once(stage: Stag
             "Idempotency-Key": f"key {number}",
             "x-service-max-cost-microusd": "100000",
         }
-        return httpx.post(f"{origin}/v1/chat/completions", json=chat(alias), headers=headers, timeout=60)
+        return plain_http.request(
+            "POST", f"{origin}/v1/chat/completions", json=chat(alias), headers=headers, timeout=60
+        )
 
     def put(origin: str, limit: int) -> httpx.Response:
         body = {"scope": "org", "limitMicrousd": limit}
