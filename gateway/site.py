@@ -14,9 +14,36 @@ from django.urls import path, reverse
 from django.utils.functional import SimpleLazyObject
 from unfold.sites import UnfoldAdminSite
 
+OF_REQUEST = {"available_apps", "has_permission", "log_entries", "sidebar_navigation"}
+"""What a page shows by who asks for it. All else that the library gives to every page follows from the settings."""
+
 
 class ConsoleSite(UnfoldAdminSite):
     """The console's pages that do not belong to a table."""
+
+    def __init__(self, name: str = "admin") -> None:
+        super().__init__(name)
+        self._of_settings: dict[str, Any] = {}
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Return what every page shows. The library's part of it is read once: it would merge the settings with its own for each of
+        thirty values, on each page."""
+        if not self._of_settings:
+            usual = super().each_context(request)
+            self._of_settings = {name: value for name, value in usual.items() if name not in OF_REQUEST}
+        return {
+            **self._of_settings,
+            "available_apps": self.get_app_list(request),
+            "has_permission": self.has_permission(request),
+            "log_entries": self.get_log_entries(request),
+            "sidebar_navigation": self.get_sidebar_list(request) if self.has_permission(request) else [],
+        }
+
+    def get_sidebar_list(self, request: HttpRequest) -> list[dict[str, Any]]:
+        """Return the navigation. The library would copy it, and look for what its rows do not have."""
+        from gateway import navigation  # this module is imported before models are loaded
+
+        return navigation.navigation(request)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Sign an operator in, and redirect to the console if the address names no page."""

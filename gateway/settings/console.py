@@ -42,6 +42,5 @@ UNFOLD: dict[str, Any] = {
         "show_search": True,
         "command_search": True,
         "show_all_applications": False,
-        "navigation": "gateway.navigation.navigation",
     },
 }
