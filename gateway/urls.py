@@ -12,6 +12,8 @@ from gateway.health import healthz, livez, readyz
 handler500 = "gateway.core.http.boundary.server_error"
 
 urlpatterns = [
+    # First, since one look tells whether an address is the console's: its pages would be compared with each route of the API.
+    pages("gateway.console_urls", prefix="admin/", namespace="admin"),
     path("healthz", healthz),
     path("livez", livez),
     path("readyz", readyz),
@@ -25,7 +27,6 @@ urlpatterns = [
     path("", include("inference.urls")),
     path("", include("integrations.urls")),
     path("", include("judgement.urls")),
-    pages("gateway.console_urls", prefix="admin/", namespace="admin"),
     pages("accounts.portal.urls"),
     pages("billing.portal.urls"),
     pages("organizations.portal.urls"),
