@@ -1,5 +1,6 @@
 """Anonymous requests to every URL of a production gateway: hostile hosts, plain http, headers and cookies."""
 
+import contextlib
 import re
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
@@ -14,9 +15,8 @@ from judgement import urls as judgement_urls
 from tests.factories.accounts import make_account
 from tests.gateway.every_url import templates
 from tests.portal.test_production import ARGUMENTS, ENVIRONMENT, PORTAL, submit
-from tests.support import plain_http
-from tests.support.concurrency import PATIENCE_SECONDS
 from tests.support.processes import gateway_process
+from tests.support.raw_http import Connection
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -37,27 +37,29 @@ SECURE = {"Host": PORTAL, "X-Forwarded-Proto": "https"}
 
 
 @pytest.fixture(scope="module")
-def client(django_db_setup: None) -> Iterator[httpx.Client]:
+def origin(django_db_setup: None) -> Iterator[str]:
     more = {"TRUSTED_PROXIES": "127.0.0.1", "LOG_LEVEL": "ERROR"}
-    with (
-        gateway_process("uvicorn", ARGUMENTS, **ENVIRONMENT, **more) as (origin, _),
-        plain_http.client(base_url=origin, timeout=PATIENCE_SECONDS) as client,
-    ):
+    with gateway_process("uvicorn", ARGUMENTS, **ENVIRONMENT, **more) as (origin, _):
+        yield origin
+
+
+@pytest.fixture(scope="module")
+def client(origin: str) -> Iterator[Connection]:
+    with contextlib.closing(Connection(httpx.URL(origin).port or 80)) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def pages(client: httpx.Client) -> dict[str, httpx.Response]:
+def pages(client: Connection) -> dict[str, httpx.Response]:
     """Open each address once, as a browser does through a proxy that ends TLS, for all tests that look at what comes back."""
     return {path: opened(client, path, **SECURE) for path in PATHS}
 
 
-def opened(client: httpx.Client, path: str, method: str = "GET", **headers: str) -> httpx.Response:
-    client.cookies.clear()
-    return client.request(method, path, headers=headers)
+def opened(client: Connection, path: str, method: str = "GET", **headers: str) -> httpx.Response:
+    return client.request(method, path, headers).whole
 
 
-def test_no_address_is_served_for_another_host(client: httpx.Client) -> None:
+def test_no_address_is_served_for_another_host(client: Connection) -> None:
     for path in PATHS:
         for headers in NAMING_ANOTHER:
             answer = opened(client, path, "POST" if path in METERED else "GET", **headers)
@@ -68,7 +70,7 @@ def test_no_address_is_served_for_another_host(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_no_address_speaks_of_another_host_or_fails(client: httpx.Client, scheme: str) -> None:
+def test_no_address_speaks_of_another_host_or_fails(client: Connection, scheme: str) -> None:
     for path in PATHS:
         for method in ("GET", "POST"):
             answer = opened(client, path, method, **{**SECURE, **ASIDE, "X-Forwarded-Proto": scheme})
@@ -106,7 +108,7 @@ def cookies_of(answer: httpx.Response) -> set[str]:
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_every_cookie_is_bound_to_the_host_and_to_tls(
-    client: httpx.Client, pages: dict[str, httpx.Response], settings: Settings, scheme: str
+    client: Connection, origin: str, pages: dict[str, httpx.Response], settings: Settings, scheme: str
 ) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]  # as in production
     Product.objects.create(slug="studio", name="Studio")
@@ -116,7 +118,7 @@ def test_every_cookie_is_bound_to_the_host_and_to_tls(
         seen |= cookies_of(answer)
     make_account(email="alice@service.example", password="correct horse battery")
     form = {"login": "alice@service.example", "password": "correct horse battery"}
-    signed_in = submit(str(client.base_url).rstrip("/"), "/account/login/", form, **{"X-Forwarded-Proto": scheme})
+    signed_in = submit(origin, "/account/login/", form, **{"X-Forwarded-Proto": scheme})
     assert signed_in.status_code == 303
     seen |= cookies_of(signed_in)
     assert seen == {"__Host-csrftoken", "__Host-session", "__Host-known-device", "service_appearance"}
