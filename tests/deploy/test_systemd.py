@@ -64,6 +64,29 @@ def test_the_server_has_time_to_drain() -> None:
     assert float(unit("server").only("TimeoutStopSec")) > 2 + 10 + CUT_SECONDS, "DRAIN_NOTICE_SECONDS, DRAIN_SECONDS"
 
 
+def test_each_folder_between_is_the_services() -> None:
+    """systemd makes what lies between as root, where a process could not write."""
+    folders = unit("beat").only("StateDirectory").split()
+    assert {str(Path(folder).parent) for folder in folders} - {"."} <= set(folders)
+    schedule = unit("beat").command("ExecStart", {"DATA_DIR": "/var/lib/account-gateway"})[-2]
+    assert str(Path(schedule).parent.relative_to("/var/lib")) in folders
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_database_on_the_machine_stops_after_the_unit(name: str) -> None:
+    assert "postgresql.service" in " ".join(unit(name).settings["After"]).split()
+
+
+def test_programs_of_the_sandbox_get_no_signal_of_their_own() -> None:
+    assert unit("sandbox").only("KillMode") == "mixed"
+
+
+def test_systemd_knows_every_setting(installed: Path) -> None:
+    said = analyze("verify", *(installed / unit(name).name for name in NAMES), installed / "account-gateway.target")
+    unknown = [line for line in said.splitlines() if str(installed) in line or "account-gateway" in line]
+    assert all("DelegateSubgroup" in line for line in unknown), said  # of systemd 254
+
+
 def test_only_the_sandbox_makes_namespaces() -> None:
     may = {name: unit(name).only("RestrictNamespaces") for name in NAMES}
     assert may == {**dict.fromkeys(NAMES, "yes"), "sandbox": "no"}
