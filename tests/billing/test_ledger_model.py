@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -20,8 +20,7 @@ from hypothesis.stateful import (
 )
 
 from billing.models import Budget as BudgetRow
-from billing.models import Call as CallRow
-from billing.models import Checkout, CreditLot, Wallet
+from billing.models import Checkout, CreditLot
 from billing.operations import alerts, budgets, credits, ledger, reviews
 from billing.operations.budgets import Override
 from billing.rules.budgets import BudgetPeriod, Subject
@@ -31,7 +30,7 @@ from tests.billing.conftest import unsound
 from tests.billing.ledger_model import Budget, Call, LedgerModel, Lot, Payment
 from tests.factories import batches, payers
 from tests.factories.billing import ANSWER, price_version
-from tests.factories.events import recorded, subscribe
+from tests.factories.events import subscribe
 from tests.factories.payments import take_back, top_up
 
 amounts = st.integers(1, 100)
@@ -44,6 +43,18 @@ overrides = st.sampled_from([None, (60, 1), (150, 60), (400, 86400)])
 keys = st.sampled_from([None, None, "k1", "k2"])
 bodies = st.sampled_from([b"one", b"one", b"two"])
 DEADLINE_SECONDS = 60
+SEEN = """
+SELECT w.id, json_build_array(w.balance_microusd, w.held_microusd, w.debt_microusd),
+       (SELECT coalesce(json_object_agg(l.id, json_build_array(l.remaining_microusd, l.held_microusd)), '{}')
+          FROM billing_credit_lot l WHERE l.wallet_id = w.id),
+       (SELECT coalesce(json_object_agg(c.id, json_build_array(c.state, c.charge_microusd)), '{}')
+          FROM billing_reservation c WHERE c.wallet_id = w.id),
+       (SELECT coalesce(json_agg(json_build_array(e.type, e.data) ORDER BY e.sequence), '[]')
+          FROM events_event e
+         WHERE e.owner_key = w.owner_key AND split_part(e.type, '.', 1) IN ('wallet', 'budget', 'usage'))
+  FROM billing_wallet w WHERE w.owner_key = %s
+"""
+"""A wallet with its credits, its calls, and the events of all these, in one statement: it is read after every step."""
 
 
 class Terms(NamedTuple):
@@ -319,25 +330,19 @@ class LedgerMachine(RuleBasedStateMachine):
         if not hasattr(self, "model"):
             return
         model = self.model
-        wallet = Wallet.objects.filter(owner_key=self.purse.key).first()
-        if wallet is not None:
-            seen = (wallet.balance_microusd, wallet.held_microusd, wallet.debt_microusd)
-            assert seen == (model.balance, model.cash_held(), model.debt)
-        lots = CreditLot.objects.filter(wallet=wallet).values_list("id", "remaining_microusd", "held_microusd")
-        assert {row[0]: row[1:] for row in lots} == {lot.id: (lot.remaining, model.lot_held(lot)) for lot in model.lots}
-        for row in BudgetRow.objects.filter(wallet=wallet):
+        with connection.cursor() as cursor:
+            cursor.execute(SEEN, [self.purse.key])
+            [(wallet_id, wallet, lots, calls, events)] = cursor.fetchall()
+        assert wallet == [model.balance, model.cash_held(), model.debt]
+        assert lots == {lot.id: [lot.remaining, model.lot_held(lot)] for lot in model.lots}
+        for row in BudgetRow.objects.filter(wallet=wallet_id):
             budget = model.budgets[row.id]
             assert row.held_microusd == model.budget_held(budget)
             assert row.spent_at(self.now) == model.budget_spent(budget, self.now)
             assert row.limit_at(self.now) == budget.limit_at(self.now)
-        states = CallRow.objects.filter(wallet=wallet).values_list("id", "state", "charge_microusd")
-        assert {row[0]: row[1:] for row in states} == {c.id: (c.state, c.charge) for c in model.calls.values()}
-        assert self.recorded() == [(type_, {"orgId": self.purse.key} | data) for type_, data in model.alerts.recorded]
-
-    def recorded(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return the events of the wallet, its budgets and its calls; the latter name no owner."""
-        found = recorded(self.purse.key, "wallet", "budget", "usage")
-        return [(type_, {"orgId": self.purse.key} | data) for type_, data in found]
+        assert calls == {call.id: [call.state, call.charge] for call in model.calls.values()}
+        recorded = [(type_, {"orgId": self.purse.key} | data) for type_, data in events]  # those of calls name no owner
+        assert recorded == [(type_, {"orgId": self.purse.key} | data) for type_, data in model.alerts.recorded]
 
 
 @pytest.mark.django_db
