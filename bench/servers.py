@@ -15,6 +15,10 @@ GATEWAY_BASE_URL = "https://gateway.bench.example"
 """The public address in proofs; production refuses one without TLS."""
 
 
+LEDGER_SECONDS = 600
+"""How long a ledger of some hundred thousand calls may take to come, on a machine that has other work."""
+
+
 class LedgerServer(Process):
     """An upstream with a ledger of its own, run as a module in its own process."""
 
@@ -35,7 +39,7 @@ class LedgerServer(Process):
 
     def ledger(self) -> list[dict[str, Any]]:
         """Read every entry of the upstream's ledger."""
-        answer = requests.get(f"{self.origin}/_ledger", timeout=60)
+        answer = requests.get(f"{self.origin}/_ledger", timeout=LEDGER_SECONDS)
         answer.raise_for_status()
         return list(answer.json()["data"])
 
