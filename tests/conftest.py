@@ -3,7 +3,7 @@
 import atexit
 import os
 
-from tests.support.database import BEGINS_THE_SESSION, provide_data_dir, provide_database
+from tests.support.database import BEGINS_THE_SESSION, OWN_VARIABLE, provide_data_dir, provide_database
 
 # As for `make test`: each process that tests start would compile all modules again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -34,6 +34,7 @@ from tests.support.concurrency import PATIENCE_SECONDS  # noqa: E402
 from tests.support.demo_gateway import demo_gateway  # noqa: E402, F401
 from tests.support.integrations import integrations_gateway  # noqa: E402, F401
 from tests.support.leftovers import (  # noqa: E402
+    django_db_keepdb,  # noqa: F401
     django_db_modify_db_settings,  # noqa: F401
     django_db_setup,  # noqa: F401
     flush_of_filled_tables,  # noqa: F401
@@ -61,7 +62,7 @@ snapshots.WAIT_SECONDS = 20.0
 # Jobs wait for the transactions of every database on the server, and another worker's test may be a long one.
 finality.WAIT_SECONDS = PATIENCE_SECONDS
 
-if BEGINS_THE_SESSION:
+if BEGINS_THE_SESSION and OWN_VARIABLE not in os.environ:
     atexit.register(drop_template)
 
 # Each worker has ports of its own: one that another takes for a server, which is only starting, looks free.

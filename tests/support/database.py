@@ -13,9 +13,11 @@ import psycopg
 from django.db import connection
 
 from gateway.run import temporary
-from gateway.run.postgres import Cluster
+from gateway.run.children import stop
+from gateway.run.postgres import STOP_SECONDS, Cluster
 
 URL_VARIABLE = "TEST_DATABASE_URL"
+OWN_VARIABLE = "TEST_DATABASE_IS_OWN"
 DATA_VARIABLE = "TEST_DATA_DIR"
 BEGINS_THE_SESSION = DATA_VARIABLE not in os.environ
 """Whether this is the first process, which starts the workers."""
@@ -29,7 +31,17 @@ def provide_database() -> str:
     url = os.environ.get(URL_VARIABLE)
     if url is None:
         url = os.environ[URL_VARIABLE] = _start()
+        os.environ[OWN_VARIABLE] = "yes"
     return url
+
+
+def ends_with_the_session(config: Any) -> bool:
+    """Return whether the server ends with this session, or with that of this worker, so that no database has to be dropped: for
+    that, the server waits until all that was changed is written, which takes ten seconds.
+
+    A session that a test starts uses the same server, and others after it may.
+    """
+    return OWN_VARIABLE in os.environ and (BEGINS_THE_SESSION or hasattr(config, "workerinput"))
 
 
 def provide_data_dir() -> str:
@@ -62,11 +74,17 @@ def connect(**options: Any) -> psycopg.Connection[Any]:
 def _start() -> str:
     """Start a server in a new directory, and stop it when this process ends."""
     cluster = Cluster(make_home(), durable=False)
-    atexit.register(cluster.stop)
+    atexit.register(_end, cluster)
     signal.signal(signal.SIGTERM, _interrupt)
     url = cluster.start()
     _trust(cluster, url)
     return url
+
+
+def _end(cluster: Cluster) -> None:
+    """End a server whose data nobody needs, without its writing them."""
+    if cluster.process is not None:
+        stop(cluster.process, signal.SIGQUIT, STOP_SECONDS)
 
 
 def _trust(cluster: Cluster, url: str) -> None:

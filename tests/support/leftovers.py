@@ -15,7 +15,7 @@ from gateway.core.runtime import logs
 from gateway.core.telemetry.operations import recorder
 from tests.support import session_keys
 from tests.support.cleaner import clean, hang_up
-from tests.support.database import connect
+from tests.support.database import connect, ends_with_the_session
 from tests.support.migrated import template
 from tests.support.serving import wait_for_abandoned_calls
 
@@ -54,6 +54,12 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
     wrapper: Any = connection
     wrapper.close_pool()
     connection.settings_dict["TEST"]["TEMPLATE"] = template()
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(request: pytest.FixtureRequest) -> bool:
+    """Leave the database behind if its server ends with the tests."""
+    return ends_with_the_session(request.config) or bool(request.config.getvalue("reuse_db"))
 
 
 @pytest.fixture(scope="session")
