@@ -14,6 +14,7 @@ from tests.gateway.operators import superuser
 from tests.support.many_requests import (  # noqa: F401
     remembered_refusals,
     remembered_sign_ins,
+    unframed_pages,
     unkept_messages,
     unrecorded_pages,
     untracked,

@@ -32,7 +32,8 @@ def _signed_in(account: Account) -> Client:
 
 
 def show_only(monkeypatch: pytest.MonkeyPatch, *tables: tuple[str, str]) -> None:
-    """Leave of the console's navigation the overview and the links to these tables. The others take a third of a page's time."""
+    """Leave of the console's navigation the overview and the links to these tables. The numbers beside the others take the longest
+    statement of most pages."""
     addresses = {"", *map(".".join, tables)}
     groups = {title: [row for row in rows if row.table in addresses] for title, rows in navigation.GROUPS.items()}
     monkeypatch.setattr(navigation, "GROUPS", groups)

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.utils import quote
 from django.contrib.auth.models import Permission
@@ -15,7 +16,7 @@ from django.urls import reverse
 from accounts.models import Account
 from billing.models import Wallet
 from tests.gateway.console import ALICE, CONTENT, make_call
-from tests.gateway.operators import show_only
+from tests.gateway.operators import show_only, superuser
 from tests.support.event_receiver import SECRET
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("furnished_once")]
@@ -47,6 +48,19 @@ TABLES = sorted(
     if model._meta.app_label in OURS
 )
 LIST_QUERIES_MAX = 16  # of them two for the badges of the navigation
+
+
+@pytest.fixture(scope="module")
+def session(furnished_once: None) -> str:
+    """The session of an operator with every right, who is signed in once for all tests."""
+    return str(superuser().cookies[settings.SESSION_COOKIE_NAME].value)
+
+
+@pytest.fixture
+def operator(session: str, db: None) -> Client:
+    client = Client(raise_request_exception=False)
+    client.cookies[settings.SESSION_COOKIE_NAME] = session
+    return client
 
 
 def page(table: tuple[str, str], kind: str, *arguments: Any) -> str:
@@ -147,7 +161,7 @@ def test_a_longer_list_takes_no_more_queries(operator: Client) -> None:
     assert len(after) == len(before)
 
 
-@pytest.mark.usefixtures("untracked", "remembered_sign_ins", "unrecorded_pages")
+@pytest.mark.usefixtures("untracked", "remembered_sign_ins", "unrecorded_pages", "unframed_pages")
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_every_row_opens_and_shows_no_secret(
     operator: Client, table: tuple[str, str], monkeypatch: pytest.MonkeyPatch
@@ -169,7 +183,7 @@ def test_a_row_opens_whose_id_looks_quoted(operator: Client) -> None:
     assert wallet.pk in operator.get(link).content.decode()
 
 
-@pytest.mark.usefixtures("unrecorded_pages")
+@pytest.mark.usefixtures("untracked", "unrecorded_pages", "unframed_pages")
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_a_row_can_be_added_by_hand_only_where_a_person_decides(
     operator: Client, table: tuple[str, str], monkeypatch: pytest.MonkeyPatch

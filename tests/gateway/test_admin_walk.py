@@ -83,7 +83,7 @@ def test_the_common_pages_of_an_operator_without_rights_name_no_table() -> None:
     assert b"/changelist" not in overview.content
 
 
-@pytest.mark.usefixtures("unrecorded_pages")
+@pytest.mark.usefixtures("unrecorded_pages", "unframed_pages")
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_no_page_of_an_operator_with_every_right_breaks(
     table: tuple[str, str], monkeypatch: pytest.MonkeyPatch
@@ -119,7 +119,7 @@ def filters_of(table: tuple[str, str]) -> list[str]:
     return names
 
 
-@pytest.mark.usefixtures("unrecorded_pages")
+@pytest.mark.usefixtures("unrecorded_pages", "unframed_pages")
 @pytest.mark.parametrize("table", TABLES, ids=".".join)
 def test_no_action_of_an_operator_with_every_right_breaks(
     table: tuple[str, str], monkeypatch: pytest.MonkeyPatch

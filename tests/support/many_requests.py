@@ -8,7 +8,7 @@ from django.conf import urls
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.messages.storage.base import BaseStorage
 from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
-from django.template.base import Template
+from django.template import Engine, Template
 from django.views.defaults import permission_denied
 from pytest_django import Settings
 
@@ -91,3 +91,15 @@ def remembered_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
         return HttpResponseForbidden(pages[who])
 
     monkeypatch.setattr(urls, "handler403", refusal)
+
+
+FRAME = ("admin/nav_sidebar.html", "unfold/helpers/command.html", "unfold/helpers/modal.html")
+
+
+@pytest.fixture
+def unframed_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the navigation and the search out of the console's pages: they are the same on each, and `test_admin` has them."""
+    engine = Engine.get_default()
+    loader: Any = engine.template_loaders[0]
+    for name in FRAME:
+        monkeypatch.setitem(loader.get_template_cache, name, engine.from_string(""))
