@@ -1,6 +1,7 @@
 """deploy/compose.yaml: its form, and what its services are."""
 
 import json
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,18 @@ def test_each_process_waits_for_the_database_and_has_a_data_directory_of_its_own
 def test_the_server_and_its_worker_share_the_journal() -> None:
     folder = COMPOSE["x-settings"]["CALL_JOURNAL_DIR"]
     assert mounts("server")[folder] == mounts("worker")[folder] == "journal"
+
+
+def test_the_server_keeps_the_address_that_nginx_found() -> None:
+    [subnet] = COMPOSE["networks"]["gateway"]["ipam"]["config"]
+    address = ip_address(SERVICES["server"]["networks"]["gateway"]["ipv4_address"])
+    assert address in ip_network(subnet["subnet"])
+
+
+def test_a_database_that_is_only_being_made_is_not_healthy() -> None:
+    """The server of the first start listens on its socket alone."""
+    command = SERVICES["database"]["healthcheck"]["test"]
+    assert command[command.index("--host") + 1] == "127.0.0.1"
 
 
 def test_what_is_trusted_is_the_network_of_nginx() -> None:
