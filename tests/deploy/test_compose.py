@@ -52,6 +52,11 @@ def test_the_server_and_its_worker_share_the_journal() -> None:
     assert mounts("server")[folder] == mounts("worker")[folder] == "journal"
 
 
+def test_only_the_server_is_asked_whether_it_serves() -> None:
+    ours = {name for name, service in SERVICES.items() if service["image"] == "account-gateway"}
+    assert {name for name in ours if SERVICES[name].get("healthcheck") != {"disable": True}} == {"server"}
+
+
 def test_the_server_keeps_the_address_that_nginx_found() -> None:
     [subnet] = COMPOSE["networks"]["gateway"]["ipam"]["config"]
     address = ip_address(SERVICES["server"]["networks"]["gateway"]["ipv4_address"])
