@@ -21,7 +21,7 @@ SERVER, SANDBOX = "account-gateway-server.service", "account-gateway-sandbox.ser
 NAMES = ("server", "worker", "beat", "sandbox", "metrics")
 UNITS = tuple(f"account-gateway-{name}.service" for name in NAMES)
 DRAIN_SECONDS, NOTICE_SECONDS = 10.0, 2.0
-PATIENCE_SECONDS = 240.0
+PATIENCE_SECONDS = 600.0
 JOBS_DONE = "SELECT count(*) FROM jobs_run WHERE outcome = 'done'"
 
 

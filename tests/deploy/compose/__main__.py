@@ -9,10 +9,10 @@ from pathlib import Path
 
 import httpx
 
-from bench.servers import UpstreamServer
 from tests.deploy import tool
 from tests.deploy.boot.machine import Machine
 from tests.deploy.compose import engine
+from tests.deploy.compose.beside import UPSTREAM, Beside
 from tests.deploy.compose.checks import CHECKS, Site
 from tests.deploy.customer import BASE_URL, HOST, SETTINGS, Customer, configuration
 from tests.deploy.debian import copy_checkout, debian, wheels
@@ -29,19 +29,18 @@ def play(kept: Path, home: Path, only: str) -> int:
     storage = kept / f"docker-{debian(kept).name}"
     storage.mkdir(exist_ok=True)
     with (
-        UpstreamServer(home) as upstream,
         Machine(engine_machine(kept), home, {debian(kept): "bare", storage: "var/lib/docker"}) as machine,
+        Beside(machine, home / "upstream.log") as beside,
     ):
         copy_checkout(home / "upper")
         engine.settle(home, wheels(kept))
         tool.say(f"booted in {machine.boot():.1f} s")
         engine.build(machine)
         tool.say(f"built the image: {machine.run('docker --version')}")
-        engine.furnish(machine, configuration(product, engine.UPSTREAM), SETTINGS)
-        engine.lead_to_the_upstream(machine, upstream.port)
+        engine.furnish(machine, configuration(product, UPSTREAM), SETTINGS)
         context = ssl.create_default_context(cafile=str(machine.path(f"{engine.CONFIGURATION}/tls/{HOST}.pem")))
         with httpx.Client(base_url=BASE_URL, timeout=120, transport=Way(443, context)) as http:
-            site = Site(machine, Customer(product, http), http, lambda text: tool.say(f"    {text}"))
+            site = Site(machine, Customer(product, http), http, beside, lambda text: tool.say(f"    {text}"))
             log = f"{engine.COMPOSE} ps; {engine.COMPOSE} logs --tail 40"
             return tool.try_all(CHECKS, site, only, lambda: machine.run(log, check=False))
 

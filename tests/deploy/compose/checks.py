@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 
 from tests.deploy.boot.machine import Machine
+from tests.deploy.compose.beside import Beside
 from tests.deploy.compose.engine import COMMAND, COMPOSE
 from tests.deploy.compose.pods import Pods
 from tests.deploy.customer import HOST, LONG, SETTINGS, SHORT, Customer, Paid, is_ready
@@ -21,7 +22,7 @@ from tests.support.concurrency import eventually
 
 PARTS = ("server", "worker", "beat")
 SERVING = (*PARTS, "nginx", "database", "redis")
-PATIENCE_SECONDS = 240.0
+PATIENCE_SECONDS = 600.0
 JOBS_DONE = "SELECT count(*) FROM jobs_run WHERE outcome = 'done'"
 
 
@@ -32,6 +33,7 @@ class Site:
     machine: Machine
     customer: Customer
     http: httpx.Client
+    beside: Beside
     say: Callable[[str], None]
 
     def compose(self, arguments: str) -> str:
@@ -51,6 +53,7 @@ class Site:
     def await_ready(self) -> None:
         """Wait until the proxy answers for a server that is ready."""
         eventually(lambda: is_ready(self.http), PATIENCE_SECONDS)
+        self.beside.follow(self.inspect("server")["State"]["Pid"])
 
     def query(self, statement: str) -> int:
         """Ask the database for a number."""
@@ -168,6 +171,7 @@ def the_pods_of_the_manifests_start(site: Site) -> None:
         pods.await_status(name, 9100, "/metrics")
     for path in ("/livez", "/readyz"):
         pods.await_status("pod-server", 8000, path)
+    site.beside.follow(pods.pid("pod-server"))
     the_scheduler_and_the_worker_do_jobs(site)
     headers = {"Host": HOST, "X-Forwarded-Proto": "https"}
     with plain_http.client(base_url=pods.origin("pod-server"), headers=headers, timeout=120) as http:

@@ -26,11 +26,6 @@ CONFIGURATION = Path("/etc/account-gateway")
 [OWNED] = re.findall(r"(?m)^# .*: (chown .+)$", FILE.read_text())
 COMPOSE = COMMAND.partition(" up ")[0]
 IMPORT = "tar --create --directory /bare . | docker import --change 'ENV PATH=/usr/sbin:/usr/bin:/sbin:/bin' - bare"
-UPSTREAM_PORT = 8900
-UPSTREAM = f"http://172.30.83.1:{UPSTREAM_PORT}/v1"
-"""The fake upstream, which listens on the loopback interface, at an address that containers reach."""
-
-
 PLUGIN = """#!/bin/sh
 # `docker compose` where Debian has `docker-compose` alone.
 if [ "$1" = docker-cli-plugin-metadata ]; then
@@ -88,11 +83,3 @@ def furnish(machine: Machine, configuration: dict[str, Any], settings: Mapping[s
 def write(machine: Machine, name: str, text: str) -> None:
     """Write a file of /etc/account-gateway."""
     machine.path(f"{CONFIGURATION}/{name}").write_text(text)
-
-
-def lead_to_the_upstream(machine: Machine, port: int) -> None:
-    """Lead what containers send to UPSTREAM to the fake upstream."""
-    machine.run(
-        "sysctl --quiet --write net.ipv4.conf.all.route_localnet=1\n"
-        f"iptables -t nat -A PREROUTING -p tcp --dport {UPSTREAM_PORT} -j DNAT --to-destination 127.0.0.1:{port}"
-    )

@@ -50,6 +50,10 @@ class Pods:
         self.machine.run(f"docker run --detach --name {name} {self._arguments(owner, container)}")
         return name
 
+    def pid(self, name: str) -> int:
+        """Return the process id of a container's first process, as the machine knows it."""
+        return int(self.machine.run(f"docker inspect --format '{{{{.State.Pid}}}}' {name}"))
+
     def origin(self, name: str, port: int = 8000) -> str:
         """Return where a container serves."""
         template = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
