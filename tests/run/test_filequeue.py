@@ -107,8 +107,8 @@ def test_a_file_that_a_loss_of_power_has_damaged_stops_nothing(
         with pytest.raises(Empty):
             queue.get(block=False)
     assert list((folder / "messages").iterdir()) == []
-    named = [record.args[0] for record in caplog.records if record.name == "gateway.messages" and record.args]
-    assert set(named) == {"jobs.exchange", "00000000000000000001-a.jobs.msg"}
+    logged = [record.getMessage() for record in caplog.records if record.name == "gateway.messages"]
+    assert {line.partition(" ")[0] for line in logged} == {"jobs.exchange", "00000000000000000001-a.jobs.msg"}
 
 
 def test_a_worker_that_is_to_end_waits_for_no_message(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
