@@ -6,10 +6,8 @@ A real server answers, so that its own parsing and the model routes' handler are
 import contextlib
 import logging
 import re
-import socket
 from collections.abc import Callable, Iterator
 
-import httptools
 import pytest
 from django.test import Client
 from pytest_django import Settings
@@ -25,6 +23,7 @@ from tests.factories.proofs import Signer, mint_token
 from tests.gateway.console import ALICE
 from tests.gateway.every_url import parameters_of, templates
 from tests.gateway.operators import show_only
+from tests.support.raw_http import Connection
 from tests.support.serving import RunningGateway
 from tests.support.stage_fixtures import db  # noqa: F401
 
@@ -52,8 +51,7 @@ class Visitor:
     """Sends requests as somebody, and notes what must not be: answers of 500 and above."""
 
     def __init__(self, port: int, cookie: str = "", caller: Caller | None = None) -> None:
-        self._port = port
-        self._socket: socket.socket | None = None
+        self._connection = Connection(port)
         self._cookie = cookie
         self._caller = caller
         self.broken: list[str] = []
@@ -61,9 +59,7 @@ class Visitor:
 
     def close(self) -> None:
         """Hang up."""
-        if self._socket:
-            self._socket.close()
-            self._socket = None
+        self._connection.close()
 
     def send(self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None) -> int:
         """Send one request, with a new proof where it goes to a route by token."""
@@ -72,64 +68,11 @@ class Visitor:
         is_api = path.startswith(("/v1/", "/api/"))
         kind = "application/json" if is_api else "application/x-www-form-urlencoded"
         usual = {"Content-Type": kind, "Cookie": self._cookie, "X-CSRFToken": CSRF_TOKEN}
-        status = self._exchange(method, path, body, usual | (headers or {}))
+        status = self._connection.request(method, path, usual | (headers or {}), body).status
         self.answers.append(status)
         if status >= 500 and status != 503:
             self.broken.append(f"{status} {method} {path[:120]}")
         return status
-
-    def _exchange(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> int:
-        """Send one request, on a new connection if the server has hung up, as it may after it refused something."""
-        headers = {"Host": f"127.0.0.1:{self._port}", "Content-Length": str(len(body))} | headers
-        lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
-        is_new = self._socket is None
-        connection = self._socket = self._socket or socket.create_connection(("127.0.0.1", self._port), 60)
-        answer = Answer()
-        try:
-            connection.sendall("\r\n".join(lines).encode("latin-1") + body)
-            answer.receive(connection)
-        except ConnectionError:
-            self.close()
-            if is_new:
-                raise
-            return self._exchange(method, path, body, headers)
-        if not answer.keeps_connection:
-            self.close()
-        return answer.status
-
-
-class Answer:
-    """An answer of which only the status matters. The standard library's parser takes longer than the server."""
-
-    def __init__(self) -> None:
-        self._parser = httptools.HttpResponseParser(self)
-        self._has_head = self._is_complete = False
-
-    @property
-    def status(self) -> int:
-        return int(self._parser.get_status_code())
-
-    @property
-    def keeps_connection(self) -> bool:
-        return self._is_complete and bool(self._parser.should_keep_alive())
-
-    def receive(self, connection: socket.socket) -> None:
-        """Receive it to its end, which may be that of the connection. Raise ConnectionResetError if there is none."""
-        while not self._is_complete:
-            received = connection.recv(65536)
-            if not received and not self._has_head:
-                raise ConnectionResetError
-            if not received:
-                return
-            self._parser.feed_data(received)
-
-    def on_headers_complete(self) -> None:
-        """Note it (the parser calls it)."""
-        self._has_head = True
-
-    def on_message_complete(self) -> None:
-        """Note it (the parser calls it)."""
-        self._is_complete = True
 
 
 class Door:
