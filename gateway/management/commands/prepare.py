@@ -105,10 +105,16 @@ def _say_nothing(step: str) -> None:
 
 
 def check_database() -> None:
-    """Refuse a database that is unreachable or too old, with its address but never the password."""
+    """Refuse a database that is unreachable, too old or not in UTF-8, with its address but never the password."""
     try:
         version = server_version()
     except ServerAway as away:
         raise CommandError(str(away)) from away
     if version < POSTGRESQL_OLDEST:
         raise CommandError(f"The database is PostgreSQL {version // 10000}; 15 or later is needed.")
+    connection.ensure_connection()
+    encoding = connection.connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise CommandError(
+            f"The database's encoding is {encoding}; UTF8 is needed. Make it with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0."
+        )
