@@ -21,8 +21,8 @@ from gateway.core.contract.route_limits import RouteLimit
 from gateway.core.database.history import histories
 from gateway.core.database.purge import purge
 
-PROOF_LIFE_MAX = timedelta(seconds=PROOF_MAX_AGE_SECONDS + 2 * PROOF_MAX_AHEAD_SECONDS)
-"""The longest that a proof can still be valid if its clock is as far ahead as allowed."""
+PROOF_LIFE_MAX = timedelta(seconds=PROOF_MAX_AGE_SECONDS + 2 * PROOF_MAX_AHEAD_SECONDS + 1)
+"""The longest that a proof can still be valid if its clock is as far ahead as allowed. Its time is rounded up to a second."""
 
 _ADMIT = "SELECT accounts_admit(%s, %s, %s, %s, %s)"
 

@@ -29,7 +29,7 @@ BEGIN
     END IF;
     UPDATE accounts_replay_epoch e
        SET lost_until = CASE WHEN e.history IS NULL THEN e.lost_until
-                             ELSE greatest(e.lost_until, clock_timestamp() + interval '90 seconds') END,
+                             ELSE greatest(e.lost_until, clock_timestamp() + interval '91 seconds') END,
            history = v_history,
            origin = coalesce(e.origin, gen_random_uuid()),
            began_at = greatest(clock_timestamp(), e.began_at + interval '1 microsecond')

@@ -5,15 +5,15 @@
 -- triggers have their own search_path, so that a temporary table cannot take the epoch's place.
 
 -- Starts the epoch if there is none. If accounts exist, the epoch itself was lost, so all proofs that may have been used
--- until now are refused. A proof can still be valid for at most its age limit plus twice the allowed clock skew, 90
--- seconds. Without accounts, no proof can have been used.
+-- until now are refused. A proof can still be valid for at most its age limit plus twice the allowed clock skew, and
+-- its time is rounded up: 91 seconds. Without accounts, no proof can have been used.
 CREATE OR REPLACE FUNCTION accounts_begin_epoch() RETURNS timestamptz
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_lost_until timestamptz;
 BEGIN
     IF EXISTS (SELECT 1 FROM accounts_account) THEN
-        v_lost_until := clock_timestamp() + interval '90 seconds';
+        v_lost_until := clock_timestamp() + interval '91 seconds';
     END IF;
     INSERT INTO accounts_replay_epoch (id, lost_until) VALUES (1, v_lost_until) ON CONFLICT DO NOTHING;
     RETURN coalesce(v_lost_until, '-infinity');

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from accounts.operations.replays import PROOF_LIFE_MAX
 from accounts.rules import dpop
 from gateway.core.contract.errors import InvalidDpopProof
 from tests.factories.proofs import Signer, b64
@@ -178,6 +179,12 @@ def test_the_ticket_outlives_the_last_moment_at_which_the_proof_passes() -> None
         read(proof, now=ticket.issued_at + 60)
         assert ticket.expires_at >= ticket.issued_at + 60 + 15
         refused(proof, now=ticket.expires_at - 14)
+
+
+@pytest.mark.parametrize("fraction", [0, 0.001, 0.5, 0.999])
+def test_no_proof_outlives_those_that_a_lost_store_refuses(fraction: float) -> None:
+    ticket = read(make(iat=NOW + fraction + 15), now=NOW + fraction).ticket
+    assert ticket.expires_at <= NOW + fraction + PROOF_LIFE_MAX.total_seconds()
 
 
 def test_an_exp_ends_a_proof_sooner() -> None:
