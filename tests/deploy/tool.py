@@ -3,6 +3,7 @@
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,7 @@ def say(text: str) -> None:
 
 
 def read_options(module: str, text: str | None) -> argparse.Namespace:
-    """Read the command line, on a machine that can do it."""
+    """Read the command line, on a machine that can do it. From then on, SIGTERM ends the tool like an error."""
     parser = argparse.ArgumentParser(prog=f"python -m {module}", description=text)
     parser.add_argument(
         "--kept", type=Path, default=KEPT, help=f"where what is downloaded is kept between runs ({KEPT})"
@@ -44,6 +45,7 @@ def read_options(module: str, text: str | None) -> argparse.Namespace:
         )
     if os.getuid() != 0:
         sys.exit(f"{module}: only root can make the namespaces of a machine")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(f"{module}: stopped"))
     return options
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from bench.servers import UPSTREAM_KEY
 from gateway.run.options import PROJECT_DIR
 from tests.deploy.boot.machine import Machine
+from tests.support.concurrency import eventually
 
 PORT = 8900
 UPSTREAM = f"http://127.0.0.1:{PORT}/v1"
@@ -30,7 +31,7 @@ class Beside:
             self._process = None
 
     def follow(self, pid: int) -> None:
-        """Serve in the network of a process of the machine, if it is another than before."""
+        """Serve in the network of a process of the machine, if it is another than before. Returns once it serves."""
         network = self._machine.path(f"/proc/{pid}/ns/net")
         if pid == 0 or network.stat().st_ino == self._network:
             return
@@ -41,3 +42,5 @@ class Beside:
             self._process = subprocess.Popen(
                 ["nsenter", f"--net={network}", *command], cwd=PROJECT_DIR, stdout=log, stderr=log
             )
+        knock = ["nsenter", f"--net={network}", "bash", "-c", f"exec 3<>/dev/tcp/127.0.0.1/{PORT}"]
+        eventually(lambda: subprocess.run(knock, stderr=subprocess.DEVNULL, check=False).returncode == 0)
