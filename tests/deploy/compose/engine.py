@@ -54,12 +54,14 @@ def settle(home: Path, wheels: Path) -> None:
 def build(machine: Machine) -> None:
     """Build the images that stand for those of registries, then the gateway's as its page says.
 
-    Docker's storage is kept between runs, and with it what a step has built before; containers and volumes are not.
+    Docker's storage is kept between runs, and with it what a step has built before; containers and volumes are not. Containers of a run
+    that was killed have been started again, and have made folders in place of the files that they mount.
     """
     eventually(lambda: "Server Version" in machine.run("docker info", check=False), 120)
     machine.run(
         "docker ps --all --quiet | xargs --no-run-if-empty docker rm --force; docker volume prune --force; docker network prune --force"
     )
+    machine.run(f"rm -rf {CONFIGURATION}")
     machine.run(f"docker image inspect bare > /dev/null || {IMPORT}")
     for name, image in STANDS_FOR.items():
         machine.run(f"docker build --file /images/{name}.Dockerfile --tag {image} /images")
