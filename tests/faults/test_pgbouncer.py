@@ -4,6 +4,7 @@ import asyncio
 import random
 import re
 import sys
+import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -87,6 +88,26 @@ def health(origin: str) -> int:
 def test_another_mode_is_recognized(mode: str, size: int) -> None:
     with PgBouncer(mode, size=size) as bouncer, pytest.raises(SharedSessions, match=re.escape(REFUSED)):
         refuse_shared_sessions(psycopg.conninfo.conninfo_to_dict(bouncer.url))
+
+
+def test_another_mode_is_recognized_while_others_use_its_sessions() -> None:
+    stopped = threading.Event()
+
+    def keep_busy(url: str) -> None:
+        with psycopg.connect(url, autocommit=True, prepare_threshold=None) as busy:
+            while not stopped.is_set():
+                busy.execute("SELECT 1")
+
+    with PgBouncer("transaction", size=4) as bouncer, ThreadPoolExecutor() as threads:
+        try:
+            for _ in range(3):
+                threads.submit(keep_busy, bouncer.url)
+            parameters = psycopg.conninfo.conninfo_to_dict(bouncer.url)
+            for _ in range(50):
+                with pytest.raises(SharedSessions):
+                    refuse_shared_sessions(parameters)
+        finally:
+            stopped.set()
 
 
 def test_connections_opened_at_once_need_two_sessions_for_their_check() -> None:

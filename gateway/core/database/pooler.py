@@ -15,6 +15,8 @@ from gateway.core.database.bounded import BoundedConnection
 from gateway.core.database.refusals import SharedSessions
 
 ANSWER_SECONDS = 2.0
+ROUNDS = 20
+"""A pooler that shares sessions looks for once as if it did not, if another client has a session in between."""
 
 _turn = Lock()
 """For one check at a time: several that each have one of the pooler's last sessions would wait for each other's."""
@@ -45,19 +47,24 @@ def is_refused_since(moment: float) -> bool:
 
 
 def _are_shared(parameters: dict[str, Any]) -> bool:
+    """Compare the sessions of two connections, several times: other clients' statements may come between."""
+    parameters = {**parameters, "autocommit": True}
+    with BoundedConnection.connect(**parameters) as one, BoundedConnection.connect(**parameters) as other:
+        return any(_have_shared(one, other) for _ in range(ROUNDS))
+
+
+def _have_shared(one: psycopg.Connection[Any], other: psycopg.Connection[Any]) -> bool:
     """Compare the sessions of two statements of one connection, and of one statement of a second connection.
 
     A pooler that shares sessions gives the most recently used one to whoever comes next, or each in turn.
     """
-    parameters = {**parameters, "autocommit": True}
-    with BoundedConnection.connect(**parameters) as one, BoundedConnection.connect(**parameters) as other:
-        first, again, beside = (_backend(connection) for connection in (one, one, other))
+    first, again, beside = (_backend(connection) for connection in (one, one, other))
     return first != again or again == beside
 
 
 def _backend(connection: psycopg.Connection[Any]) -> int:
     assert isinstance(connection, BoundedConnection)
     with connection.limited_to(ANSWER_SECONDS):
-        row = connection.execute("SELECT pg_backend_pid()").fetchone()
+        row = connection.execute("SELECT pg_backend_pid()", prepare=False).fetchone()
     assert row is not None
     return int(row[0])
