@@ -4,7 +4,6 @@ import json
 import re
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ import httpx
 from gateway.run.options import CUT_SECONDS
 from tests.deploy.boot.installation import ENVIRONMENT, install_the_single_unit, install_units, read, write
 from tests.deploy.boot.machine import Machine
+from tests.deploy.common import PATIENCE_SECONDS, a_call_is_charged_once, the_scheduler_and_the_worker_do_jobs
 from tests.deploy.customer import LONG, SHORT, Customer, Paid, is_ready
 from tests.support.concurrency import eventually
 
@@ -21,8 +21,6 @@ SERVER, SANDBOX = "account-gateway-server.service", "account-gateway-sandbox.ser
 NAMES = ("server", "worker", "beat", "sandbox", "metrics")
 UNITS = tuple(f"account-gateway-{name}.service" for name in NAMES)
 DRAIN_SECONDS, NOTICE_SECONDS = 10.0, 2.0
-PATIENCE_SECONDS = 600.0
-JOBS_DONE = "SELECT count(*) FROM jobs_run WHERE outcome = 'done'"
 
 
 @dataclass(frozen=True)
@@ -42,9 +40,10 @@ class Site:
         """Return which unit is in which state."""
         return {unit: self.machine.show(unit, "ActiveState") for unit in UNITS}
 
-    def query(self, statement: str) -> str:
-        """Ask the database."""
-        return self.machine.run(f'runuser -u postgres -- psql --tuples-only --no-align --command "{statement}" gateway')
+    def query(self, statement: str) -> int:
+        """Ask the database for a number."""
+        psql = f'psql --tuples-only --no-align --command "{statement}" gateway'
+        return int(self.machine.run(f"runuser -u postgres -- {psql}"))
 
 
 def the_target_starts_every_unit(site: Site) -> None:
@@ -56,25 +55,11 @@ def the_target_starts_every_unit(site: Site) -> None:
     site.say(f"seconds of processor time: {json.dumps(taken)}")
 
 
-def a_call_is_charged_once(site: Site) -> None:
-    before = site.customer.available()
-    key = uuid.uuid4().hex
-    first, again = site.customer.pay(key=key), site.customer.pay(key=key)
-    assert first.charge_microusd > 0
-    assert (again.usage_id, again.charge_microusd) == (first.usage_id, first.charge_microusd)
-    assert site.customer.available() == before - first.charge_microusd
-
-
 def a_stream_is_charged_once(site: Site) -> None:
     before = site.customer.available()
     paid = site.customer.stream(SHORT)
     assert paid.is_whole
     assert site.customer.available() == before - paid.charge_microusd
-
-
-def the_scheduler_and_the_worker_do_jobs(site: Site) -> None:
-    done = int(site.query(JOBS_DONE))
-    eventually(lambda: int(site.query(JOBS_DONE)) > done, PATIENCE_SECONDS)
 
 
 def a_program_runs_in_the_sandbox(site: Site) -> None:
@@ -128,7 +113,7 @@ def a_killed_server_is_restarted_and_its_calls_are_closed(site: Site) -> None:
     eventually(lambda: site.machine.show(SERVER, "NRestarts") == "1", PATIENCE_SECONDS)
     site.await_ready()
     open_calls = "SELECT count(*) FROM billing_reservation WHERE state = 'dispatched'"
-    eventually(lambda: site.query(open_calls) == "0", 60)
+    eventually(lambda: site.query(open_calls) == 0, 60)
     assert site.customer.available() <= before
     a_call_is_charged_once(site)
 

@@ -3,7 +3,6 @@
 import json
 import threading
 import time
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -12,6 +11,7 @@ from typing import Any
 import httpx
 
 from tests.deploy.boot.machine import Machine
+from tests.deploy.common import PATIENCE_SECONDS, a_call_is_charged_once, the_scheduler_and_the_worker_do_jobs
 from tests.deploy.compose.beside import Beside
 from tests.deploy.compose.engine import COMMAND, COMPOSE
 from tests.deploy.compose.pods import Pods
@@ -22,8 +22,6 @@ from tests.support.concurrency import eventually
 
 PARTS = ("server", "worker", "beat")
 SERVING = (*PARTS, "nginx", "database", "redis")
-PATIENCE_SECONDS = 600.0
-JOBS_DONE = "SELECT count(*) FROM jobs_run WHERE outcome = 'done'"
 
 
 @dataclass(frozen=True)
@@ -77,20 +75,6 @@ def the_processes_have_no_rights(site: Site) -> None:
         assert seen.split()[:2] == ["10001", "10001"], seen
         assert "Read-only file system" in seen
         assert "CapEff:\t0000000000000000" in seen
-
-
-def a_call_is_charged_once(site: Site) -> None:
-    before = site.customer.available()
-    key = uuid.uuid4().hex
-    first, again = site.customer.pay(key=key), site.customer.pay(key=key)
-    assert first.charge_microusd > 0
-    assert (again.usage_id, again.charge_microusd) == (first.usage_id, first.charge_microusd)
-    assert site.customer.available() == before - first.charge_microusd
-
-
-def the_scheduler_and_the_worker_do_jobs(site: Site) -> None:
-    done = site.query(JOBS_DONE)
-    eventually(lambda: site.query(JOBS_DONE) > done, PATIENCE_SECONDS)
 
 
 def a_restart_drains(site: Site) -> None:
